@@ -34,6 +34,7 @@ export type {
   ClientOptions,
   ClientResult,
   ClientStatement,
+  ClientTls,
   CopyChunk,
   PipelineStatement,
 } from "./gateways/binary/client_api.ts";

@@ -20,7 +20,7 @@ import { version } from "./shared/version.ts";
 export async function main(parameters: readonly string[]): Promise<number> {
   const terminal = processTerminal();
   try {
-    const command = readCommand(parameters, Deno.env.toObject());
+    const command = readCommand(parameters, Deno.env.toObject(), (path) => Deno.readTextFileSync(path));
     switch (command.kind) {
       case "help":
         terminal.out(helpText(version));
@@ -43,10 +43,10 @@ export async function main(parameters: readonly string[]): Promise<number> {
 }
 
 async function run(settings: ClientSettings, terminal: Terminal): Promise<number> {
-  const { addresses, token, json } = settings;
+  const { addresses, token, tls, json } = settings;
   let client: OperationClient;
   try {
-    client = await OperationClient.connect({ addresses, token, name: "dbcli" });
+    client = await OperationClient.connect({ addresses, token, tls: tls ?? false, name: "dbcli" });
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
     if (json) terminal.out(failureJson(error));

@@ -7,7 +7,7 @@
 import { denoHost } from "../engine/host/deno_host.ts";
 import { features } from "./features.ts";
 import { version } from "./shared/version.ts";
-import { StartError } from "./dbd/listeners.ts";
+import { StartError } from "./dbd/start_error.ts";
 import { oneLine, runServer } from "./dbd/run_server.ts";
 import { verify } from "./dbd/verify.ts";
 import { helpText, readCommand, UsageError } from "./dbd/settings.ts";
@@ -33,6 +33,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
     const command = readCommand({
       parameters,
       environment: Deno.env.toObject(),
+      features: features.enabled,
       readFile: (path) => Deno.readTextFileSync(path),
     });
     switch (command.kind) {
@@ -56,6 +57,9 @@ export async function main(parameters: readonly string[]): Promise<number> {
             for (const signal of ["SIGTERM", "SIGINT"] as const) {
               Deno.addSignalListener(signal, () => listener(signal));
             }
+          },
+          onReloadSignal: (listener) => {
+            if (Deno.build.os !== "windows") Deno.addSignalListener("SIGHUP", listener);
           },
           exit: (code) => Deno.exit(code),
         });

@@ -7,9 +7,9 @@
  *
  * `deno task compile --features a,b` puts a generated module with the chosen loaders in the place of this file (an
  * import map entry, see `tools/compile.ts`); a loader that is missing there is code that is not linked. Invariants:
- * nothing else in `cli/` imports `gateways/pg` or `gateways/http` as a value (`check-layers` fails on it); a feature
- * that gets a module of its own gets a file in `cli/features/`, a loader here and in `feature_table.ts`, and a line
- * in `tools/compile/feature_module.ts`.
+ * nothing else in `cli/` imports `gateways/pg`, `gateways/http` or `gateways/tls` as a value (`check-layers` fails on
+ * it); a feature that gets a module of its own gets a file in `cli/features/`, a loader here and in
+ * `feature_table.ts`, and a line in `tools/compile/feature_module.ts`.
  */
 import { servedFeatureNames } from "./features/feature_names.ts";
 import type { Features } from "./features/feature_table.ts";
@@ -19,4 +19,5 @@ export const features: Features = {
   enabled: servedFeatureNames,
   pgGateway: () => import("./features/pg_gateway.ts"),
   httpGateway: () => import("./features/http_gateway.ts"),
+  tls: () => import("./features/tls.ts"),
 };

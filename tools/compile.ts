@@ -34,8 +34,7 @@ const compileTimeoutMilliseconds = 5 * 60_000;
 const usage = `Usage: deno task compile [--features LIST] [--only LIST] [--output DIR] [--launcher]
 
   --features LIST  build features, separated by commas (default: all; "" for none):
-                   ${featureNames.join(" ")}
-                   (in this version only ${servedFeatureNames.join(" and ")} have something to link)
+                   ${servedFeatureNames.join(" ")}
   --only LIST      programs to make, separated by commas (default: ${programs.join(",")})
   --output DIR     where to put them (default: dist)
   --launcher       make self-extracting files without trying deno compile`;
@@ -63,6 +62,14 @@ function chosenNames<Name extends string>(
   });
 }
 
+/** A build that is asked for a feature has it, or is not made. */
+function requireServed(name: FeatureName): FeatureName {
+  if (servedFeatureNames.includes(name)) return name;
+  throw new UsageError(
+    `this version has nothing to link for the feature "${name}"; known are ${servedFeatureNames.join(", ")}`,
+  );
+}
+
 function parseRequest(parameters: readonly string[]): Request {
   try {
     const { values } = parseArgs({
@@ -75,7 +82,9 @@ function parseRequest(parameters: readonly string[]): Request {
       },
     });
     return {
-      features: withImpliedFeatures(chosenNames(values.features, featureNames, "feature")),
+      features: values.features === undefined
+        ? servedFeatureNames
+        : withImpliedFeatures(chosenNames(values.features, featureNames, "feature")).map(requireServed),
       programs: chosenNames(values.only, programs, "program"),
       output: values.output,
       launcher: values.launcher,

@@ -73,7 +73,7 @@ const languageLayers: readonly Layer[] = [
 const independentParts: readonly string[] = ["lang", "registry"];
 
 /** Gateways that a build may leave out; only the feature modules of `cli/features/` may link them. */
-const optionalGateways: readonly string[] = ["gateways/http", "gateways/pg"];
+const optionalGateways: readonly string[] = ["gateways/http", "gateways/pg", "gateways/tls"];
 
 /** Gateway folders that hold what several gateways share, and may therefore be imported by any of them. */
 const sharedGatewayFolders: readonly string[] = ["gateways/shared"];

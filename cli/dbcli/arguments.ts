@@ -1,5 +1,6 @@
 /** The command line of `dbcli`, and the environment behind it. Pure. */
 import { closest } from "../../engine/base/suggest.ts";
+import type { ClientTls } from "../../gateways/binary/client_api.ts";
 
 /** An error in how the program was called; exit code 2. */
 export class UsageError extends Error {}
@@ -8,6 +9,8 @@ export class UsageError extends Error {}
 export interface ClientSettings {
   readonly addresses: readonly string[];
   readonly token: string | null;
+  /** null: in clear text. */
+  readonly tls: ClientTls | null;
   /** Answers and failures as JSON objects, one a line. */
   readonly json: boolean;
   /** Go on after an error. */
@@ -23,13 +26,14 @@ export type Command =
   | { readonly kind: "run"; readonly settings: ClientSettings };
 
 const DEFAULT_ADDRESS = "127.0.0.1:7878";
-const OPTIONS_WITH_VALUE = ["--addr", "--addrs", "--token"];
-const SWITCHES = ["--json", "--keep-going", "--help", "--version"];
+const OPTIONS_WITH_VALUE = ["--addr", "--addrs", "--token", "--tls-ca", "--tls-server-name"];
+const SWITCHES = ["--tls", "--json", "--keep-going", "--help", "--version"];
 
 /** Reads the command line. Raises {@link UsageError}. */
 export function readCommand(
   parameters: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
+  readFile: (path: string) => string,
 ): Command {
   const values = new Map<string, string>();
   const switches = new Set<string>();
@@ -65,11 +69,44 @@ export function readCommand(
     settings: {
       addresses: addressesFrom(values, environment),
       token,
+      tls: tlsFrom({ values, isAsked: switches.has("--tls"), environment, readFile }),
       json: switches.has("--json"),
       keepGoing: switches.has("--keep-going"),
       statement: positional[0] ?? null,
     },
   };
+}
+
+/** TLS is asked for by `--tls`, and by everything that has no meaning without it. */
+function tlsFrom(sources: {
+  readonly values: ReadonlyMap<string, string>;
+  readonly isAsked: boolean;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly readFile: (path: string) => string;
+}): ClientTls | null {
+  const { values, isAsked, environment, readFile } = sources;
+  const caPath = values.get("--tls-ca") ?? nonEmpty(environment.DB_TLS_CA);
+  const serverName = values.get("--tls-server-name");
+  if (!isAsked && caPath === undefined && serverName === undefined) return null;
+  return {
+    ...(caPath === undefined ? {} : { ca: readAuthorities(caPath, readFile) }),
+    ...(serverName === undefined ? {} : { serverName }),
+  };
+}
+
+function readAuthorities(path: string, readFile: (path: string) => string): string {
+  let text: string;
+  try {
+    text = readFile(path);
+  } catch (error) {
+    throw new UsageError(
+      `cannot read "${path}" of --tls-ca: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+  if (!text.includes("-----BEGIN CERTIFICATE-----")) {
+    throw new UsageError(`"${path}" of --tls-ca holds no certificate in PEM form`);
+  }
+  return text;
 }
 
 function addressesFrom(
@@ -113,6 +150,9 @@ Options
   --addr HOST:PORT    the server (default ${DEFAULT_ADDRESS}, or DB_ADDR)
   --addrs LIST        the servers of a cluster, separated by commas; changes are made exactly once
   --token TOKEN       the server's token (or DB_TOKEN)
+  --tls               encrypt the connection, and check the server's certificate
+  --tls-ca FILE       the authorities to trust (PEM) in the place of the system's (or DB_TLS_CA); means --tls
+  --tls-server-name NAME  the name that the certificate must be for (default: the server's); means --tls
   --json              print answers and failures as JSON, one object a line
   --keep-going        go on after an error (the exit code is 1 all the same)
   -V, --version       print the version

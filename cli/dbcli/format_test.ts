@@ -155,12 +155,13 @@ Deno.test("formatError() marks the place in its line", () => {
 
 Deno.test("readCommand() takes options before and after the statement, and the environment behind them", () => {
   const settings = (parameters: string[], environment: Record<string, string> = {}) => {
-    const command = readCommand(parameters, environment);
+    const command = readCommand(parameters, environment, () => "-----BEGIN CERTIFICATE-----");
     return command.kind === "run" ? command.settings : command.kind;
   };
   deepStrictEqual(settings(["SELECT 1", "--addr", "h:1", "--json"], { DB_TOKEN: "t", DB_ADDR: "x:2" }), {
     addresses: ["h:1"],
     token: "t",
+    tls: null,
     json: true,
     keepGoing: false,
     statement: "SELECT 1",
@@ -168,6 +169,7 @@ Deno.test("readCommand() takes options before and after the statement, and the e
   deepStrictEqual(settings(["--addrs=a:1, b:2", "--token=s", "--keep-going"]), {
     addresses: ["a:1", "b:2"],
     token: "s",
+    tls: null,
     json: false,
     keepGoing: true,
     statement: null,
@@ -175,6 +177,7 @@ Deno.test("readCommand() takes options before and after the statement, and the e
   deepStrictEqual(settings([]), {
     addresses: ["127.0.0.1:7878"],
     token: null,
+    tls: null,
     json: false,
     keepGoing: false,
     statement: null,
@@ -182,10 +185,20 @@ Deno.test("readCommand() takes options before and after the statement, and the e
   deepStrictEqual(settings(["-- a comment\nSELECT 1"]), {
     addresses: ["127.0.0.1:7878"],
     token: null,
+    tls: null,
     json: false,
     keepGoing: false,
     statement: "-- a comment\nSELECT 1",
   });
+  const tlsOf = (parameters: string[], environment: Record<string, string> = {}) => {
+    const found = settings(parameters, environment);
+    return typeof found === "string" ? found : found.tls;
+  };
+  const ca = "-----BEGIN CERTIFICATE-----";
+  deepStrictEqual(tlsOf(["--tls"]), {});
+  deepStrictEqual(tlsOf(["--tls-ca", "f"]), { ca });
+  deepStrictEqual(tlsOf([], { DB_TLS_CA: "f" }), { ca });
+  deepStrictEqual(tlsOf(["--tls-server-name=n", "--tls-ca=f"]), { ca, serverName: "n" });
   strictEqual(settings(["--help"]), "help");
   strictEqual(settings(["-V"]), "version");
   for (
@@ -194,8 +207,8 @@ Deno.test("readCommand() takes options before and after the statement, and the e
       ",",
     ], [
       "--token=",
-    ]]
-  ) throws(() => readCommand(bad, {}), UsageError, bad.join(" "));
+    ], ["--tls-ca", "f"]]
+  ) throws(() => readCommand(bad, {}, () => "no PEM"), UsageError, bad.join(" "));
 });
 
 Deno.test("parseCopyCommand() reads tables, queries, files and options", () => {

@@ -9,23 +9,22 @@ import type { Engine } from "../../engine/session/engine.ts";
 import { type Address, formatAddress } from "../../gateways/binary/address.ts";
 import { type BinaryServer, startBinaryServer } from "../../gateways/binary/server.ts";
 import type { Features } from "../features/feature_table.ts";
+import type { ServerEncryption } from "./encryption.ts";
 import type { ServerSettings } from "./settings.ts";
 import { UsageError } from "./settings.ts";
-
-/** The program could not start; exit code 1. */
-export class StartError extends Error {}
+import { StartError } from "./start_error.ts";
 
 /** What listens. */
 export interface Listeners {
   readonly binary: Address;
   readonly http: Address | null;
+  readonly https: Address | null;
   readonly pg: Address | null;
   /** Stops accepting on all of them, lets running statements finish within the time, and closes all connections. */
   close(drainMilliseconds: number): Promise<void>;
 }
 
 interface Listener {
-  readonly address: Address;
   close(drainMilliseconds: number): Promise<void>;
 }
 
@@ -34,6 +33,8 @@ export interface ListenerRequest {
   readonly engine: Engine;
   readonly settings: ServerSettings;
   readonly features: Features;
+  /** null: everything is in clear text. */
+  readonly encryption: ServerEncryption | null;
   readonly version: string;
   readonly onInternalError: (error: unknown) => void;
 }
@@ -42,8 +43,9 @@ const NEXT_PORTS = 50;
 
 /** Starts all listeners. Raises {@link StartError}, or {@link UsageError} when the build lacks one. */
 export async function startListeners(request: ListenerRequest): Promise<Listeners> {
-  const { engine, settings, features, version, onInternalError } = request;
-  const { token } = settings;
+  const { engine, settings, features, encryption, version, onInternalError } = request;
+  const { token, requiresTls } = settings;
+  const tls = encryption?.server;
   const started: Listener[] = [];
   const start = async <T extends Listener>(
     what: string,
@@ -67,13 +69,17 @@ export async function startListeners(request: ListenerRequest): Promise<Listener
         version,
         maximumConnections: settings.maximumConnections,
         maximumFrameBytes: settings.maximumFrameBytes,
+        requiresTls,
+        ...(tls === undefined ? {} : { tls }),
         onInternalError,
       }));
-    let http: Listener | null = null, pg: Listener | null = null;
-    if (settings.httpAddress !== null) {
-      if (features.httpGateway === undefined) throw missingFeature("--http-addr", "http-gateway");
+    let http: Address | null = null,
+      https: Address | null = null,
+      pg: (Listener & { readonly address: Address }) | null = null;
+    if (settings.httpAddress !== null || settings.httpTlsAddress !== null) {
+      if (features.httpGateway === undefined) throw missingFeature("http-gateway");
       const { startHttpServer } = await features.httpGateway();
-      http = await start("HTTP", settings.httpAddress, (address) =>
+      const startHttp = (address: Address | null) =>
         startHttpServer({
           engine,
           address,
@@ -84,11 +90,22 @@ export async function startListeners(request: ListenerRequest): Promise<Listener
           onInternalError,
           otherMetrics: () => ({
             binary_connections: binary?.connections ?? 0,
+            ...(encryption === null ? {} : tlsMetrics(encryption)),
           }),
-        }));
+        });
+      let server: Awaited<ReturnType<typeof startHttp>>;
+      if (settings.httpAddress === null) started.push(server = await startHttp(null));
+      else http = (server = await start("HTTP", settings.httpAddress, startHttp)).address;
+      if (settings.httpTlsAddress !== null) {
+        if (tls === undefined) throw missingFeature("tls");
+        https = await onFreePort("HTTPS", settings.httpTlsAddress, {
+          open: (address) => server.listenTls(tls, address),
+          search: settings.development,
+        });
+      }
     }
     if (settings.pgAddress !== null) {
-      if (features.pgGateway === undefined) throw missingFeature("--pg-addr", "pg-gateway");
+      if (features.pgGateway === undefined) throw missingFeature("pg-gateway");
       const { startPgServer } = await features.pgGateway();
       pg = await start("PostgreSQL clients", settings.pgAddress, (address) =>
         startPgServer({
@@ -97,13 +114,15 @@ export async function startListeners(request: ListenerRequest): Promise<Listener
           token,
           version,
           maximumConnections: settings.pgMaximumConnections,
+          requiresTls,
+          ...(tls === undefined ? {} : { tls }),
           onInternalError,
           ...(settings.pgIdleTimeoutMilliseconds === null
             ? {}
             : { idleTimeoutMilliseconds: settings.pgIdleTimeoutMilliseconds }),
         }));
     }
-    return { binary: binary.address, http: http?.address ?? null, pg: pg?.address ?? null, close: closeAll };
+    return { binary: binary.address, http, https, pg: pg?.address ?? null, close: closeAll };
   } catch (error) {
     await closeAll(0);
     throw error;
@@ -161,6 +180,17 @@ function cannotListen(
   }
 }
 
-function missingFeature(flag: string, feature: string): UsageError {
-  return new UsageError(`${flag} needs a build with the feature ${feature}, which this one does not have`);
+/** The settings were checked against the features: what is missing now is a bug. */
+function missingFeature(feature: string): Error {
+  return new Error(`settings ask for the feature ${feature}, which the build lacks`);
+}
+
+/** What `/v1/metrics` shows of TLS. */
+function tlsMetrics({ server, certificateEnd }: ServerEncryption): Record<string, number> {
+  return {
+    tls_connections: server.connections,
+    tls_handshakes: server.handshakes,
+    tls_handshake_failures: server.failures,
+    tls_certificate_end_timestamp_seconds: certificateEnd(),
+  };
 }

@@ -13,8 +13,10 @@ import { Engine } from "../../engine/session/engine.ts";
 import { formatAddress } from "../../gateways/binary/address.ts";
 import type { Features } from "../features/feature_table.ts";
 import { collectWhenIdle } from "./idle_memory.ts";
-import { type Listeners, StartError, startListeners } from "./listeners.ts";
+import { type ServerEncryption, startEncryption } from "./encryption.ts";
+import { type Listeners, startListeners } from "./listeners.ts";
 import type { ServerSettings } from "./settings.ts";
+import { StartError } from "./start_error.ts";
 
 /** Signals within this time of the first are the same request. */
 const REPEATED_SIGNAL_MICROSECONDS = 1_000_000;
@@ -27,6 +29,8 @@ export interface ServerWorld {
   log(line: string): void;
   /** Calls back at each SIGTERM and SIGINT. */
   onStopSignal(listener: (signal: string) => void): void;
+  /** Calls back at each SIGHUP. */
+  onReloadSignal(listener: () => void): void;
   /** Ends the process at once. */
   exit(code: number): never;
 }
@@ -36,19 +40,27 @@ export async function runServer(settings: ServerSettings, world: ServerWorld): P
   if (settings.checksInput) setChecksInput(true);
   const engine = await openEngine(settings);
   let listeners: Listeners;
+  let encryption: ServerEncryption | null = null;
   try {
+    encryption = await startEncryption(settings, world.features, (line) => world.log(line));
     listeners = await startListeners({
       engine,
       settings,
       features: world.features,
+      encryption,
       version: world.version,
       onInternalError: (error) => world.log(`internal error: ${describe(error)}`),
     });
   } catch (error) {
+    encryption?.close();
     await engine.close();
     throw error;
   }
-  for (const line of startLines(listeners, settings)) world.log(line);
+  for (const line of startLines(listeners, settings, encryption?.startLines)) world.log(line);
+  if (encryption !== null) {
+    const { reload } = encryption;
+    world.onReloadSignal(() => reload());
+  }
   const stopped = new Promise<string>((resolve) => {
     let first: number | null = null;
     world.onStopSignal((signal) => {
@@ -77,6 +89,7 @@ export async function runServer(settings: ServerSettings, world: ServerWorld): P
   }
   world.log(`${end.signal}: stopping`);
   stopCollecting();
+  encryption?.close();
   const failed = engine.failed.then(() => "failed" as const);
   const closing = (async () => {
     await listeners.close(settings.drainMilliseconds);
@@ -110,10 +123,16 @@ async function openEngine(settings: ServerSettings): Promise<Engine> {
 }
 
 /** What is printed when the server is ready. */
-export function startLines(listeners: Listeners, settings: ServerSettings): string[] {
+export function startLines(
+  listeners: Listeners,
+  settings: ServerSettings,
+  encryption: readonly string[] = [],
+): string[] {
   const lines = [`binary protocol on ${formatAddress(listeners.binary)}`];
   if (listeners.http !== null) lines.push(`HTTP on http://${formatAddress(listeners.http)}`);
+  if (listeners.https !== null) lines.push(`HTTPS on https://${formatAddress(listeners.https)}`);
   if (listeners.pg !== null) lines.push(`PostgreSQL protocol on ${formatAddress(listeners.pg)}`);
+  lines.push(...encryption);
   lines.push(`data in ${settings.dataDirectory}`);
   if (settings.checksInput) lines.push("plans check their input (--check-input): everything is slower");
   if (settings.development) lines.push(...exampleLines(listeners, settings));

@@ -8,6 +8,7 @@
 import { closest } from "../../engine/base/suggest.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import { DatabaseError } from "../../engine/base/errors.ts";
+import type { FeatureName } from "../features/feature_names.ts";
 import { type Address, formatAddress, isLoopback, parseAddress } from "../../gateways/binary/address.ts";
 
 /** An error in how the program was called; exit code 2. */
@@ -21,6 +22,8 @@ interface SettingLine {
   readonly kind: SettingKind;
   readonly value: string;
   readonly help: string;
+  /** The build feature that serves it. */
+  readonly feature?: FeatureName;
 }
 
 /** Every setting besides the two positional ones. */
@@ -30,12 +33,21 @@ export const SETTINGS: readonly SettingLine[] = [
     kind: "address",
     value: "ADDR",
     help: "listen for HTTP and WebSocket (off unless set; port 6533)",
+    feature: "http-gateway",
+  },
+  {
+    key: "http_tls_addr",
+    kind: "address",
+    value: "ADDR",
+    help: "listen for HTTPS and WebSocket over TLS (off unless set; port 6534)",
+    feature: "tls",
   },
   {
     key: "pg_addr",
     kind: "address",
     value: "ADDR",
     help: "listen for PostgreSQL clients (off unless set; port 5432)",
+    feature: "pg-gateway",
   },
   { key: "token", kind: "text", value: "TOKEN", help: "the shared secret that clients must present" },
   { key: "token_file", kind: "text", value: "FILE", help: "read the token from the first line of a file" },
@@ -44,6 +56,28 @@ export const SETTINGS: readonly SettingLine[] = [
     kind: "switch",
     value: "",
     help: "let everybody in on addresses that others can reach",
+  },
+  {
+    key: "tls_cert",
+    kind: "text",
+    value: "FILE",
+    help: "certificate chain (PEM) for HTTPS, and for TLS on the other ports",
+    feature: "tls",
+  },
+  { key: "tls_key", kind: "text", value: "FILE", help: "its private key (PEM)", feature: "tls" },
+  {
+    key: "tls_required",
+    kind: "switch",
+    value: "",
+    help: "refuse PostgreSQL and binary clients in clear text",
+    feature: "tls",
+  },
+  {
+    key: "dev_tls",
+    kind: "switch",
+    value: "",
+    help: "make a certificate for this machine in DATA_DIR/tls and use it",
+    feature: "tls",
   },
   { key: "max_conns", kind: "count", value: "N", help: `binary connections (${LIMITS.binaryConnections})` },
   { key: "http_max_conns", kind: "count", value: "N", help: `HTTP connections (${LIMITS.httpConnections})` },
@@ -92,12 +126,22 @@ export const SETTINGS: readonly SettingLine[] = [
   },
 ];
 
+/** Which certificate the server proves itself with. */
+export type TlsSettings =
+  | { readonly kind: "files"; readonly certificatePath: string; readonly keyPath: string }
+  | { readonly kind: "development" };
+
 /** What the server is started with. */
 export interface ServerSettings {
   readonly listenAddress: Address;
   readonly dataDirectory: string;
   readonly httpAddress: Address | null;
+  readonly httpTlsAddress: Address | null;
   readonly pgAddress: Address | null;
+  /** null: everything is in clear text. */
+  readonly tls: TlsSettings | null;
+  /** PostgreSQL and binary clients in clear text are refused. */
+  readonly requiresTls: boolean;
   readonly token: string | null;
   readonly maximumConnections: number;
   readonly httpMaximumConnections: number;
@@ -125,13 +169,22 @@ export type Command =
 export interface SettingSources {
   readonly parameters: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The features of the build. */
+  readonly features: readonly FeatureName[];
   /** Reads a text file; raises when it cannot. */
   readFile(path: string): string;
 }
 
 const DEFAULT_LISTEN = "127.0.0.1:7878";
 const DEFAULT_DIRECTORY = "./dbd-data";
-const DEFAULT_PORTS: Readonly<Record<string, number>> = { http_addr: 6533, pg_addr: 5432 };
+const DEFAULT_PORTS: Readonly<Record<string, number>> = {
+  http_addr: 6533,
+  http_tls_addr: 6534,
+  pg_addr: 5432,
+};
+
+/** Variables that other programs of the project read. */
+const FOREIGN_VARIABLES: readonly string[] = ["DB_ADDR", "DB_TLS_CA", "DB_PROGRAMS"];
 
 /** Reads the command line and what follows it. Raises {@link UsageError}. */
 export function readCommand(sources: SettingSources): Command {
@@ -142,15 +195,17 @@ export function readCommand(sources: SettingSources): Command {
   const file = configPath === undefined
     ? new Map<string, string>()
     : parseConfiguration(readText(sources, configPath, "configuration file"), configPath);
-  const places: readonly Find[] = [
-    (key) => line.values.get(key),
-    (key) => nonEmpty(sources.environment[`DB_${key.toUpperCase()}`]),
-    (key) => file.get(key),
+  requireKnownVariables(sources.environment);
+  const places: readonly Place[] = [
+    { find: (key) => line.values.get(key), nameOf: flagOf },
+    { find: (key) => nonEmpty(sources.environment[variableOf(key)]), nameOf: variableOf },
+    { find: (key) => file.get(key), nameOf: (key) => `"${key}" in ${configPath}` },
   ];
+  requireFeatures(places, sources.features);
   const [verb, directory, ...more] = line.positional;
   if (verb === "verify") {
     if (more.length > 0) throw new UsageError(`unexpected argument "${more[0]}": dbd verify takes DATA_DIR`);
-    const find: Find = (key) => places.map((place) => place(key)).find((value) => value !== undefined);
+    const find = findIn(places);
     return { kind: "verify", dataDirectory: directory ?? find("data_dir") ?? DEFAULT_DIRECTORY };
   }
   return { kind: "run", settings: settingsFrom({ ...line, places, sources }) };
@@ -158,6 +213,45 @@ export function readCommand(sources: SettingSources): Command {
 
 /** Looks a setting up in one place or several. */
 type Find = (key: string) => string | undefined;
+
+/** One place that settings come from. */
+interface Place {
+  readonly find: Find;
+  /** How a setting is called there. */
+  readonly nameOf: (key: string) => string;
+}
+
+/** Looks in the places in turn, from the strongest to the weakest. */
+function findIn(places: readonly Place[]): Find {
+  return (key) => places.map((place) => place.find(key)).find((value) => value !== undefined);
+}
+
+/** Raises for a variable that looks like a setting and is none: a typo there would be ignored in silence. */
+function requireKnownVariables(environment: SettingSources["environment"]): void {
+  const known = [...knownKeys(), "config"].map(variableOf);
+  for (const [name, value] of Object.entries(environment)) {
+    if (!name.startsWith("DB_") || nonEmpty(value) === undefined) continue;
+    if (known.includes(name) || FOREIGN_VARIABLES.includes(name)) continue;
+    const near = closest(name, known);
+    throw new UsageError(
+      `unknown variable ${name} in the environment${
+        near === undefined ? "; names that begin with DB_ are settings: unset it" : `; did you mean ${near}?`
+      }`,
+    );
+  }
+}
+
+/** Raises for a setting of a feature that the build does not have. */
+function requireFeatures(places: readonly Place[], features: readonly FeatureName[]): void {
+  for (const { find, nameOf } of places) {
+    for (const { key, feature } of SETTINGS) {
+      if (feature === undefined || features.includes(feature) || find(key) === undefined) continue;
+      throw new UsageError(
+        `${nameOf(key)} needs a build with the feature ${feature}, which this one does not have`,
+      );
+    }
+  }
+}
 
 interface CommandLine {
   readonly help: boolean;
@@ -210,26 +304,25 @@ function settingsFrom(options: {
   readonly development: boolean;
   readonly sources: SettingSources;
   /** From the strongest to the weakest. */
-  readonly places: readonly Find[];
+  readonly places: readonly Place[];
 }): ServerSettings {
   const { places, sources, development } = options;
-  const find: Find = (key) => {
-    for (const place of places) {
-      const value = place(key);
-      if (value !== undefined) return value;
-    }
-    return undefined;
-  };
+  const find = findIn(places);
   const [listen, directory] = options.positional;
-  const address = (key: string): Address | null => {
-    const text = find(key) ?? (development ? `127.0.0.1:${DEFAULT_PORTS[key]}` : undefined);
+  const has = (feature: FeatureName): boolean => sources.features.includes(feature);
+  const address = (key: string, byDefault: boolean): Address | null => {
+    const text = find(key) ?? (byDefault ? `127.0.0.1:${DEFAULT_PORTS[key]}` : undefined);
     return text === undefined ? null : readAddress(text, DEFAULT_PORTS[key] ?? 0, flagOf(key));
   };
+  const tls = readTls(find);
   const settings: ServerSettings = {
     listenAddress: readAddress(listen ?? find("listen_addr") ?? DEFAULT_LISTEN, 7878, "LISTEN_ADDR"),
     dataDirectory: directory ?? find("data_dir") ?? DEFAULT_DIRECTORY,
-    httpAddress: address("http_addr"),
-    pgAddress: address("pg_addr"),
+    httpAddress: address("http_addr", development && has("http-gateway")),
+    httpTlsAddress: address("http_tls_addr", development && has("http-gateway") && tls !== null),
+    pgAddress: address("pg_addr", development && has("pg-gateway")),
+    tls,
+    requiresTls: readSwitch(find, "tls_required"),
     token: readToken(places, sources),
     maximumConnections: count(find, "max_conns", LIMITS.binaryConnections),
     httpMaximumConnections: count(find, "http_max_conns", LIMITS.httpConnections),
@@ -253,14 +346,53 @@ function settingsFrom(options: {
     development,
   };
   if (settings.dataDirectory === "") throw new UsageError("DATA_DIR is empty");
+  requireCertificate(settings, has("http-gateway"));
   if (!readSwitch(find, "allow_open")) requireLoopback(settings);
   return settings;
+}
+
+function readTls(find: Find): TlsSettings | null {
+  const certificatePath = find("tls_cert"), keyPath = find("tls_key");
+  const isDevelopment = readSwitch(find, "dev_tls");
+  if (certificatePath === undefined && keyPath === undefined) {
+    return isDevelopment ? { kind: "development" } : null;
+  }
+  if (isDevelopment) {
+    throw new UsageError("--dev-tls makes a certificate: leave --tls-cert and --tls-key out");
+  }
+  if (certificatePath === undefined) throw new UsageError("--tls-key needs --tls-cert FILE besides it");
+  if (keyPath === undefined) throw new UsageError("--tls-cert needs --tls-key FILE besides it");
+  return { kind: "files", certificatePath, keyPath };
+}
+
+/** What asks for TLS needs a certificate, and a place to keep one that is made. */
+function requireCertificate(settings: ServerSettings, hasHttp: boolean): void {
+  const { tls, httpTlsAddress, requiresTls, dataDirectory } = settings;
+  if (httpTlsAddress !== null && !hasHttp) {
+    throw new UsageError(
+      "--http-tls-addr needs a build with the feature http-gateway, which this one does not have",
+    );
+  }
+  if (tls?.kind === "development" && dataDirectory === ":memory:") {
+    throw new UsageError("--dev-tls keeps its certificate in DATA_DIR, and :memory: is none");
+  }
+  if (tls !== null) return;
+  const flag = httpTlsAddress !== null ? "--http-tls-addr" : requiresTls ? "--tls-required" : null;
+  if (flag === null) return;
+  throw new UsageError(`${flag} needs a certificate: --tls-cert FILE --tls-key FILE, or --dev-tls to try it`);
 }
 
 /** Without a token, only this machine may come in. */
 function requireLoopback(settings: ServerSettings): void {
   if (settings.token !== null) return;
-  for (const address of [settings.listenAddress, settings.httpAddress, settings.pgAddress]) {
+  for (
+    const address of [
+      settings.listenAddress,
+      settings.httpAddress,
+      settings.httpTlsAddress,
+      settings.pgAddress,
+    ]
+  ) {
     if (address === null || isLoopback(address.hostname)) continue;
     throw new UsageError(
       `${formatAddress(address)} can be reached by others and there is no token: ` +
@@ -269,8 +401,8 @@ function requireLoopback(settings: ServerSettings): void {
   }
 }
 
-function readToken(places: readonly Find[], sources: SettingSources): string | null {
-  for (const find of places) {
+function readToken(places: readonly Place[], sources: SettingSources): string | null {
+  for (const { find } of places) {
     const token = find("token"), file = find("token_file");
     if (token !== undefined && file !== undefined) {
       throw new UsageError("a token and a token file are given; one of them is enough");
@@ -409,6 +541,11 @@ export function flagOf(key: string): string {
   return `--${key.replaceAll("_", "-")}`;
 }
 
+/** The variable of a setting. */
+function variableOf(key: string): string {
+  return `DB_${key.toUpperCase()}`;
+}
+
 function unknownOption(name: string): UsageError {
   const known = [
     ...SETTINGS.map((setting) => flagOf(setting.key)),
@@ -431,8 +568,9 @@ function nonEmpty(text: string | undefined): string | undefined {
 }
 
 /** The text of `--help`. */
-export function helpText(version: string, features: readonly string[]): string {
-  const lines = SETTINGS.map((setting) => {
+export function helpText(version: string, features: readonly FeatureName[]): string {
+  const served = SETTINGS.filter(({ feature }) => feature === undefined || features.includes(feature));
+  const lines = served.map((setting) => {
     const flag = `${flagOf(setting.key)}${setting.value === "" ? "" : ` ${setting.value}`}`;
     return `  ${flag.padEnd(26)} ${setting.help}`;
   });

@@ -1,5 +1,6 @@
 /** The server's settings: what is where, what beats what, and what is refused. */
 import { deepStrictEqual, match, strictEqual, throws } from "node:assert/strict";
+import { type FeatureName, featureNames } from "../features/feature_names.ts";
 import { helpText, parseConfiguration, readCommand, type ServerSettings, UsageError } from "./settings.ts";
 
 function settings(
@@ -10,6 +11,7 @@ function settings(
   const command = readCommand({
     parameters,
     environment,
+    features: featureNames,
     readFile: (path) => {
       const text = files[path];
       if (text === undefined) throw new Error("there is no such file");
@@ -55,7 +57,7 @@ Deno.test("readCommand() lets a flag beat the environment, and that the file", (
 
 Deno.test("readCommand() knows verify, with the directory from the same places", () => {
   const command = (parameters: readonly string[], environment: Record<string, string> = {}) =>
-    readCommand({ parameters, environment, readFile: () => "data_dir = /from/file" });
+    readCommand({ parameters, environment, features: featureNames, readFile: () => "data_dir = /from/file" });
   deepStrictEqual(command(["verify"]), { kind: "verify", dataDirectory: "./dbd-data" });
   deepStrictEqual(command(["verify", "/d"], { DB_DATA_DIR: "/e" }), { kind: "verify", dataDirectory: "/d" });
   deepStrictEqual(command(["verify"], { DB_DATA_DIR: "/e" }), { kind: "verify", dataDirectory: "/e" });
@@ -100,6 +102,16 @@ Deno.test("readCommand() refuses what it does not know", () => {
     [["--token-file", "missing"], /cannot read the token file/],
     [["--config", "missing"], /cannot read the configuration file/],
     [["127.0.0.1:1", ""], /DATA_DIR is empty/],
+    [
+      ["--http-tls-addr", ":1"],
+      /--http-tls-addr needs a certificate: --tls-cert FILE --tls-key FILE, or --dev-tls/,
+    ],
+    [["--tls-required"], /--tls-required needs a certificate/],
+    [["--tls-cert", "c"], /--tls-cert needs --tls-key/],
+    [["--tls-key", "c"], /--tls-key needs --tls-cert/],
+    [["--tls-key", "c", "--tls-cert", "c", "--dev-tls"], /leave --tls-cert and --tls-key out/],
+    [["--dev-tls", "127.0.0.1:1", ":memory:"], /:memory: is none/],
+    [["--dev-tls", "--http-tls-addr", "0.0.0.0"], /can be reached by others and there is no token/],
   ];
   for (const [parameters, message] of cases) {
     throws(() => settings(parameters), (error) => {
@@ -107,6 +119,49 @@ Deno.test("readCommand() refuses what it does not know", () => {
       return error instanceof UsageError;
     });
   }
+});
+
+Deno.test("readCommand() names variables that are no settings, and settings of features that the build lacks", () => {
+  const refusal = (
+    parameters: readonly string[],
+    environment: Readonly<Record<string, string>>,
+    features: readonly FeatureName[] = [],
+  ): string => {
+    try {
+      const command = readCommand({ parameters, environment, features, readFile: () => "pg_addr = :1\n" });
+      return command.kind;
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      return error.message;
+    }
+  };
+  match(refusal([], { DB_HTP_ADDR: "x" }), /^unknown variable DB_HTP_ADDR .*; did you mean DB_HTTP_ADDR\?$/);
+  match(refusal([], { DB_ZZZZZZ: "x" }), /^unknown variable DB_ZZZZZZ .* unset it$/);
+  strictEqual(refusal([], { DB_ADDR: "x", DB_TLS_CA: "x", DB_NONE: "", PATH: "x", DATABASE: "x" }), "run");
+  strictEqual(refusal(["--help"], { DB_NONE: "x" }), "help");
+  const lacks = (what: string, feature: string): string =>
+    `${what} needs a build with the feature ${feature}, which this one does not have`;
+  strictEqual(refusal([], { DB_HTTP_ADDR: ":1" }), lacks("DB_HTTP_ADDR", "http-gateway"));
+  strictEqual(refusal(["--pg-addr=:1"], {}), lacks("--pg-addr", "pg-gateway"));
+  strictEqual(refusal(["--config", "c"], {}), lacks('"pg_addr" in c', "pg-gateway"));
+  strictEqual(refusal(["--dev-tls"], {}, ["pg-gateway"]), lacks("--dev-tls", "tls"));
+  strictEqual(
+    refusal(["--dev-tls", "--http-tls-addr=:1"], {}, ["tls"]),
+    lacks("--http-tls-addr", "http-gateway"),
+  );
+  strictEqual(refusal(["--dev"], {}), "run");
+});
+
+Deno.test("readCommand() takes a certificate for all ports", () => {
+  const files = settings(["--tls-cert=c", "--tls-required"], {
+    DB_TLS_KEY: "k",
+    DB_HTTP_TLS_ADDR: "localhost",
+  });
+  deepStrictEqual(files.tls, { kind: "files", certificatePath: "c", keyPath: "k" });
+  deepStrictEqual([files.httpTlsAddress, files.requiresTls], [{ hostname: "127.0.0.1", port: 6534 }, true]);
+  const development = settings(["--dev", "--dev-tls"]);
+  deepStrictEqual([development.tls, development.httpTlsAddress?.port], [{ kind: "development" }, 6534]);
+  strictEqual(settings(["--dev"]).httpTlsAddress, null);
 });
 
 Deno.test("parseConfiguration() reads lines and JSON, and names what it does not know", () => {

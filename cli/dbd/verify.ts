@@ -2,7 +2,7 @@
 import { DatabaseError } from "../../engine/base/errors.ts";
 import type { Host } from "../../engine/host/host.ts";
 import { type Verification, verifyDatabase } from "../../engine/storage/verification.ts";
-import { StartError } from "./listeners.ts";
+import { StartError } from "./start_error.ts";
 
 /** What the command needs of the world. */
 export interface VerifyWorld {

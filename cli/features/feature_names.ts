@@ -16,8 +16,8 @@ export const featureNames = [
 /** The name of a build feature. */
 export type FeatureName = typeof featureNames[number];
 
-/** The features that have modules in this version; the others are accepted by name and link nothing. */
-export const servedFeatureNames: readonly FeatureName[] = ["pg-gateway", "http-gateway"];
+/** The features that have modules in this version; a build that names another one fails. */
+export const servedFeatureNames: readonly FeatureName[] = ["pg-gateway", "http-gateway", "tls"];
 
 /** What choosing a feature chooses besides it. */
 const implied: Readonly<Partial<Record<FeatureName, readonly FeatureName[]>>> = {

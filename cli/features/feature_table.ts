@@ -13,4 +13,6 @@ export interface Features {
   readonly pgGateway?: () => Promise<typeof import("./pg_gateway.ts")>;
   /** Loads HTTP and WebSocket; absent in a build without `http-gateway`. */
   readonly httpGateway?: () => Promise<typeof import("./http_gateway.ts")>;
+  /** Loads the server's side of TLS; absent in a build without `tls`. */
+  readonly tls?: () => Promise<typeof import("./tls.ts")>;
 }

@@ -11,6 +11,7 @@ export const SQLSTATE = {
   warning: "01000",
   noData: "02000",
   connectionException: "08000",
+  sqlclientUnableToEstablishSqlconnection: "08001",
   protocolViolation: "08P01",
   featureNotSupported: "0A000",
   cardinalityViolation: "21000",

@@ -20,7 +20,8 @@ import { ClientGate } from "./client_gate.ts";
 import { CommitTurns } from "./commit_turns.ts";
 import { Notifications } from "./notifications.ts";
 import { Planning } from "./planning.ts";
-import { Session, type SessionOptions } from "./session.ts";
+import { Session } from "./session.ts";
+import type { SessionOptions } from "./session_options.ts";
 import type { ClosableSession, EngineStatistics, SessionEngine } from "./session_engine.ts";
 
 /** How to open an engine. */

@@ -20,6 +20,8 @@ import type {
 import type { OpNumber } from "../operations/effect.ts";
 import type { ObjectName, ParsedStatement, Statement } from "../sql/parser/ast.ts";
 import type { PlanEnvironment } from "../sql/planner/plan_statement.ts";
+import type { SessionEncryption } from "../system_catalog/catalog_context.ts";
+import type { SessionOptions } from "./session_options.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Transaction } from "../transactions/transaction.ts";
@@ -55,18 +57,12 @@ import { runAutocommit, runInTransaction, type RunnerEnvironment } from "./state
 import { TransactionBlock } from "../statements/transaction_block.ts";
 import { runUtility, utilityColumns, utilityParameters } from "../statements/utility/utility.ts";
 
-/** Who opens a session. */
-export interface SessionOptions {
-  readonly user?: string;
-  readonly database?: string;
-  readonly settings?: Readonly<Record<string, string>>;
-}
-
 /** See the file's head. */
 export class Session implements SessionHost {
   readonly engine: SessionEngine;
   /** Names the session in CancelRequest and pg_stat_activity; positive, 31 bits. */
   readonly processId: number;
+  readonly encryption: SessionEncryption | null;
   readonly #temporary: string;
   /** Must accompany a CancelRequest. */
   readonly secretKey: number;
@@ -101,6 +97,7 @@ export class Session implements SessionHost {
     this.engine = engine;
     this.preparedByName = new PreparedNames(engine);
     this.processId = options.processId;
+    this.encryption = options.encryption ?? null;
     this.#temporary = temporarySchemaOf(options.processId);
     this.secretKey = options.secretKey;
     const user = options.user ?? "db";

@@ -44,9 +44,21 @@ export interface VisibleServer {
   };
 }
 
+/** How a client's connection is encrypted. */
+export interface SessionEncryption {
+  /** `TLSv1.2` or `TLSv1.3`. */
+  readonly version: string;
+  /** The cipher suite, by OpenSSL's name. */
+  readonly cipher: string;
+  /** Bits of its key. */
+  readonly bits: number;
+}
+
 /** A session, as it and the others see it. */
 export interface VisibleSession {
   readonly processId: number;
+  /** null: its client speaks clear text. */
+  readonly encryption: SessionEncryption | null;
   /** Microseconds since 2000-01-01 UTC. */
   readonly startedAt: number;
   readonly isRunning: boolean;

@@ -226,7 +226,13 @@ export const SERVER_RELATIONS: RelationProviders = {
     }))
   ),
   pg_stat_ssl: liveRows(({ server }) =>
-    [...server.sessions].map((session) => ({ pid: session.processId, ssl: false }))
+    [...server.sessions].map(({ processId, encryption }) => ({
+      pid: processId,
+      ssl: encryption !== null,
+      version: encryption?.version ?? null,
+      cipher: encryption?.cipher ?? null,
+      bits: encryption?.bits ?? null,
+    }))
   ),
   pg_stat_database: liveRows((context) => {
     const statistics = context.server.statistics();

@@ -23,7 +23,14 @@ import type {
 } from "../shared/operation/operation.ts";
 import { parameterOf } from "../shared/operation/parameter_binding.ts";
 import { errorOf } from "../shared/operation/reply_codec.ts";
-import type { Client, ClientOptions, ClientStatement, CopyChunk, PipelineStatement } from "./client_api.ts";
+import type {
+  Client,
+  ClientOptions,
+  ClientStatement,
+  ClientTls,
+  CopyChunk,
+  PipelineStatement,
+} from "./client_api.ts";
 import { ClientConnection } from "./client_connection.ts";
 import { StatementResult } from "./client_result.ts";
 import { isRead } from "./retry_rule.ts";
@@ -62,8 +69,8 @@ const UNAVAILABLE: readonly string[] = [
 /**
  * Connects to a server of the binary protocol.
  *
- * Raises {@link DatabaseError}: 08000 when none can be reached, 28P01 for a wrong token, 53300 when there are too
- * many clients.
+ * Raises {@link DatabaseError}: 08000 when none can be reached, 08001 when its certificate is not trusted, 28P01 for a
+ * wrong token, 53300 when there are too many clients.
  */
 export function connect(options: ClientOptions = {}): Promise<Client> {
   return OperationClient.connect(options);
@@ -75,7 +82,12 @@ export function connect(options: ClientOptions = {}): Promise<Client> {
  */
 export class OperationClient implements Client {
   readonly #options: ClientOptions;
-  readonly #addresses: readonly { readonly hostname: string; readonly port: number }[];
+  readonly #addresses: readonly {
+    readonly hostname: string;
+    readonly port: number;
+    readonly name: string | null;
+  }[];
+  readonly #tls: ClientTls | null;
   readonly #clientId = new Uint8Array(randomBytes(16)).toHex();
   readonly #exactlyOnce: boolean;
   readonly #pending = new Map<bigint, Pending>();
@@ -91,7 +103,16 @@ export class OperationClient implements Client {
   private constructor(options: ClientOptions) {
     this.#options = options;
     const addresses = options.addresses ?? [options.address ?? "127.0.0.1:7878"];
-    this.#addresses = addresses.map((address) => parseAddress(address, 7878));
+    this.#tls = options.tls === undefined || options.tls === false
+      ? null
+      : options.tls === true
+      ? {}
+      : options.tls;
+    this.#addresses = addresses.map((address) => ({
+      ...parseAddress(address, 7878),
+      // The address of this machine is written as a number, its certificate may be for the name.
+      name: /^\s*localhost(:|\s*$)/i.test(address) ? "localhost" : null,
+    }));
     this.#exactlyOnce = options.exactlyOnce ?? addresses.length > 1;
   }
 
@@ -376,8 +397,12 @@ export class OperationClient implements Client {
         if (address === undefined) break;
         try {
           const connection = await ClientConnection.open({
-            ...address,
+            hostname: address.hostname,
+            port: address.port,
             token: this.#options.token ?? null,
+            tls: this.#tls === null || address.name === null
+              ? this.#tls
+              : { serverName: address.name, ...this.#tls },
             name: this.#options.name ?? "db-client",
             timeoutMilliseconds: this.#options.connectTimeoutMilliseconds ?? 5000,
           });

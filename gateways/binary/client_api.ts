@@ -3,6 +3,14 @@ import type { DatabaseError } from "../../engine/base/errors.ts";
 import type { ColumnInformation } from "../../engine/session/database.ts";
 import type { JavaScriptValue, Row } from "../../engine/session/javascript_value.ts";
 
+/** How a client checks that the server is the one it means. */
+export interface ClientTls {
+  /** PEM text of the authorities to trust in the place of the system's. */
+  readonly ca?: string;
+  /** The name that the certificate must be for; the host of the address unless given. */
+  readonly serverName?: string;
+}
+
 /** How to connect. */
 export interface ClientOptions {
   /** `host:port`; 127.0.0.1:7878 unless given. */
@@ -11,6 +19,8 @@ export interface ClientOptions {
   readonly addresses?: readonly string[];
   /** The shared secret of the server. */
   readonly token?: string | null;
+  /** Encrypts the connection, and checks the server's certificate; in clear text unless given. */
+  readonly tls?: boolean | ClientTls;
   /**
    * Whether changes outside of a transaction carry a sequence number, so that they can be repeated safely when a
    * connection was lost; on with several addresses, else off unless given.

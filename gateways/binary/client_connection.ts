@@ -5,7 +5,7 @@
  * reason, `onClose` is called once, with the error that the server sent last if it sent one.
  */
 import { randomBytes } from "node:crypto";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { ByteWriter } from "../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
@@ -13,6 +13,8 @@ import { PROTOCOL_VERSION, type Reply, type Request } from "../shared/operation/
 import { writeRequest } from "../shared/operation/operation_codec.ts";
 import { writeFramed } from "../shared/operation/operation_connection.ts";
 import { decodeReply, errorOf, REPLY_CODES } from "../shared/operation/reply_codec.ts";
+import type { ClientTls } from "./client_api.ts";
+import { openSocket, tlsFailure } from "./client_socket.ts";
 import { FrameReader, plainBytes } from "./frame_reader.ts";
 import {
   clientProof,
@@ -31,6 +33,8 @@ export interface ConnectionRequest {
   readonly hostname: string;
   readonly port: number;
   readonly token: string | null;
+  /** null: in clear text. */
+  readonly tls: ClientTls | null;
   /** Names the program that connects. */
   readonly name: string;
   readonly timeoutMilliseconds: number;
@@ -74,9 +78,10 @@ export class ClientConnection {
       const place = `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
       const nonce = new Uint8Array(randomBytes(NONCE_BYTES));
       const reader = new FrameReader(LIMITS.maximumFrameBytes);
-      const socket = connect({ host: hostname, port, noDelay: true });
+      const socket = openSocket(request);
       let hello: ServerHello | null = null;
       let connection: ClientConnection | null = null;
+      let isFailing = false;
       const fail = (error: DatabaseError): void => {
         clearTimeout(timer);
         socket.destroy();
@@ -90,7 +95,7 @@ export class ClientConnection {
         () => fail(unreachable(`no answer within ${request.timeoutMilliseconds / 1000} s`)),
         request.timeoutMilliseconds,
       );
-      socket.on("connect", () => {
+      socket.once(request.tls === null ? "connect" : "secureConnect", () => {
         socket.write(framed(encodeClientHello({ version: PROTOCOL_VERSION, nonce, name: request.name })));
       });
       const shake = (frame: Uint8Array): void => {
@@ -140,11 +145,25 @@ export class ClientConnection {
         if (connection !== null) connection.#drained();
       });
       socket.on("error", (error: Error) => {
-        if (connection === null) fail(unreachable(reasonOf(error)));
+        if (connection !== null) return;
+        const { tls } = request;
+        if (tls === null) fail(unreachable(reasonOf(error)));
+        else {
+          isFailing = true;
+          tlsFailure({ hostname, port, tls }, error).then((failure) => {
+            fail(
+              failure === null ? unreachable(reasonOf(error)) : new DatabaseError(
+                SQLSTATE.sqlclientUnableToEstablishSqlconnection,
+                `Cannot connect to ${place}: ${failure.why}`,
+                { hint: failure.hint, cause: error },
+              ),
+            );
+          });
+        }
       });
       socket.on("close", () => {
-        if (connection === null) fail(unreachable("the connection was closed during the handshake"));
-        else connection.#closed();
+        if (connection !== null) connection.#closed();
+        else if (!isFailing) fail(unreachable("the connection was closed during the handshake"));
       });
     });
   }

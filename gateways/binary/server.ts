@@ -2,7 +2,8 @@
  * The listener of the binary protocol: sockets in, frames to {@link OperationConnection}s.
  *
  * Limits: `LIMITS.binaryConnections` connections, beyond which one is sent 53300 and closed; ten seconds for the
- * handshake; frames of 1 KiB until it is done. A connection always gets an error message before it is closed.
+ * handshake, that of TLS included; frames of 1 KiB until it is done. A connection always gets an error message before
+ * it is closed. With TLS, a client chooses by its first bytes whether it speaks clear text.
  */
 import { randomBytes } from "node:crypto";
 import { createServer, type Server, type Socket } from "node:net";
@@ -11,6 +12,8 @@ import { ByteWriter } from "../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import type { Engine } from "../../engine/session/engine.ts";
+import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
+import { isHandshake, type TlsServer } from "../shared/byte_stream.ts";
 import { sayFarewell } from "../shared/farewell.ts";
 import { GATEWAY_LIMITS } from "../shared/limits.ts";
 import { InputFlow } from "../shared/input_flow.ts";
@@ -32,6 +35,8 @@ import {
 } from "./handshake.ts";
 
 const HANDSHAKE_MILLISECONDS = 10_000;
+/** The application protocol for ALPN; clients need not name one. */
+const APPLICATION_PROTOCOL = "db-op-v1";
 
 /** Where a listener is bound. */
 export interface ListenerAddress {
@@ -50,6 +55,10 @@ export interface BinaryServerOptions {
   readonly version: string;
   readonly maximumConnections?: number;
   readonly maximumFrameBytes?: number;
+  /** Encrypts connections that begin with a handshake of TLS; without it they are refused. */
+  readonly tls?: TlsServer;
+  /** Clients in clear text are refused with 28000. */
+  readonly requiresTls?: boolean;
   /** Receives bugs that statements ran into. */
   readonly onInternalError?: (error: unknown) => void;
 }
@@ -112,12 +121,17 @@ export function listen(server: Server, address: ListenerAddress): Promise<Listen
 
 /** One socket: the handshake, then a connection. */
 class Link {
-  readonly #socket: Socket;
+  /** The encrypted one as soon as there is one. */
+  #socket: Socket;
   readonly #options: BinaryServerOptions;
   readonly #watch: DurabilityWatch;
   readonly #reader = new FrameReader(GATEWAY_LIMITS.maximumHandshakeBytes);
   readonly #nonce = new Uint8Array(randomBytes(NONCE_BYTES));
   readonly #timer: ReturnType<typeof setTimeout>;
+  #encryption: SessionEncryption | null = null;
+  #isEncrypting = false;
+  /** Nothing has been received yet. */
+  #isNew = true;
   #hello: ClientHello | null = null;
   #connection: OperationConnection | null = null;
   #isEnding = false;
@@ -130,25 +144,67 @@ class Link {
     this.#watch = watch;
     this.#flow = new InputFlow({
       setStopped: (isStopped) => {
-        if (isStopped) socket.pause();
-        else socket.resume();
+        if (isStopped) this.#socket.pause();
+        else this.#socket.resume();
       },
       yieldToLoop: () => options.engine.yieldToLoop(),
     });
     this.#timer = setTimeout(() => {
       this.#fail(new DatabaseError(SQLSTATE.protocolViolation, "the handshake took too long"));
     }, HANDSHAKE_MILLISECONDS);
-    socket.on("data", (bytes: Uint8Array) => {
-      this.#flow.process(bytes.length, () => this.#receive(plainBytes(bytes)));
-    });
+    this.#listenTo(socket);
+  }
+
+  #listenTo(socket: Socket): void {
+    socket.on("data", this.#onData);
     socket.on("drain", () => this.#connection?.flush());
     // Whatever is wrong with the socket, `close` follows.
     socket.on("error", () => {});
-    socket.on("end", () => socket.end());
+    socket.on("end", this.#onEnd);
     socket.on("close", () => {
       clearTimeout(this.#timer);
       this.#isEnding = true;
       this.#connection?.closed();
+    });
+  }
+
+  readonly #onEnd = (): void => {
+    this.#socket.end();
+  };
+
+  readonly #onData = (bytes: Uint8Array): void => {
+    if (this.#isNew) {
+      this.#isNew = false;
+      const { tls, requiresTls } = this.#options;
+      if (tls !== undefined && isHandshake(bytes)) {
+        this.#encrypt(tls, bytes);
+        return;
+      }
+      if (requiresTls === true) {
+        this.#fail(
+          new DatabaseError(
+            SQLSTATE.invalidAuthorizationSpecification,
+            "no encryption: the server refuses clients in clear text",
+            { hint: "Connect with TLS: dbcli --tls." },
+          ),
+        );
+        return;
+      }
+    }
+    this.#flow.process(bytes.length, () => this.#receive(plainBytes(bytes)));
+  };
+
+  #encrypt(tls: TlsServer, received: Uint8Array): void {
+    const plain = this.#socket;
+    this.#isEncrypting = true;
+    plain.off("data", this.#onData).off("end", this.#onEnd);
+    tls.secure(plain, { protocols: [APPLICATION_PROTOCOL], received }).then(({ socket, encryption }) => {
+      this.#isEncrypting = false;
+      this.#socket = socket;
+      this.#encryption = encryption;
+      this.#listenTo(socket);
+    }).catch((error: unknown) => {
+      if (!(error instanceof Deno.errors.ConnectionReset)) this.#options.onInternalError?.(error);
     });
   }
 
@@ -218,6 +274,7 @@ class Link {
     clearTimeout(this.#timer);
     const socket = this.#socket;
     this.#connection = new OperationConnection({
+      encryption: this.#encryption,
       engine: this.#options.engine,
       watch: this.#watch,
       onInternalError: this.#options.onInternalError ?? (() => {}),
@@ -244,6 +301,11 @@ class Link {
 
   #fail(error: DatabaseError): void {
     if (this.#isEnding) return;
+    // Between clear text and TLS there is no way to say anything.
+    if (this.#isEncrypting) {
+      this.#socket.destroy();
+      return;
+    }
     this.#socket.write(errorFrame(error));
     this.#end();
   }

@@ -271,6 +271,7 @@ Deno.test("an exactly-once request that is repeated is answered with its first r
       const connection = await ClientConnection.open({
         hostname: "127.0.0.1",
         port: server.address.port,
+        tls: null,
         token: null,
         name: "test",
         timeoutMilliseconds: 2000,

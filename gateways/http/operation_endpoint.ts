@@ -9,6 +9,7 @@ import type { ServerResponse } from "node:http";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import type { OpNumber } from "../../engine/operations/effect.ts";
 import type { Engine } from "../../engine/session/engine.ts";
+import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
 import type { StatementOutcome } from "../../engine/statements/outcome.ts";
 import type { Session } from "../../engine/session/session.ts";
 import type { ClientSequence, Operation } from "../shared/operation/operation.ts";
@@ -24,6 +25,8 @@ export interface OperationExchange {
   readonly response: ServerResponse;
   readonly operation: Operation;
   readonly client: ClientSequence | null;
+  /** How the client's connection is encrypted, if it is. */
+  readonly encryption?: SessionEncryption | null;
   /** Answer with NDJSON. */
   readonly lines: boolean;
   readonly onInternalError: (error: unknown) => void;
@@ -32,7 +35,10 @@ export interface OperationExchange {
 /** Runs the operation and answers; returns the status. Raises what is to be answered as a failure. */
 export async function answerOperation(exchange: OperationExchange): Promise<number> {
   const { engine, response } = exchange;
-  const session = engine.openSession({ settings: { application_name: "http" } });
+  const session = engine.openSession({
+    settings: { application_name: "http" },
+    encryption: exchange.encryption ?? null,
+  });
   const onClose = (): void => {
     if (!response.writableFinished) session.cancel();
   };

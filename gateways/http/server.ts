@@ -1,6 +1,8 @@
 /**
  * The HTTP listener: `/v1/sql`, `/v1/op`, `/v1/health`, `/v1/metrics`, `/v1/ws`.
  *
+ * The same paths are served in clear text and, on an address of their own, over TLS.
+ *
  * It uses `node:http` rather than `Deno.serve`, because only there the number of connections can be held and
  * a WebSocket gets the close codes of its own protocol. A connection beyond the cap is answered 503 and closed before
  * anything of it is read. Invariants: with a token set nothing but `/v1/health` is answered without it; every failure
@@ -19,6 +21,8 @@ import { assert } from "../../engine/base/assert.ts";
 import { SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import type { Engine } from "../../engine/session/engine.ts";
+import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
+import type { TlsServer } from "../shared/byte_stream.ts";
 import { sayFarewell } from "../shared/farewell.ts";
 import { GATEWAY_LIMITS } from "../shared/limits.ts";
 import { DurabilityWatch } from "../shared/operation/outbox.ts";
@@ -42,11 +46,17 @@ import { Pipeline } from "./pipeline.ts";
 import { readSqlRequest } from "./sql_request.ts";
 import { checkUpgrade, WebSockets } from "./web_socket.ts";
 
+/** Where a listener is bound. */
+export interface HttpAddress {
+  readonly hostname: string;
+  readonly port: number;
+}
+
 /** How to start the listener. */
 export interface HttpServerOptions {
   readonly engine: Engine;
-  /** Port 0: any free one. */
-  readonly address: { readonly hostname: string; readonly port: number };
+  /** Port 0: any free one; null: nothing is served in clear text, see {@link HttpServer.listenTls}. */
+  readonly address: HttpAddress | null;
   /** The bearer token; null: open. */
   readonly token: string | null;
   /** The program's version, shown by `/v1/health`. */
@@ -63,8 +73,12 @@ export interface HttpServerOptions {
 
 /** A listener that runs. */
 export interface HttpServer {
-  readonly address: { readonly hostname: string; readonly port: number };
+  /** Where clear text is served. */
+  readonly address: HttpAddress;
+  /** Connections of both kinds. */
   readonly connections: number;
+  /** Serves over TLS as well; answers where. Rejects when the address is not available. */
+  listenTls(tls: TlsServer, address: HttpAddress): Promise<HttpAddress>;
   /** Stops accepting, lets running requests finish within the time, and closes every connection. */
   close(drainMilliseconds: number): Promise<void>;
 }
@@ -72,9 +86,12 @@ export interface HttpServer {
 /** Starts listening. Rejects when the address is not available. */
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const gateway = new Gateway(options);
-  await gateway.listen();
+  if (options.address !== null) await gateway.listen(options.address);
   return gateway;
 }
+
+/** The application protocol, as registered for ALPN. */
+const APPLICATION_PROTOCOL = "http/1.1";
 
 class Gateway implements HttpServer {
   readonly #options: HttpServerOptions;
@@ -83,8 +100,9 @@ class Gateway implements HttpServer {
   readonly #counters = new RequestCounters();
   readonly #watch: DurabilityWatch;
   readonly #webSockets: WebSockets;
-  readonly #http: Server;
+  readonly #servers: Server[] = [];
   readonly #sockets = new Set<Socket>();
+  readonly #encryptions = new WeakMap<Socket, SessionEncryption>();
   /** Ends with the newest request of each connection. */
   readonly #pipelines = new WeakMap<Socket, Pipeline>();
   /** The newest request of each connection. */
@@ -92,6 +110,8 @@ class Gateway implements HttpServer {
   readonly #startedAt = performance.now();
   readonly #onInternalError: (error: unknown) => void;
   #inFlight = 0;
+  /** Handshakes of connections that are refused after them. */
+  #refusals = 0;
   #isClosing = false;
   #idleListeners: (() => void)[] = [];
 
@@ -110,7 +130,40 @@ class Gateway implements HttpServer {
         ? {}
         : { heartbeatMilliseconds: options.heartbeatMilliseconds }),
     });
-    this.#http = createServer({
+  }
+
+  get address(): HttpAddress {
+    const [first] = this.#servers;
+    assert(first !== undefined, "a gateway listens somewhere");
+    return addressOf(first);
+  }
+
+  get connections(): number {
+    return this.#sockets.size;
+  }
+
+  async listen(address: HttpAddress): Promise<void> {
+    await this.#listen(address, null);
+  }
+
+  listenTls(tls: TlsServer, address: HttpAddress): Promise<HttpAddress> {
+    return this.#listen(address, tls);
+  }
+
+  #listen(address: HttpAddress, tls: TlsServer | null): Promise<HttpAddress> {
+    const server = this.#server(tls);
+    return new Promise((resolve, reject) => {
+      server.once("error", reject);
+      server.listen({ host: address.hostname, port: address.port, backlog: 1024 }, () => {
+        server.removeListener("error", reject);
+        this.#servers.push(server);
+        resolve(addressOf(server));
+      });
+    });
+  }
+
+  #server(tls: TlsServer | null): Server {
+    const http = createServer({
       keepAliveTimeout: GATEWAY_LIMITS.httpKeepAliveMilliseconds,
       headersTimeout: GATEWAY_LIMITS.httpHeadMilliseconds,
       requestTimeout: GATEWAY_LIMITS.httpRequestMilliseconds,
@@ -118,13 +171,13 @@ class Gateway implements HttpServer {
       // The check is made here, for an answer with a failure object.
       requireHostHeader: false,
     });
-    this.#http.on("request", (request, response) => this.#serve(request, response, false));
-    this.#http.on("checkContinue", (request, response) => this.#serve(request, response, true));
-    this.#http.on("checkExpectation", (request, response) => {
+    http.on("request", (request, response) => this.#serve(request, response, false));
+    http.on("checkContinue", (request, response) => this.#serve(request, response, true));
+    http.on("checkExpectation", (request, response) => {
       const failure = httpFailure(417, SQLSTATE.protocolViolation, "only 100-continue can be expected");
       this.#counters.count(countedPath(headOf(request)), this.#fail(request, response, failure), 0);
     });
-    this.#http.on("upgrade", (request, socket, head) => {
+    http.on("upgrade", (request, socket, head) => {
       // What the connection has asked for before is answered before.
       const before = this.#pipelines.get(request.socket)?.settled ?? null;
       if (before === null) this.#upgrade(request, socket, head);
@@ -136,34 +189,16 @@ class Gateway implements HttpServer {
         });
       }
     });
-    this.#http.on("clientError", (error, socket) => refuseSocket(socket, malformed(error)));
-    this.#capConnections();
-  }
-
-  get address(): { readonly hostname: string; readonly port: number } {
-    const bound = this.#http.address();
-    assert(bound !== null && typeof bound === "object", "a listening server has an address");
-    return { hostname: bound.address, port: bound.port };
-  }
-
-  get connections(): number {
-    return this.#sockets.size;
-  }
-
-  listen(): Promise<void> {
-    const { hostname, port } = this.#options.address;
-    return new Promise((resolve, reject) => {
-      this.#http.once("error", reject);
-      this.#http.listen({ host: hostname, port, backlog: 1024 }, () => {
-        this.#http.removeListener("error", reject);
-        resolve();
-      });
-    });
+    http.on("clientError", (error, socket) => refuseSocket(socket, malformed(error)));
+    this.#admitConnections(http, tls);
+    return http;
   }
 
   async close(drainMilliseconds: number): Promise<void> {
     this.#isClosing = true;
-    const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
+    const closed = Promise.all(
+      this.#servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))),
+    );
     const draining = this.#webSockets.close(drainMilliseconds);
     if (this.#inFlight > 0 && drainMilliseconds > 0) {
       let timer: ReturnType<typeof setTimeout> | undefined;
@@ -183,27 +218,52 @@ class Gateway implements HttpServer {
     this.#watch.close();
   }
 
-  /** Puts a gate in front of the listener that `node:http` has for new connections. */
-  #capConnections(): void {
-    const [attach] = this.#http.listeners("connection");
+  /** Puts a gate in front of the listener that `node:http` has for new connections: the cap, and TLS. */
+  #admitConnections(http: Server, tls: TlsServer | null): void {
+    const [attach] = http.listeners("connection");
     assert(attach !== undefined, "node:http listens for connections");
-    this.#http.removeAllListeners("connection");
-    this.#http.on("connection", (socket: Socket) => {
-      if (this.#sockets.size >= (this.#options.maximumConnections ?? LIMITS.httpConnections)) {
-        refuseSocket(
-          socket,
-          httpFailure(503, SQLSTATE.tooManyConnections, "too many connections", {
-            headers: { "Retry-After": "1" },
-          }),
-        );
-        return;
-      }
+    http.removeAllListeners("connection");
+    const keep = (socket: Socket): void => {
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
+    };
+    const serve = (socket: Socket): void => {
       socket.on("error", () => {});
       socket.setKeepAlive(true);
-      attach.call(this.#http, socket);
+      attach.call(http, socket);
       this.#boundHead(socket);
+    };
+    http.on("connection", (socket: Socket) => {
+      const isWelcome = this.#sockets.size < (this.#options.maximumConnections ?? LIMITS.httpConnections);
+      if (tls === null) {
+        if (isWelcome) {
+          keep(socket);
+          serve(socket);
+        } else refuseSocket(socket, tooManyConnections());
+        return;
+      }
+      // A refusal takes a handshake, too.
+      if (!isWelcome && this.#refusals >= GATEWAY_LIMITS.extraHandshakes) {
+        socket.destroy();
+        return;
+      }
+      if (isWelcome) keep(socket);
+      else this.#refusals++;
+      tls.secure(socket, { protocols: [APPLICATION_PROTOCOL], received: null }).then(
+        ({ socket: secured, encryption }) => {
+          this.#sockets.delete(socket);
+          if (!isWelcome) refuseSocket(secured, tooManyConnections());
+          else {
+            this.#encryptions.set(secured, encryption);
+            keep(secured);
+            serve(secured);
+          }
+        },
+      ).catch((error: unknown) => {
+        if (!(error instanceof Deno.errors.ConnectionReset)) this.#onInternalError(error);
+      }).finally(() => {
+        if (!isWelcome) this.#refusals--;
+      });
     });
   }
 
@@ -316,6 +376,7 @@ class Gateway implements HttpServer {
       response,
       operation,
       client: headerClient ?? client,
+      encryption: this.#encryptions.get(request.socket) ?? null,
       lines: wantsLines(head),
       onInternalError: this.#onInternalError,
     });
@@ -392,8 +453,14 @@ class Gateway implements HttpServer {
     }
     socket.emit("upgraded");
     this.#counters.count("/v1/ws", 101, 0);
-    this.#webSockets.accept(request, socket, head);
+    this.#webSockets.accept(request, socket, head, this.#encryptions.get(request.socket) ?? null);
   }
+}
+
+function addressOf(server: Server): HttpAddress {
+  const bound = server.address();
+  assert(bound !== null && typeof bound === "object", "a listening server has an address");
+  return { hostname: bound.address, port: bound.port };
 }
 
 function send(response: ServerResponse, reply: HttpReply): number {
@@ -419,6 +486,12 @@ function inviteBody(request: IncomingMessage, response: ServerResponse): void {
 function requireHost(request: IncomingMessage): void {
   if (request.headers.host !== undefined || request.httpVersion === "1.0") return;
   throw httpFailure(400, SQLSTATE.protocolViolation, "the Host header is missing");
+}
+
+function tooManyConnections(): HttpFailure {
+  return httpFailure(503, SQLSTATE.tooManyConnections, "too many connections", {
+    headers: { "Retry-After": "1" },
+  });
 }
 
 /** A head that is not HTTP. */

@@ -13,6 +13,7 @@ import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import { SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import type { Engine } from "../../engine/session/engine.ts";
+import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
 import {
   type ConnectionTransport,
   framedMessages,
@@ -110,13 +111,18 @@ export class WebSockets {
   }
 
   /** Takes over a socket whose head has passed {@link checkUpgrade}. */
-  accept(request: IncomingMessage, socket: Duplex, head: Uint8Array): void {
+  accept(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Uint8Array,
+    encryption: SessionEncryption | null = null,
+  ): void {
     this.#server.handleUpgrade(
       request,
       socket,
       head as Parameters<WebSocketServer["handleUpgrade"]>[2],
       (webSocket) => {
-        const link = new Link(webSocket, this.#options);
+        const link = new Link(webSocket, this.#options, encryption);
         this.#links.add(link);
         webSocket.once("close", () => this.#links.delete(link));
       },
@@ -142,7 +148,7 @@ class Link {
   readonly #flow: InputFlow;
   #isEnding = false;
 
-  constructor(webSocket: WebSocket, options: WebSocketOptions) {
+  constructor(webSocket: WebSocket, options: WebSocketOptions, encryption: SessionEncryption | null) {
     this.#webSocket = webSocket;
     this.#flow = new InputFlow({
       setStopped: (isStopped) => {
@@ -166,6 +172,7 @@ class Link {
       watch: options.watch,
       onInternalError: options.onInternalError,
       transport,
+      encryption,
     });
     this.#heartbeat = setInterval(
       () => this.#beat(),

@@ -20,6 +20,7 @@ import type {
 } from "../../engine/statements/outcome.ts";
 import type { Notification, NotificationReceiver } from "../../engine/session/notifications.ts";
 import type { TextOptions } from "../../engine/types/text_io.ts";
+import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
 import type { SessionPort } from "../shared/engine_port.ts";
 import type { ConnectionContext } from "./connection_context.ts";
 import { CopyIn } from "./copy_in.ts";
@@ -165,9 +166,10 @@ export class Connection {
     this.#closeWhenDone();
   }
 
-  /** TLS has started after an SSLRequest; the client now sends its startup packet. */
-  tlsStarted(): void {
+  /** The connection is encrypted, with this channel binding; the client now sends its startup packet. */
+  tlsStarted(encryption: SessionEncryption, endPoint: Uint8Array | null): void {
     this.wantsTls = false;
+    this.#login.encrypted(encryption, endPoint);
   }
 
   /** Ends the connection with a last ErrorResponse. */
@@ -299,6 +301,7 @@ export class Connection {
       user: request.user,
       database: request.database,
       settings: request.settings,
+      encryption: this.#login.encryption,
     });
     this.#session = session;
     session.onTerminated((error) => this.terminate(error));

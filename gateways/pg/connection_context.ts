@@ -9,6 +9,8 @@ export interface ConnectionContext {
   readonly verifier: ScramVerifier | null;
   /** true: SSLRequest is accepted, and the owner of the socket starts TLS when `Connection.wantsTls` is set. */
   readonly offersTls: boolean;
+  /** true: sessions in clear text are refused. */
+  readonly requiresTls: boolean;
   /** Version of the product as clients are sent it, if any. */
   readonly version: string | null;
   /** Counts a session in; false: there are too many. */

@@ -35,6 +35,7 @@ class Harness {
       engine,
       verifier,
       offersTls: false,
+      requiresTls: false,
       version: null,
       sessions: 0,
       internal: [],

@@ -4,12 +4,13 @@
  * A client that may not log in gets the error raised, which the connection sends before it closes.
  */
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
+import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
 import type { ConnectionContext } from "./connection_context.ts";
 import { PG_LIMITS } from "./limits.ts";
 import type { MessageReader } from "./message_reader.ts";
 import type { MessageWriter } from "./message_writer.ts";
 import { FRONTEND } from "./protocol.ts";
-import { SCRAM_MECHANISM, type ScramExchange } from "./scram.ts";
+import { SCRAM_MECHANISM, SCRAM_PLUS_MECHANISM, type ScramExchange } from "./scram.ts";
 import { readFirstPacket, type StartupRequest } from "./startup.ts";
 
 /** What follows from a message. */
@@ -32,6 +33,9 @@ export class Login {
   readonly #context: ConnectionContext;
   readonly #input: MessageReader;
   readonly #output: MessageWriter;
+  #encryption: SessionEncryption | null = null;
+  /** The channel binding of an encrypted connection whose certificate defines one. */
+  #endPoint: Uint8Array | null = null;
   #request: StartupRequest | null = null;
   #exchange: ScramExchange | null = null;
   #saslSteps = 0;
@@ -42,6 +46,17 @@ export class Login {
     this.#context = context;
     this.#input = input;
     this.#output = output;
+  }
+
+  /** null: the connection is in clear text. */
+  get encryption(): SessionEncryption | null {
+    return this.#encryption;
+  }
+
+  /** The connection has been encrypted. */
+  encrypted(encryption: SessionEncryption, endPoint: Uint8Array | null): void {
+    this.#encryption = encryption;
+    this.#endPoint = endPoint;
   }
 
   /** Takes the message at the reader's position. */
@@ -59,6 +74,12 @@ export class Login {
     const packet = readFirstPacket(this.#input);
     switch (packet.kind) {
       case "encryption": {
+        if (this.#encryption !== null) {
+          throw new DatabaseError(
+            SQLSTATE.protocolViolation,
+            `received a request for ${packet.method.toUpperCase()} encryption on an encrypted connection`,
+          );
+        }
         if (++this.#encryptionRequests > PG_LIMITS.maximumEncryptionRequests) {
           throw new DatabaseError(SQLSTATE.protocolViolation, "too many encryption requests");
         }
@@ -87,6 +108,13 @@ export class Login {
     if (this.#context.isDraining) {
       throw new DatabaseError(SQLSTATE.cannotConnectNow, "the database system is shutting down");
     }
+    if (this.#context.requiresTls && this.#encryption === null) {
+      throw new DatabaseError(
+        SQLSTATE.invalidAuthorizationSpecification,
+        `no encryption: the server refuses user "${request.user}" in clear text`,
+        { hint: "Connect with sslmode=require, or better verify-full." },
+      );
+    }
     this.#isAdmitted = this.#context.admit();
     if (!this.#isAdmitted) {
       throw new DatabaseError(SQLSTATE.tooManyConnections, "sorry, too many clients already");
@@ -99,8 +127,10 @@ export class Login {
     const { verifier } = this.#context;
     if (verifier === null) return { kind: "accepted", request };
     this.#request = request;
-    this.#exchange = verifier.exchange();
-    this.#output.writeAuthenticationSasl([SCRAM_MECHANISM]);
+    this.#exchange = verifier.exchange(this.#endPoint);
+    this.#output.writeAuthenticationSasl(
+      this.#endPoint === null ? [SCRAM_MECHANISM] : [SCRAM_PLUS_MECHANISM, SCRAM_MECHANISM],
+    );
     return CONTINUE;
   }
 
@@ -115,7 +145,7 @@ export class Login {
     }
     if (this.#saslSteps++ === 0) {
       const mechanism = input.readText();
-      if (mechanism !== SCRAM_MECHANISM) {
+      if (!exchange.choose(mechanism)) {
         throw new DatabaseError(
           SQLSTATE.protocolViolation,
           "client selected an invalid SASL authentication mechanism",

@@ -1,6 +1,6 @@
 /**
- * SCRAM-SHA-256 (RFC 5802, RFC 7677), the server's side, without channel binding. The token is the password of every
- * user.
+ * SCRAM-SHA-256 and, on encrypted connections, SCRAM-SHA-256-PLUS (RFC 5802, RFC 7677), the server's side. The token is
+ * the password of every user. The channel binding is `tls-server-end-point` (RFC 5929).
  *
  * The salted password is derived once, with a salt of its own for the process; a login costs a handful of hashes.
  * Secrets are compared in constant time.
@@ -12,8 +12,11 @@ import { decodeUtf8Strict, encodeUtf8 } from "../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { PG_LIMITS } from "./limits.ts";
 
-/** The one mechanism that is offered. */
+/** The mechanism that is always offered. */
 export const SCRAM_MECHANISM = "SCRAM-SHA-256";
+/** The mechanism with channel binding, offered where there is a channel to bind to. */
+export const SCRAM_PLUS_MECHANISM = "SCRAM-SHA-256-PLUS";
+const CHANNEL_BINDING = "tls-server-end-point";
 const ITERATIONS = 4096;
 const SALT_BYTES = 16;
 const NONCE_BYTES = 18;
@@ -37,9 +40,9 @@ export class ScramVerifier {
     this.#randomBytes = randomBytes;
   }
 
-  /** Starts one login. */
-  exchange(): ScramExchange {
-    return new ScramExchange(this, encodeBase64(this.#randomBytes(NONCE_BYTES)));
+  /** Starts one login, on a connection with or without channel binding. */
+  exchange(endPoint: Uint8Array | null = null): ScramExchange {
+    return new ScramExchange(this, encodeBase64(this.#randomBytes(NONCE_BYTES)), endPoint);
   }
 }
 
@@ -47,14 +50,23 @@ export class ScramVerifier {
 export class ScramExchange {
   readonly #verifier: ScramVerifier;
   readonly #serverNonce: string;
+  readonly #endPoint: Uint8Array | null;
+  #isBound = false;
   #header = "";
   #clientFirstBare = "";
   #serverFirst = "";
   #nonce = "";
 
-  constructor(verifier: ScramVerifier, serverNonce: string) {
+  constructor(verifier: ScramVerifier, serverNonce: string, endPoint: Uint8Array | null = null) {
     this.#verifier = verifier;
     this.#serverNonce = serverNonce;
+    this.#endPoint = endPoint;
+  }
+
+  /** The client chooses a mechanism; false: it was not offered. */
+  choose(mechanism: string): boolean {
+    this.#isBound = mechanism === SCRAM_PLUS_MECHANISM && this.#endPoint !== null;
+    return this.#isBound || mechanism === SCRAM_MECHANISM;
   }
 
   /** Takes the client's first message and answers the server's. Raises 08P01 when it is malformed. */
@@ -63,9 +75,7 @@ export class ScramExchange {
     const match = /^(([ny]|p=[^,]*),([^,]*),)((?:m=[^,]*,)?n=[^,]*,r=([^,]*)(?:,.*)?)$/s.exec(text);
     if (match === null) throw malformed("The message does not start as the mechanism says.");
     const [, header = "", binding = "", authorization = "", bare = "", clientNonce = ""] = match;
-    if (binding.startsWith("p")) {
-      throw malformed("The client chose channel binding, which the mechanism does not have.");
-    }
+    this.#checkBinding(binding);
     if (authorization !== "") {
       throw new DatabaseError(
         SQLSTATE.featureNotSupported,
@@ -85,6 +95,43 @@ export class ScramExchange {
     return this.#serverFirst;
   }
 
+  /** What the client says of channel binding must fit the mechanism, and what was offered. */
+  #checkBinding(flag: string): void {
+    if (this.#isBound) {
+      if (flag === `p=${CHANNEL_BINDING}`) return;
+      if (flag.startsWith("p=")) {
+        throw new DatabaseError(
+          SQLSTATE.protocolViolation,
+          `unsupported SCRAM channel-binding type "${flag.slice(2)}"`,
+        );
+      }
+      throw malformed("The client selected SCRAM-SHA-256-PLUS, but its message has no channel binding data.");
+    }
+    if (flag.startsWith("p")) {
+      throw malformed("The client chose channel binding, which the mechanism does not have.");
+    }
+    // The client could have bound and believes that the server cannot: the offer was removed on its way.
+    if (flag === "y" && this.#endPoint !== null) {
+      throw new DatabaseError(
+        SQLSTATE.invalidAuthorizationSpecification,
+        "SCRAM channel binding negotiation error",
+        {
+          detail:
+            "The client supports SCRAM channel binding but thinks the server does not. However, this server does support channel binding.",
+        },
+      );
+    }
+  }
+
+  #isBindingOf(text: string): boolean {
+    const header = encodeUtf8(this.#header);
+    const bound = this.#isBound && this.#endPoint !== null ? this.#endPoint : new Uint8Array(0);
+    const expected = new Uint8Array(header.length + bound.length);
+    expected.set(header);
+    expected.set(bound, header.length);
+    return text === encodeBase64(expected);
+  }
+
   /**
    * Takes the client's final message. Answers the server's, or null when the password was wrong. Raises 08P01 when the
    * message is malformed.
@@ -94,8 +141,12 @@ export class ScramExchange {
     const match = /^(c=([^,]*),r=([^,]*)(?:,[^p].*)?),p=([^,]*)$/s.exec(text);
     if (match === null) throw malformed("The final message does not have the mechanism's form.");
     const [, withoutProof = "", binding = "", nonce = "", proofText = ""] = match;
-    if (binding !== encodeBase64(encodeUtf8(this.#header))) {
-      throw malformed("The channel binding does not match the first message.");
+    if (!this.#isBindingOf(binding)) {
+      throw new DatabaseError(
+        this.#isBound ? SQLSTATE.invalidAuthorizationSpecification : SQLSTATE.protocolViolation,
+        this.#isBound ? "SCRAM channel binding check failed" : "malformed SCRAM message",
+        { detail: "The channel binding does not match the connection or the first message." },
+      );
     }
     if (nonce !== this.#nonce) throw malformed("The nonce does not match.");
     const proof = decodeBase64(proofText);

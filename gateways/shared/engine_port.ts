@@ -3,6 +3,7 @@
  * protocol can stand in a scripted session for a database.
  */
 import type { DatabaseError } from "../../engine/base/errors.ts";
+import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
 import type { OpNumber } from "../../engine/operations/effect.ts";
 import type {
   MaybePromise,
@@ -80,6 +81,7 @@ export interface EnginePort {
       readonly user?: string;
       readonly database?: string;
       readonly settings?: Readonly<Record<string, string>>;
+      readonly encryption?: SessionEncryption | null;
     },
   ): SessionPort;
   sessionById(

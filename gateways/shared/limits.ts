@@ -30,6 +30,8 @@ export const GATEWAY_LIMITS = {
   httpRequestMilliseconds: 300_000,
   /** How long an HTTP connection without a request is kept. */
   httpKeepAliveMilliseconds: 75_000,
+  /** Connections beyond a listener's cap that may be in their handshake, to be refused over TLS. */
+  extraHandshakes: 64,
 
   /** After the last message on a connection: how long the client may be silent, and go on sending, and how much. */
   farewell: { silenceMilliseconds: 2_000, totalMilliseconds: 20_000, bytes: 64 << 20 },

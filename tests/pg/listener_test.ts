@@ -218,27 +218,6 @@ Deno.test("A client that only knocks does no harm", async () => {
   equal(database.server.sessionCount, 0);
 });
 
-Deno.test("The listener hands a connection to the TLS starter after an SSLRequest, and refuses data sent too early", async () => {
-  let started = 0;
-  await using database = await openPgDatabase({
-    // Stands in for a handshake: both sides go on in clear text.
-    startTls: (connection) => {
-      started++;
-      return Promise.resolve(connection);
-    },
-  });
-  const request = fields([4, 8], [4, 80877103]);
-  using client = await RawClient.connect(database.port);
-  await client.send(request);
-  equal(await client.byte(), 0x53);
-  await client.send(startup({ user: "test" }));
-  match(typesOf(await client.until("Z")), /^RS+KZ$/);
-  equal(started, 1);
-  using early = await RawClient.connect(database.port);
-  await early.send(concat(request, startup({ user: "test" })));
-  equal(errorOf(messagesOf(await early.rest()))["C"], "08P01");
-});
-
 Deno.test("The listener ends row-limited fetches by time limit", async () => {
   await using database = await openPgDatabase();
   using client = await RawClient.start(database.port);

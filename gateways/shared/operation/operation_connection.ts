@@ -10,6 +10,7 @@ import { createHash } from "node:crypto";
 import { ByteWriter } from "../../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
 import type { Engine } from "../../../engine/session/engine.ts";
+import type { SessionEncryption } from "../../../engine/system_catalog/catalog_context.ts";
 import type { CopyFormat, CopyTarget, StatementOutcome } from "../../../engine/statements/outcome.ts";
 import type { Session } from "../../../engine/session/session.ts";
 import { GATEWAY_LIMITS } from "../limits.ts";
@@ -34,6 +35,8 @@ export interface ConnectionOptions {
   readonly engine: Engine;
   readonly transport: ConnectionTransport;
   readonly watch: DurabilityWatch;
+  /** How the client's connection is encrypted, if it is. */
+  readonly encryption?: SessionEncryption | null;
   /** Receives bugs that a statement ran into; the client is sent XX000. */
   readonly onInternalError: (error: unknown) => void;
 }
@@ -74,7 +77,10 @@ export class OperationConnection implements ReplyTarget {
     this.#transport = options.transport;
     this.#outbox = new Outbox(options.transport, options.watch);
     this.#onInternalError = options.onInternalError;
-    this.session = options.engine.openSession({ settings: { application_name: "" } });
+    this.session = options.engine.openSession({
+      settings: { application_name: "" },
+      encryption: options.encryption ?? null,
+    });
     this.session.onTerminated((error) => {
       this.session.cancel(error);
       this.#copy?.abort(error);

@@ -3,11 +3,11 @@ import { concat, messagesOf, type ServerMessage, startup } from "../../../gatewa
 
 /** A client that says exactly what a test wants, over a real socket. */
 export class RawClient implements Disposable {
-  readonly #connection: Deno.TcpConn;
+  #connection: Deno.Conn;
   #buffer: Uint8Array<ArrayBuffer> = new Uint8Array(0);
   #isClosed = false;
 
-  private constructor(connection: Deno.TcpConn) {
+  constructor(connection: Deno.Conn) {
     this.#connection = connection;
   }
 
@@ -45,6 +45,13 @@ export class RawClient implements Disposable {
     }
   }
 
+  /** Shakes hands as a client of TLS, on a connection without unread bytes. */
+  async startTls(options: Deno.StartTlsOptions): Promise<void> {
+    const secured = await Deno.startTls(this.#connection as Deno.TcpConn, options);
+    this.#connection = secured;
+    await secured.handshake();
+  }
+
   /** One byte that is no message: the answer to a request for encryption. */
   async byte(): Promise<number | undefined> {
     while (this.#buffer.length === 0 && await this.#more());
@@ -75,7 +82,10 @@ export class RawClient implements Disposable {
     try {
       count = await this.#connection.read(piece);
     } catch (error) {
-      if (error instanceof Deno.errors.ConnectionReset) return false;
+      if (
+        error instanceof Deno.errors.ConnectionReset || error instanceof Deno.errors.BrokenPipe ||
+        error instanceof Deno.errors.UnexpectedEof
+      ) return false;
       throw error;
     }
     if (count === null) return false;

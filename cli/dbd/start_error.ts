@@ -1,0 +1,2 @@
+/** The program could not start; exit code 1. */
+export class StartError extends Error {}
