@@ -20,4 +20,6 @@ export const features: Features = {
   pgGateway: () => import("./features/pg_gateway.ts"),
   httpGateway: () => import("./features/http_gateway.ts"),
   tls: () => import("./features/tls.ts"),
+  externalSources: () => import("./features/external_sources.ts"),
+  externalSourcesTls: () => import("./features/external_sources_tls.ts"),
 };

@@ -72,8 +72,13 @@ const languageLayers: readonly Layer[] = [
 /** Parts of the product outside the engine's tower: they may use themselves and `engine/base`. */
 const independentParts: readonly string[] = ["lang", "registry"];
 
-/** Gateways that a build may leave out; only the feature modules of `cli/features/` may link them. */
-const optionalGateways: readonly string[] = ["gateways/http", "gateways/pg", "gateways/tls"];
+/** Folders that a build may leave out; only the feature modules of `cli/features/` may link them. */
+const optionalFolders: readonly string[] = [
+  "gateways/http",
+  "gateways/pg",
+  "gateways/tls",
+  "engine/external",
+];
 
 /** Gateway folders that hold what several gateways share, and may therefore be imported by any of them. */
 const sharedGatewayFolders: readonly string[] = ["gateways/shared"];
@@ -254,8 +259,9 @@ function gatewayViolation({ from, to, typeOnly }: Import): string | undefined {
     const shared = theirs.endsWith(".ts") || sharedGatewayFolders.includes(theirs);
     return mine === theirs || shared ? undefined : `gateways do not import each other: ${mine} imports ${to}`;
   }
-  const optional = optionalGateways.find((folder) => isWithin(to, folder));
+  const optional = optionalFolders.find((folder) => isWithin(to, folder));
   if (optional === undefined || typeOnly || isWithin(from, "cli/features")) return undefined;
+  if (isWithin(from, optional)) return undefined;
   return `only cli/features/ may link ${optional}, so that a build without the feature leaves it out`;
 }
 

@@ -12,6 +12,7 @@ import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
 import { formatAddress } from "../../gateways/binary/address.ts";
 import type { Features } from "../features/feature_table.ts";
+import { openExternalSources } from "./external.ts";
 import { collectWhenIdle } from "./idle_memory.ts";
 import { type ServerEncryption, startEncryption } from "./encryption.ts";
 import { type Listeners, startListeners } from "./listeners.ts";
@@ -38,7 +39,7 @@ export interface ServerWorld {
 /** Runs the server to its end; answers the exit code. Raises {@link StartError} or a usage error. */
 export async function runServer(settings: ServerSettings, world: ServerWorld): Promise<number> {
   if (settings.checksInput) setChecksInput(true);
-  const engine = await openEngine(settings);
+  const engine = await openEngine(settings, world.features);
   let listeners: Listeners;
   let encryption: ServerEncryption | null = null;
   try {
@@ -104,14 +105,16 @@ export async function runServer(settings: ServerSettings, world: ServerWorld): P
   return 0;
 }
 
-async function openEngine(settings: ServerSettings): Promise<Engine> {
+async function openEngine(settings: ServerSettings, features: Features): Promise<Engine> {
   const { dataDirectory } = settings;
+  const external = await openExternalSources(settings, features);
   try {
     return await Engine.open({
       host: dataDirectory === ":memory:" ? memoryHost() : denoHost(),
       directory: dataDirectory,
       blockCacheBytes: settings.blockCacheBytes,
       checkpointLogBytes: settings.checkpointLogBytes,
+      ...(external === undefined ? {} : { external }),
     });
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;

@@ -113,6 +113,13 @@ export const SETTINGS: readonly SettingLine[] = [
     help: `checkpoint after so much log (${LIMITS.checkpointLogBytes >> 20}MiB)`,
   },
   {
+    key: "external_allow",
+    feature: "external-sources",
+    kind: "text",
+    value: "HOSTS",
+    help: "HOST[:PORT],… that external sources may read though they are local (none)",
+  },
+  {
     key: "check_input",
     kind: "switch",
     value: "",
@@ -152,6 +159,8 @@ export interface ServerSettings {
   readonly blockCacheBytes: number;
   readonly checkpointLogBytes: number;
   readonly drainMilliseconds: number;
+  /** `HOST` or `HOST:PORT` each. */
+  readonly externalAllowedHosts: readonly string[];
   /** Plans assert what they assume of their input. */
   readonly checksInput: boolean;
   /** Ports that are taken give way to the next free ones, and examples are printed. */
@@ -343,6 +352,8 @@ function settingsFrom(options: {
     }),
     drainMilliseconds: seconds(find, "drain_timeout") ?? 10_000,
     checksInput: readSwitch(find, "check_input"),
+    externalAllowedHosts: (find("external_allow") ?? "").split(",").map((each) => each.trim())
+      .filter((each) => each !== ""),
     development,
   };
   if (settings.dataDirectory === "") throw new UsageError("DATA_DIR is empty");

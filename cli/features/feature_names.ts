@@ -17,7 +17,13 @@ export const featureNames = [
 export type FeatureName = typeof featureNames[number];
 
 /** The features that have modules in this version; a build that names another one fails. */
-export const servedFeatureNames: readonly FeatureName[] = ["pg-gateway", "http-gateway", "tls"];
+export const servedFeatureNames: readonly FeatureName[] = [
+  "pg-gateway",
+  "http-gateway",
+  "tls",
+  "external-sources",
+  "external-sources-tls",
+];
 
 /** What choosing a feature chooses besides it. */
 const implied: Readonly<Partial<Record<FeatureName, readonly FeatureName[]>>> = {

@@ -15,4 +15,8 @@ export interface Features {
   readonly httpGateway?: () => Promise<typeof import("./http_gateway.ts")>;
   /** Loads the server's side of TLS; absent in a build without `tls`. */
   readonly tls?: () => Promise<typeof import("./tls.ts")>;
+  /** Loads external sources over `http:`; absent in a build without `external-sources`. */
+  readonly externalSources?: () => Promise<typeof import("./external_sources.ts")>;
+  /** Loads TLS for them; absent in a build without `external-sources-tls`. */
+  readonly externalSourcesTls?: () => Promise<typeof import("./external_sources_tls.ts")>;
 }

@@ -149,6 +149,8 @@ export const SQLSTATE = {
   tooManyRows: "P0003",
   assertFailure: "P0004",
   externalRoutineException: "38000",
+  fdwError: "HV000",
+  fdwUnableToEstablishConnection: "HV00N",
   internalError: "XX000",
   dataCorrupted: "XX001",
   indexCorrupted: "XX002",

@@ -16,6 +16,7 @@ import {
   type UserFunctionDefinition,
   type ViewDefinition,
 } from "./definitions.ts";
+import type { LastRefresh } from "./external_source.ts";
 
 /** An object that a name in FROM, DROP or `::regclass` can mean. */
 export type Relation =
@@ -38,6 +39,8 @@ export interface CatalogContents {
   readonly settings: Readonly<Record<string, string>>;
   /** Comments on objects without a definition of their own; absent: none. */
   readonly comments?: Readonly<Record<string, string>>;
+  /** The last REFRESH of external sources by table id; absent: none. */
+  readonly refreshes?: Readonly<Record<string, LastRefresh>>;
 }
 
 /** Built-in schemas; `public` is an ordinary one that exists from the start. */
@@ -158,6 +161,11 @@ export class Catalog {
     return this.contents.comments?.[object] ?? null;
   }
 
+  /** The last REFRESH of an external source that came to its end. */
+  lastRefresh(tableId: number): LastRefresh | undefined {
+    return this.contents.refreshes?.[tableId];
+  }
+
   /** A relation by schema and name, both already folded. */
   relation(schema: string, name: string): Relation | undefined {
     return this.#relations.get(key(schema, name));
@@ -225,8 +233,16 @@ export class Catalog {
           nextObjectId: after(old, ...ids),
         });
       }
-      case "drop_table":
-        return new Catalog({ ...next, tables: drop(old.tables, change.tableId) });
+      case "drop_table": {
+        const { [change.tableId]: _gone, ...refreshes } = old.refreshes ?? {};
+        return new Catalog({
+          ...next,
+          tables: drop(old.tables, change.tableId),
+          ...(old.refreshes === undefined ? {} : { refreshes }),
+        });
+      }
+      case "note_refresh":
+        return new Catalog({ ...next, refreshes: { ...old.refreshes, [change.tableId]: change.refresh } });
       case "put_sequence":
         return new Catalog({
           ...next,

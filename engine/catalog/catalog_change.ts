@@ -10,6 +10,7 @@ import type {
   UserFunctionDefinition,
   ViewDefinition,
 } from "./definitions.ts";
+import type { LastRefresh } from "./external_source.ts";
 
 /** One change of the catalog. */
 export type CatalogChange =
@@ -27,4 +28,6 @@ export type CatalogChange =
   | { readonly kind: "drop_function"; readonly functionId: number }
   /** On an object without a definition of its own, such as `database`. */
   | { readonly kind: "set_comment"; readonly object: string; readonly comment: string | null }
+  /** An external source has been read to its end. */
+  | { readonly kind: "note_refresh"; readonly tableId: number; readonly refresh: LastRefresh }
   | { readonly kind: "set_setting"; readonly name: string; readonly value: string | null };

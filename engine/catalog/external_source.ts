@@ -52,5 +52,4 @@ export interface ExternalSourceDefinition {
   readonly auth: SourceAuthentication | null;
   readonly region: string | null;
   readonly endpoint: string | null;
-  readonly refreshed: LastRefresh | null;
 }

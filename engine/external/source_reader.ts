@@ -17,7 +17,12 @@ export interface SourceBytes {
   readonly name: string;
   /** Bytes of the content where that is known before. */
   readonly size: number | null;
-  /** The whole content, decompressed; asked for once. Raises when a cap is passed or the stream breaks off. */
+  /** Where it finally was, after redirects; addresses of next pages are relative to it. */
+  readonly address?: URL;
+  /**
+   * The whole content, as it came; asked for once. A piece is good until the next one is asked for. Raises when the
+   * stream breaks off.
+   */
   chunks(): AsyncIterable<Uint8Array>;
   /** Bytes from `start` (inclusive) to `end` (exclusive); null: the content can only be read from its beginning. */
   readonly range: ((start: number, end: number) => Promise<Uint8Array>) | null;
@@ -51,7 +56,8 @@ export interface FormatReader {
   readonly format: SourceFormat;
   /**
    * Reads one page into the target. Between pieces of about a millisecond's work it awaits `target.pause()`. Answers
-   * what the paging path of the source led to, a text or number of the page; null: nothing, or there is no such path.
+   * what the paging path of the source led to, a text or number of the page (empty where it says that there is no
+   * more); null: it led nowhere, or the source has none.
    */
-  read(bytes: SourceBytes, target: RowTarget): Promise<string | null>;
+  read(bytes: SourceBytes, target: RowTarget, source: ExternalSourceDefinition): Promise<string | null>;
 }

@@ -51,6 +51,7 @@ const CHANGE_MEMBERS: Readonly<
   put_function: { name: "function", type: "object" },
   drop_function: { name: "functionId", type: "number" },
   set_comment: { name: "object", type: "string" },
+  note_refresh: { name: "refresh", type: "object" },
   set_setting: { name: "name", type: "string" },
 };
 
@@ -282,7 +283,10 @@ function readChange(text: string): CatalogChange {
   const expected = CHANGE_MEMBERS[kind as CatalogChange["kind"]];
   const member = members[expected.name];
   if (typeof member !== expected.type || member === null) throw corrupted(`${kind} without ${expected.name}`);
-  if (expected.type === "object") checkNamed(kind, member as object);
+  if (kind === "note_refresh" && !Number.isSafeInteger(members.tableId)) {
+    throw corrupted("note_refresh without tableId");
+  }
+  if (expected.type === "object" && kind !== "note_refresh") checkNamed(kind, member as object);
   if (kind === "set_comment" && typeof members.comment !== "string" && members.comment !== null) {
     throw corrupted("set_comment without comment");
   }

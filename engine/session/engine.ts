@@ -19,6 +19,8 @@ import { TransactionManager } from "../transactions/transaction_manager.ts";
 import { ClientGate } from "./client_gate.ts";
 import { CommitTurns } from "./commit_turns.ts";
 import { Notifications } from "./notifications.ts";
+import type { ExternalSources } from "../statements/refresh/external_port.ts";
+import type { RunningRefresh } from "../statements/refresh/refresh_host.ts";
 import { Planning } from "./planning.ts";
 import { Session } from "./session.ts";
 import type { SessionOptions } from "./session_options.ts";
@@ -34,6 +36,8 @@ export interface EngineOptions {
   readonly checkpointLogBytes?: number;
   /** Sizes of the log's files and buffers. */
   readonly log?: LogOptions;
+  /** What reads external sources; absent: they cannot be made. */
+  readonly external?: ExternalSources;
 }
 
 /** See the file's head. */
@@ -55,6 +59,8 @@ export class Engine implements SessionEngine {
   readonly advisoryLocks = new AdvisoryLocks(this);
   /** LISTEN and NOTIFY. */
   readonly notifications = new Notifications();
+  readonly external: ExternalSources | null;
+  readonly refreshes = new Map<number, RunningRefresh>();
   readonly #sessions = new Map<number, Session>();
   /** What begins and ends blocks, parsed: clients say it in one or two ways, and for each transaction. */
   readonly #blockTexts = new Map<string, readonly ParsedStatement[]>();
@@ -68,7 +74,9 @@ export class Engine implements SessionEngine {
     storage: StorageEngine,
     machine: StateMachine,
     manager: TransactionManager,
+    external: ExternalSources | null,
   ) {
+    this.external = external;
     this.host = host;
     this.storage = storage;
     this.machine = machine;
@@ -99,7 +107,7 @@ export class Engine implements SessionEngine {
     const manager = new TransactionManager(machine, () => options.host.clock.now());
     horizon.oldestSnapshot = () => manager.oldestSnapshot();
     horizon.hasReaders = () => manager.activeCount > 0;
-    const engine = new Engine(options.host, storage, machine, manager);
+    const engine = new Engine(options.host, storage, machine, manager, options.external ?? null);
     engine.dropTemporarySchemas();
     engine.#startWork();
     return engine;

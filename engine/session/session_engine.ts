@@ -1,6 +1,7 @@
 /** What a session asks of the engine that it belongs to. */
 import type { StateMachine } from "../state_machine/state_machine.ts";
 import type { OpNumber } from "../operations/effect.ts";
+import type { RefreshEngine } from "../statements/refresh/refresh_host.ts";
 import type { ServerEngine } from "../statements/statement_host.ts";
 import type { VisibleServer, VisibleSession } from "../system_catalog/catalog_context.ts";
 import type { AdvisoryLocks } from "../transactions/advisory_locks.ts";
@@ -26,7 +27,7 @@ export interface EngineStatistics {
 }
 
 /** See the file's head. */
-export interface SessionEngine extends ServerEngine, VisibleServer, PreparedBudget {
+export interface SessionEngine extends ServerEngine, RefreshEngine, VisibleServer, PreparedBudget {
   readonly host: Host;
   readonly machine: StateMachine;
   readonly manager: TransactionManager;

@@ -66,6 +66,7 @@ const COMMANDS: Readonly<Partial<Record<DefinitionStatement["kind"], string>>> =
   create_view: "CREATE VIEW",
   create_schema: "CREATE SCHEMA",
   create_extension: "CREATE EXTENSION",
+  create_external_source: "CREATE EXTERNAL SOURCE",
   comment: "COMMENT",
   truncate: "TRUNCATE TABLE",
 };

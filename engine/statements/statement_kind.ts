@@ -30,7 +30,8 @@ export function endsBlock(statement: Pick<Statement, "kind">): boolean {
 
 /** Statements that begin their own block or must not be part of one. */
 export function standsAlone(statement: Pick<Statement, "kind">): boolean {
-  return statement.kind === "begin" || statement.kind === "vacuum" || statement.kind === "checkpoint";
+  return statement.kind === "begin" || statement.kind === "vacuum" || statement.kind === "checkpoint" ||
+    statement.kind === "refresh";
 }
 
 /** PostgreSQL's command tag. */

@@ -13,6 +13,8 @@ export const featureModules: Readonly<
   "pg-gateway": { loader: "pgGateway", path: "features/pg_gateway.ts" },
   "http-gateway": { loader: "httpGateway", path: "features/http_gateway.ts" },
   "tls": { loader: "tls", path: "features/tls.ts" },
+  "external-sources": { loader: "externalSources", path: "features/external_sources.ts" },
+  "external-sources-tls": { loader: "externalSourcesTls", path: "features/external_sources_tls.ts" },
 };
 
 /** Writes the module for the chosen features; `base` is the URL of the folder `cli/`, with its trailing slash. */

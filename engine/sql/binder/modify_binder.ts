@@ -20,6 +20,7 @@ import type {
   Update,
   Values,
 } from "../parser/ast.ts";
+import { quoteIdentifier } from "../parser/keywords.ts";
 import { columnReference, constant, isNullable } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { ModifyPlan, OnConflict, Plan } from "../plan/plan.ts";
@@ -54,7 +55,13 @@ export function targetTable(
   if (found === undefined) throw unknownRelation(binding, name);
   switch (found.kind) {
     case "table":
-      return found.table;
+      if (found.table.external === undefined) return found.table;
+      throw binding.error(
+        SQLSTATE.wrongObjectType,
+        `cannot ${verb} external source "${name.name}"`,
+        name.position,
+        { hint: `Use REFRESH ${quoteIdentifier(name.name)} to fill it.` },
+      );
     case "view":
       throw binding.error(
         SQLSTATE.objectNotInPrerequisiteState,

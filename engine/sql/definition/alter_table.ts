@@ -24,6 +24,7 @@ import {
   requireCascade,
 } from "./dependencies.ts";
 import { alterType } from "./alter_type.ts";
+import { refuseExternal } from "./external_source.ts";
 import { alteredIdentity, withoutExpression } from "./identity.ts";
 import { withoutIndexes } from "./indexes.ts";
 import { requireRole } from "./owners.ts";
@@ -49,9 +50,21 @@ export function alterTable(binder: DefinitionBinder, ast: AlterTable): string {
   }
   let table = binder.table(ast.name);
   if (!ast.actions.every(({ kind }) => KEEPS_ROWS.has(kind))) binder.requireNoPendingChecks(table, tag);
-  for (const action of ast.actions) table = alter(binder, table, action);
+  for (const action of ast.actions) {
+    if (!KEEPS_SOURCE.has(action.kind)) refuseExternal(binder, table, "alter", ast.name.position);
+    table = alter(binder, table, action);
+  }
   return tag;
 }
+
+/** Actions that leave what REFRESH writes as it is. */
+const KEEPS_SOURCE: ReadonlySet<AlterTableAction["kind"]> = new Set([
+  "rename_column",
+  "rename_constraint",
+  "rename_table",
+  "set_schema",
+  "owner_to",
+]);
 
 /** Actions that checks of the table's rows do not notice. */
 const KEEPS_ROWS: ReadonlySet<AlterTableAction["kind"]> = new Set([

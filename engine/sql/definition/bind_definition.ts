@@ -18,6 +18,7 @@ import { alterDefaults } from "./stored_settings.ts";
 import { alterEnum, createEnum, renameEnum } from "./enums.ts";
 import { referencingKeys, renameInViews, shapesOf } from "./dependencies.ts";
 import { drop } from "./drop.ts";
+import { createExternalSource, refuseExternal } from "./external_source.ts";
 import { createExtension } from "./extensions.ts";
 import { createFunction, renameFunction } from "./functions.ts";
 import { createIndex } from "./indexes.ts";
@@ -78,6 +79,8 @@ function bind(binder: DefinitionBinder, statement: DefinitionStatement): string 
       return createFunction(binder, statement);
     case "create_extension":
       return createExtension(binder, statement);
+    case "create_external_source":
+      return createExternalSource(binder, statement);
     case "alter_defaults":
       return alterDefaults(binder, statement);
     case "create_database":
@@ -284,6 +287,7 @@ function truncate(binder: DefinitionBinder, ast: Truncate): string {
   const tables: TableDefinition[] = [];
   for (const name of ast.tables) {
     const table = binder.table(name);
+    refuseExternal(binder, table, "truncate", name.position);
     if (!tables.some((each) => each.id === table.id)) tables.push(table);
   }
   // The list grows while it is walked: with CASCADE the tables that reference one of it join it.

@@ -22,6 +22,7 @@ export function drop(binder: DefinitionBinder, ast: DropObject): string {
     case "index":
     case "view":
     case "sequence":
+    case "external_source":
       dropRelations(binder, ast, ast.objectType);
       return tag;
     case "trigger":
@@ -76,7 +77,7 @@ function dropExtension(binder: DefinitionBinder, ast: DropObject, name: ObjectNa
 function dropRelations(
   binder: DefinitionBinder,
   ast: DropObject,
-  kind: "table" | "index" | "view" | "sequence",
+  kind: "table" | "index" | "view" | "sequence" | "external_source",
 ): void {
   // Objects that depend only on each other go together, whatever their order in the list.
   const listed = ast.names.flatMap((name) => {
@@ -87,13 +88,20 @@ function dropRelations(
     const found = binder.find(name);
     if (found === undefined) {
       if (kind === "index") refuseRowIdKey(binder, name);
-      missing(binder, ast, kind, name);
+      missing(binder, ast, kind.replace("_", " "), name);
       continue;
     }
-    if (found.kind !== kind) {
-      throw binder.error(SQLSTATE.wrongObjectType, `"${name.name}" is not ${article(kind)}`, name.position, {
-        hint: `Use DROP ${found.kind.toUpperCase()} to remove ${article(found.kind)}.`,
-      });
+    const foundKind = found.kind === "table" && found.table.external !== undefined
+      ? "external_source"
+      : found.kind;
+    if (foundKind !== kind) {
+      const [wanted, is] = [kind.replace("_", " "), foundKind.replace("_", " ")];
+      throw binder.error(
+        SQLSTATE.wrongObjectType,
+        `"${name.name}" is not ${article(wanted)}`,
+        name.position,
+        { hint: `Use DROP ${is.toUpperCase()} to remove ${article(is)}.` },
+      );
     }
     switch (found.kind) {
       case "table":
@@ -133,7 +141,7 @@ function dropTable(
   const views = brokenViews(binder, before, after);
   requireCascade(
     binder,
-    `table ${table.name}`,
+    `${table.external === undefined ? "table" : "external source"} ${table.name}`,
     [
       ...keys.filter((key) => !listed.includes(key.table.id))
         .map((key) => `constraint ${key.constraint.name} on table ${key.table.name}`),

@@ -558,10 +558,14 @@ export interface CreateExternalSource {
   readonly keyPosition: number;
   /** ROWS 'json.path'. */
   readonly rows: string | null;
+  readonly rowsPosition: number;
   readonly page: ExternalPaging | null;
+  readonly pagePosition: number;
   readonly auth: ExternalAuthentication | null;
   readonly region: string | null;
+  readonly regionPosition: number;
   readonly endpoint: string | null;
+  readonly endpointPosition: number;
   readonly position: number;
 }
 
@@ -571,21 +575,30 @@ export interface ExternalColumn {
   readonly type: TypeName;
   readonly notNull: boolean;
   readonly from: string | null;
+  readonly fromPosition: number;
   readonly position: number;
 }
 
 /** PAGE NEXT JSON 'path' | PAGE CURSOR JSON 'path' PARAM 'q' | PAGE NEXT LINK. */
 export type ExternalPaging =
-  | { readonly kind: "next_json"; readonly path: string }
-  | { readonly kind: "cursor_json"; readonly path: string; readonly parameter: string }
+  | { readonly kind: "next_json"; readonly path: string; readonly pathPosition: number }
+  | {
+    readonly kind: "cursor_json";
+    readonly path: string;
+    readonly pathPosition: number;
+    readonly parameter: string;
+  }
   | { readonly kind: "next_link" };
 
 /** AUTH: every secret is the name of an environment variable. */
 export type ExternalAuthentication =
-  | { readonly kind: "bearer"; readonly variable: string }
-  | { readonly kind: "header"; readonly header: string; readonly variable: string }
-  | { readonly kind: "s3"; readonly keyIdVariable: string; readonly secretVariable: string }
-  | { readonly kind: "azure"; readonly account: string; readonly keyVariable: string };
+  & (
+    | { readonly kind: "bearer"; readonly variable: string }
+    | { readonly kind: "header"; readonly header: string; readonly variable: string }
+    | { readonly kind: "s3"; readonly keyIdVariable: string; readonly secretVariable: string }
+    | { readonly kind: "azure"; readonly account: string; readonly keyVariable: string }
+  )
+  & { readonly position: number };
 
 /** REFRESH name. */
 export interface Refresh {

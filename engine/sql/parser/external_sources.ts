@@ -4,23 +4,29 @@
  * Invariant: the clauses behind KEY may come in any order, each once. Secrets are names of environment variables only.
  */
 
-import { SQLSTATE } from "../../base/errors.ts";
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { closest } from "../../base/suggest.ts";
 import type { CreateExternalSource, ExternalAuthentication, ExternalColumn, ExternalPaging } from "./ast.ts";
 import { acceptIfNotExists, parseObjectName, parseParenthesizedList } from "./names.ts";
 import type { TokenStream } from "./token_stream.ts";
 import { parseTypeName } from "./type_names.ts";
+
+const CLAUSES = ["rows", "page", "auth", "region", "endpoint"];
+
+const ORDER = "The order is: name (columns) FROM 'url' FORMAT format KEY column, " +
+  "then ROWS, PAGE, AUTH, REGION and ENDPOINT as needed.";
 
 /** Reads CREATE EXTERNAL SOURCE behind these words. */
 export function parseExternalSource(stream: TokenStream, position: number): CreateExternalSource {
   const ifNotExists = acceptIfNotExists(stream);
   const name = parseObjectName(stream);
   const columns = parseParenthesizedList(stream, parseColumn);
-  stream.expectWords("from");
+  expectWord(stream, "from");
   const urlPosition = stream.position;
   const url = stream.expectString();
-  stream.expectWords("format");
+  expectWord(stream, "format");
   const format = parseFormat(stream);
-  stream.expectWords("key");
+  expectWord(stream, "key");
   const keyPosition = stream.position;
   const key = stream.expectName();
   const clauses = parseClauses(stream);
@@ -39,18 +45,43 @@ export function parseExternalSource(stream: TokenStream, position: number): Crea
   };
 }
 
+/** The error at the current token, with what it was probably meant to be. */
+function unexpected(stream: TokenStream, words: readonly string[], hint = ORDER): DatabaseError {
+  const error = stream.syntaxError();
+  const near = stream.isLabel() ? closest(stream.value(), words) : undefined;
+  const shown = near === undefined || stream.isWord(near) ? hint : `Did you mean "${near.toUpperCase()}"?`;
+  return new DatabaseError(error.code, error.message, { ...error.fields(), hint: shown });
+}
+
+function expectWord(stream: TokenStream, word: string): void {
+  if (!stream.acceptWord(word)) throw unexpected(stream, [word]);
+}
+
+function expectOneOf(stream: TokenStream, words: readonly string[]): string {
+  const hint = `One of ${words.map((word) => word.toUpperCase()).join(", ")} is expected here.`;
+  if (!stream.isAnyWord(words)) throw unexpected(stream, words, hint);
+  return stream.take();
+}
+
 function parseColumn(stream: TokenStream): ExternalColumn {
   const position = stream.position;
   const name = stream.expectName();
   const type = parseTypeName(stream);
   let notNull = stream.acceptWords("not", "null");
-  const from = stream.acceptWord("from") ? stream.expectString() : null;
+  let from: string | null = null, fromPosition = position;
+  if (stream.acceptWord("from")) {
+    fromPosition = stream.position;
+    from = stream.expectString();
+  }
   if (!notNull) notNull = stream.acceptWords("not", "null");
-  return { name, type, notNull, from, position };
+  if (!stream.isSymbol(",") && !stream.isSymbol(")")) {
+    throw unexpected(stream, ["from", "not"], "A column is: name TYPE [NOT NULL] [FROM 'path or header'].");
+  }
+  return { name, type, notNull, from, fromPosition, position };
 }
 
 function parseFormat(stream: TokenStream): CreateExternalSource["format"] {
-  switch (stream.expectAnyWord(["json", "ndjson", "csv", "parquet"])) {
+  switch (expectOneOf(stream, ["json", "ndjson", "csv", "parquet"])) {
     case "json":
       return "json";
     case "ndjson":
@@ -62,38 +93,59 @@ function parseFormat(stream: TokenStream): CreateExternalSource["format"] {
   }
 }
 
+/** Clauses, and where each of them begins. */
 interface Clauses {
   rows: string | null;
+  /** Where its path is. */
+  rowsPosition: number;
   page: ExternalPaging | null;
+  pagePosition: number;
   auth: ExternalAuthentication | null;
   region: string | null;
+  regionPosition: number;
   endpoint: string | null;
+  endpointPosition: number;
 }
 
 function parseClauses(stream: TokenStream): Clauses {
-  const clauses: Clauses = { rows: null, page: null, auth: null, region: null, endpoint: null };
-  const once = (value: unknown) => {
+  const clauses: Clauses = {
+    rows: null,
+    rowsPosition: 0,
+    page: null,
+    pagePosition: 0,
+    auth: null,
+    region: null,
+    regionPosition: 0,
+    endpoint: null,
+    endpointPosition: 0,
+  };
+  const begin = (value: unknown): number => {
+    const { position } = stream;
     if (value !== null) {
-      throw stream.error(SQLSTATE.syntaxError, "conflicting or redundant options", stream.position);
+      throw stream.error(SQLSTATE.syntaxError, "conflicting or redundant options", position);
     }
     stream.advance();
+    return position;
   };
   while (true) {
     if (stream.isWord("rows")) {
-      once(clauses.rows);
+      begin(clauses.rows);
+      clauses.rowsPosition = stream.position;
       clauses.rows = stream.expectString();
     } else if (stream.isWord("page")) {
-      once(clauses.page);
+      clauses.pagePosition = begin(clauses.page);
       clauses.page = parsePaging(stream);
     } else if (stream.isWord("auth")) {
-      once(clauses.auth);
+      begin(clauses.auth);
       clauses.auth = parseAuthentication(stream);
     } else if (stream.isWord("region")) {
-      once(clauses.region);
+      clauses.regionPosition = begin(clauses.region);
       clauses.region = stream.expectString();
     } else if (stream.isWord("endpoint")) {
-      once(clauses.endpoint);
+      clauses.endpointPosition = begin(clauses.endpoint);
       clauses.endpoint = stream.expectString();
+    } else if (stream.isLabel()) {
+      throw unexpected(stream, CLAUSES);
     } else {
       return clauses;
     }
@@ -101,36 +153,43 @@ function parseClauses(stream: TokenStream): Clauses {
 }
 
 function parsePaging(stream: TokenStream): ExternalPaging {
-  if (stream.acceptWord("next")) {
-    if (stream.acceptWord("link")) return { kind: "next_link" };
-    stream.expectWords("json");
-    return { kind: "next_json", path: stream.expectString() };
+  if (expectOneOf(stream, ["next", "cursor"]) === "next") {
+    if (expectOneOf(stream, ["json", "link"]) === "link") return { kind: "next_link" };
+    const pathPosition = stream.position;
+    return { kind: "next_json", path: stream.expectString(), pathPosition };
   }
-  stream.expectWords("cursor", "json");
+  expectOneOf(stream, ["json"]);
+  const pathPosition = stream.position;
   const path = stream.expectString();
-  stream.expectWords("param");
-  return { kind: "cursor_json", path, parameter: stream.expectString() };
+  expectOneOf(stream, ["param"]);
+  return { kind: "cursor_json", path, pathPosition, parameter: stream.expectString() };
 }
 
 function parseAuthentication(stream: TokenStream): ExternalAuthentication {
-  if (stream.acceptWord("bearer")) return { kind: "bearer", variable: parseVariable(stream) };
-  if (stream.acceptWord("header")) {
-    const header = stream.expectString();
-    return { kind: "header", header, variable: parseVariable(stream) };
+  const position = stream.position;
+  switch (expectOneOf(stream, ["bearer", "header", "s3", "azure"])) {
+    case "bearer":
+      return { kind: "bearer", variable: parseVariable(stream), position };
+    case "header": {
+      const header = stream.expectString();
+      return { kind: "header", header, variable: parseVariable(stream), position };
+    }
+    case "s3": {
+      expectOneOf(stream, ["keyid"]);
+      const keyIdVariable = parseVariable(stream);
+      expectOneOf(stream, ["secret"]);
+      return { kind: "s3", keyIdVariable, secretVariable: parseVariable(stream), position };
+    }
+    default: {
+      expectOneOf(stream, ["account"]);
+      const account = stream.expectString();
+      expectOneOf(stream, ["key"]);
+      return { kind: "azure", account, keyVariable: parseVariable(stream), position };
+    }
   }
-  if (stream.acceptWord("s3")) {
-    stream.expectWords("keyid");
-    const keyIdVariable = parseVariable(stream);
-    stream.expectWords("secret");
-    return { kind: "s3", keyIdVariable, secretVariable: parseVariable(stream) };
-  }
-  stream.expectWords("azure", "account");
-  const account = stream.expectString();
-  stream.expectWords("key");
-  return { kind: "azure", account, keyVariable: parseVariable(stream) };
 }
 
 function parseVariable(stream: TokenStream): string {
-  stream.expectWords("env");
+  expectOneOf(stream, ["env"]);
   return stream.expectString();
 }

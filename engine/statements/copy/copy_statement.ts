@@ -65,6 +65,13 @@ async function runCopyFrom(
     );
   }
   const { table } = relation;
+  if (table.external !== undefined) {
+    throw new DatabaseError(
+      SQLSTATE.wrongObjectType,
+      `cannot copy to external source "${name.name}"`,
+      { position: name.position + 1, hint: `Use REFRESH ${quoted(name.name)} to fill it.` },
+    );
+  }
   if (!isTemporarySchema(table.schema)) session.requireWritable("COPY FROM");
   const target = copyFrom(session, table, statement, settings);
   await sink.copyIn(

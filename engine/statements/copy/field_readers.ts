@@ -286,7 +286,7 @@ class DateReader implements FieldReader {
   }
 }
 
-/** `YYYY-MM-DD HH:MM:SS[.ffffff]`, for TIMESTAMPTZ with `+00` or another offset in hours. */
+/** `YYYY-MM-DD HH:MM:SS[.ffffff]`, for TIMESTAMPTZ with `Z`, `+00` or another offset in hours. */
 class TimestampReader implements FieldReader {
   readonly #column: NumberColumn;
   readonly #general: FieldReader;
@@ -330,6 +330,8 @@ class TimestampReader implements FieldReader {
     }
     const local = days * 86_400_000_000 + hour * 3_600_000_000 + minute * 60_000_000 + second * 1_000_000 +
       fraction;
+    // UTC, as JSON has it; a time without zone does not look at the one it is given.
+    if (at === end - 1 && bytes[at] === 90) return local;
     if (!this.#hasZone) return at === end ? local : NaN;
     const sign = bytes[at];
     if (end - at !== 3 || sign !== 43 && sign !== 45) return NaN;

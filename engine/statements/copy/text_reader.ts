@@ -23,6 +23,16 @@ export interface CopyColumn {
   readonly forceNull: boolean;
 }
 
+/** CSV that is no data of COPY, but a file as RFC 4180 has them. */
+export interface PlainCsv {
+  /** What errors name in front of the line, in the place of `COPY table`. */
+  readonly place: string;
+  /** The columns of the file, by its header; those that are not wanted take their values and drop them. */
+  columnsOf(header: readonly string[]): readonly CopyColumn[];
+  /** A row is whole. */
+  endRow(): void;
+}
+
 const NEWLINE = 10, RETURN = 13, BACKSLASH = 92, DOT = 46;
 /** From here on a row that is not whole is not parsed again with every chunk. */
 const LONG_ROW = 65_536;
@@ -38,14 +48,15 @@ function hasLineEnd(bytes: Uint8Array): boolean {
 
 /** See the file's head. */
 export class TextFormatReader {
-  readonly #tableName: string;
+  readonly #place: string;
+  readonly #plain: PlainCsv | null;
   readonly #settings: CopySettings;
-  readonly #columns: readonly CopyColumn[];
-  readonly #batch: BatchBuilder;
+  #columns: readonly CopyColumn[];
+  readonly #batch: Pick<BatchBuilder, "isFull"> & { rowCount: number };
   readonly #flush: () => void;
   readonly #null: Uint8Array;
   readonly #isCsv: boolean;
-  readonly #carry = new PartialRow(() => `COPY ${this.#tableName}, line ${this.#line}`);
+  readonly #carry = new PartialRow(() => `${this.#place}, line ${this.#line}`);
   /** The carried bytes hold what may be the end of a line: without it there is nothing to parse. */
   #carriesLineEnd = false;
   #lineEnd: LineEnd = "unknown";
@@ -75,10 +86,12 @@ export class TextFormatReader {
     readonly tableName: string;
     readonly settings: CopySettings;
     readonly columns: readonly CopyColumn[];
-    readonly batch: BatchBuilder;
+    readonly batch: Pick<BatchBuilder, "isFull"> & { rowCount: number };
     readonly flush: () => void;
+    readonly plain?: PlainCsv;
   }) {
-    this.#tableName = options.tableName;
+    this.#place = options.plain?.place ?? `COPY ${options.tableName}`;
+    this.#plain = options.plain ?? null;
     this.#settings = options.settings;
     this.#columns = options.columns;
     this.#batch = options.batch;
@@ -126,13 +139,18 @@ export class TextFormatReader {
     this.#atEnd = atEnd;
     let at = 0;
     while (at < length && !this.#ended) {
-      if (bytes[at] === BACKSLASH && this.#isEndMarker(at)) {
+      if (bytes[at] === BACKSLASH && this.#plain === null && this.#isEndMarker(at)) {
         this.#ended = true;
         return length;
       }
       this.#next = at;
       this.#linesInRow = 0;
-      const isWhole = this.#headerPending ? this.#parseHeader() : this.#parseRow();
+      const isBlank = this.#plain !== null && (bytes[at] === NEWLINE || bytes[at] === RETURN);
+      const isWhole = isBlank
+        ? this.#endLine(at)
+        : this.#headerPending
+        ? this.#parseHeader()
+        : this.#parseRow();
       if (!isWhole) return at;
       this.#line += 1 + this.#linesInRow;
       at = this.#next;
@@ -167,7 +185,7 @@ export class TextFormatReader {
           const shown = shownField(this.#fieldBytes, this.#fieldStart, this.#fieldEnd);
           throw withContext(
             thrown,
-            `COPY ${this.#tableName}, line ${this.#line}, column ${column.name}: "${shown}"`,
+            `${this.#place}, line ${this.#line}, column ${column.name}: "${shown}"`,
           );
         }
       }
@@ -176,6 +194,14 @@ export class TextFormatReader {
     if (!this.#rowEnded) {
       // The whole line belongs to the message, so it must be there.
       throw this.#rowError("extra data after last expected column", rowStart);
+    }
+    if (this.#plain !== null) {
+      try {
+        this.#plain.endRow();
+      } catch (thrown) {
+        throw withContext(thrown, `${this.#place}, line ${this.#line}`);
+      }
+      return true;
     }
     this.#batch.rowCount++;
     if (this.#batch.isFull) this.#flush();
@@ -193,14 +219,14 @@ export class TextFormatReader {
     while (end < this.#end && this.#bytes[end] !== NEWLINE && this.#bytes[end] !== RETURN) end++;
     return withContext(
       new DatabaseError(SQLSTATE.badCopyFileFormat, message),
-      `COPY ${this.#tableName}, line ${this.#line}: "${shownField(this.#bytes, rowStart, end)}"`,
+      `${this.#place}, line ${this.#line}: "${shownField(this.#bytes, rowStart, end)}"`,
     );
   }
 
   #lineError(message: string, hint?: string): unknown {
     return withContext(
       new DatabaseError(SQLSTATE.badCopyFileFormat, message, hint === undefined ? {} : { hint }),
-      `COPY ${this.#tableName}, line ${this.#line}`,
+      `${this.#place}, line ${this.#line}`,
     );
   }
 
@@ -222,7 +248,7 @@ export class TextFormatReader {
     }
     const found: LineEnd = !isReturn ? "newline" : size === 2 ? "return newline" : "return";
     if (this.#lineEnd === "unknown") this.#lineEnd = found;
-    else if (this.#lineEnd !== found) {
+    else if (this.#lineEnd !== found && this.#plain === null) {
       throw this.#lineError(
         isReturn
           ? `${this.#isCsv ? "unquoted" : "literal"} carriage return found in data`
@@ -420,6 +446,10 @@ export class TextFormatReader {
       names.push(this.#isNull ? null : fieldText(this.#fieldBytes, this.#fieldStart, this.#fieldEnd));
     }
     this.#headerPending = false;
+    if (this.#plain !== null) {
+      this.#columns = this.#plain.columnsOf(names.map((name) => name ?? ""));
+      return true;
+    }
     if (this.#settings.header !== "match") return true;
     if (names.length !== this.#columns.length) {
       throw this.#lineError(

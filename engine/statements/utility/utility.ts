@@ -5,11 +5,15 @@
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { ResultColumn } from "../../sql/plan/plan.ts";
 import type { Statement } from "../../sql/parser/ast.ts";
+import { errorPosition } from "../../sql/parser/source_text.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { runCopy } from "../copy/copy_statement.ts";
 import { selectInto } from "../../sql/definition/select_into.ts";
 import { runDefinition } from "../ddl/run_ddl.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
+import type { RefreshHost } from "../refresh/refresh_host.ts";
+import { runRefresh } from "../refresh/refresh_statement.ts";
+import { requireSchemeServed } from "../refresh/source_features.ts";
 import { runDo } from "../procedural/do_statement.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";
 import { type Arguments, NO_ARGUMENTS, requireArguments } from "../arguments.ts";
@@ -99,7 +103,7 @@ const WITHOUT_SNAPSHOT: ReadonlySet<Statement["kind"]> = new Set<Statement["kind
 
 /** Runs a statement that is not planned. `text` is its own text. */
 export function runUtility(
-  session: SessionHost,
+  session: SessionHost & RefreshHost,
   text: string,
   statement: Statement,
   sink: ResultSink,
@@ -198,7 +202,13 @@ export function runUtility(
     case "delete":
     case "merge":
       throw unsupported(session, `a nested ${statement.kind} statement`, statement.position);
+    case "refresh":
+      return runRefresh(session, statement);
     default:
+      if (statement.kind === "create_external_source") {
+        const position = errorPosition(session.currentText, statement.urlPosition);
+        requireSchemeServed(session.engine.external, statement.url, position);
+      }
       if (statement.kind === "create_table_as") {
         const environment = session.planEnvironment(text, given.types);
         requireArguments(planStatement(statement.query, environment).parameterTypes, given);
