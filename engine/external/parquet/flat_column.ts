@@ -10,7 +10,7 @@ import { type Conversion, naturalConversion } from "./natural_values.ts";
 import type { FilePosition } from "./parquet_error.ts";
 import type { Leaf } from "./schema.ts";
 import { checkStoredText, type TargetConversion } from "./target_values.ts";
-import { type NumberVector, ValueError, type Vector } from "./vector.ts";
+import { type BytesVector, type NumberVector, ValueError, type Vector } from "./vector.ts";
 
 const CAPACITY = PARQUET_LIMITS.pieceRows;
 // Bounds on how many are needed at once: one piece is read at a time.
@@ -53,7 +53,10 @@ export class FlatColumn implements PageConsumer {
 
   #convert(vector: Vector, count: number): Vector {
     const natural = this.#natural === null ? vector : this.#natural(vector, count);
-    return this.#target.kind === "convert" ? this.#target.convert(natural, count) : natural;
+    const target = this.#target;
+    return target.kind === "convert" || target.kind === "text"
+      ? target.convert?.(natural, count) ?? natural
+      : natural;
   }
 
   begin(pages: ColumnPages): void {
@@ -143,9 +146,8 @@ export class FlatColumn implements PageConsumer {
       putNumbers(column, vector, { row, count, chosen, mask, maxDefinition });
     } else {
       if (vector.kind !== "bytes") throw new ValueError("the values are of another kind");
-      const start = column.offsets[row] as number;
-      putBytes(column, vector, { row, count, chosen, mask, maxDefinition });
-      if (this.#target.kind === "text" && chosen === null && !isPlain(column.bytes, start, column.length)) {
+      const isPlain = putBytes(column, vector, { row, count, chosen, mask, maxDefinition });
+      if (this.#target.kind === "text" && chosen === null && !isPlain) {
         for (let index = row; index < row + count; index++) {
           checkStoredText(column.bytes.subarray(column.offsets[index], column.offsets[index + 1]));
         }
@@ -190,7 +192,8 @@ function putNumbers(column: NumberColumn, vector: NumberVector, piece: Piece): v
   }
 }
 
-function putBytes(column: BytesColumn, vector: Extract<Vector, { kind: "bytes" }>, piece: Piece): void {
+/** Answers whether all bytes are ASCII and none is zero. */
+function putBytes(column: BytesColumn, vector: BytesVector, piece: Piece): boolean {
   const { row, count, chosen, mask, maxDefinition } = piece;
   const { bytes: source, starts, ends } = vector;
   column.length = column.offsets[row] as number;
@@ -203,11 +206,13 @@ function putBytes(column: BytesColumn, vector: Extract<Vector, { kind: "bytes" }
   }
   column.reserve(size);
   const { bytes, offsets } = column;
-  let to = column.length;
+  // Four bytes at a time: most texts are too short for a call to copy them.
+  const reads = new DataView(source.buffer, source.byteOffset, source.byteLength);
+  const writes = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let to = column.length, seen = 0;
   next = 0;
   for (let index = 0; index < count; index++) {
     if (mask !== null && mask[index] !== maxDefinition) {
-      column.length = to;
       offsets[row + index] = to;
       column.setNull(row + index);
       continue;
@@ -216,30 +221,18 @@ function putBytes(column: BytesColumn, vector: Extract<Vector, { kind: "bytes" }
     next++;
     let from = starts[which] as number;
     const end = ends[which] as number;
-    if (end - from > 48) {
-      bytes.set(source.subarray(from, end), to);
-      to += end - from;
-    } else while (from < end) bytes[to++] = source[from++] as number;
+    for (; from + 4 <= end; from += 4, to += 4) {
+      const word = reads.getInt32(from, true);
+      writes.setInt32(to, word, true);
+      seen |= word | word - 0x01010101 & ~word;
+    }
+    for (; from < end; from++, to++) {
+      const byte = source[from] as number;
+      bytes[to] = byte;
+      seen |= byte | byte - 1;
+    }
     offsets[row + index + 1] = to;
   }
   column.length = to;
-}
-
-/** Whether all bytes are ASCII and none is zero, four at a time. */
-function isPlain(bytes: Uint8Array, start: number, end: number): boolean {
-  let at = start;
-  while (at < end && (bytes.byteOffset + at) % 4 !== 0) {
-    if (((bytes[at++] as number) - 1 & 255) >= 127) return false;
-  }
-  const count = end - at >> 2;
-  if (count > 0) {
-    const words = new Int32Array(bytes.buffer, bytes.byteOffset + at, count);
-    for (let index = 0; index < count; index++) {
-      const word = words[index] as number;
-      if (((word | word - 0x01010101 & ~word) & 0x80808080) !== 0) return false;
-    }
-    at += count * 4;
-  }
-  while (at < end) if (((bytes[at++] as number) - 1 & 255) >= 127) return false;
-  return true;
+  return (seen & 0x80808080) === 0;
 }

@@ -25,8 +25,8 @@ import { integerAt, numberVector, setInteger, type Vector } from "./vector.ts";
 /** How the values of a column get into another: as they are, converted, or not at all. */
 export type TargetConversion =
   | { readonly kind: "same" }
-  /** The bytes as they are, but they have to be UTF-8 without zeros. */
-  | { readonly kind: "text" }
+  /** The bytes as they are, or shortened, but they have to be UTF-8 without zeros. */
+  | { readonly kind: "text"; readonly convert: Conversion | null }
   | { readonly kind: "convert"; readonly convert: Conversion }
   | { readonly kind: "impossible" };
 
@@ -64,16 +64,18 @@ export function targetConversion(from: SqlType, to: SqlType): TargetConversion {
   if (from.kind === to.kind) {
     const sameForm = from.kind !== "numeric" && to.kind !== "varchar" && to.kind !== "char" &&
       !("precision" in to);
-    if (from.kind === "text") return { kind: "text" };
+    if (from.kind === "text") return { kind: "text", convert: null };
     if (from.kind === "json") return general(from, to);
     if (sameForm && !("fields" in to) && !("length" in to)) return { kind: "same" };
   }
   if (from.kind === "f32" && to.kind === "f64") return { kind: "same" };
-  if (from.kind === "text" && to.kind === "varchar" && to.length === undefined) return { kind: "text" };
-  if (from.kind === "bytea" && to.kind === "text") return { kind: "text" };
+  if (from.kind === "text" && to.kind === "varchar" && to.length === undefined) {
+    return { kind: "text", convert: null };
+  }
+  if (from.kind === "bytea" && to.kind === "text") return { kind: "text", convert: null };
   if (TIMESTAMPS.has(from.kind) && TIMESTAMPS.has(to.kind) && !("precision" in to)) return { kind: "same" };
   if (from.kind === "text" && (to.kind === "varchar" || to.kind === "char")) {
-    return { kind: "convert", convert: shortTexts(to) };
+    return { kind: "text", convert: shortTexts(to) };
   }
   return general(from, to);
 }
@@ -122,35 +124,29 @@ function scaled(
   return { kind: "convert", convert };
 }
 
-/** VARCHAR(n) and CHAR(n): few ASCII characters fit as they are, without the spaces at the end of a CHAR. */
+/** VARCHAR(n) and CHAR(n): few bytes fit as they are, without the spaces at the end of a CHAR. */
 function shortTexts(to: SqlType): Conversion {
   const trims = to.kind === "char";
   const limit = "length" in to ? to.length ?? Infinity : Infinity;
   return (vector, count) => {
     if (vector.kind !== "bytes") return vector;
     const { bytes, starts, ends } = vector;
-    let isPlain = true;
-    for (let index = 0; index < count && isPlain; index++) {
+    let isShort = true;
+    for (let index = 0; index < count; index++) {
       const start = starts[index] as number;
       let end = ends[index] as number;
       if (trims) {
         while (end > start && bytes[end - 1] === 32) end--;
         ends[index] = end;
       }
-      isPlain = end - start <= limit && isPlainAscii(bytes, start, end);
+      if (end - start > limit) isShort = false;
     }
-    if (isPlain) return vector;
+    if (isShort) return vector;
     return bytesOf(count, (index) => {
       const text = textOf(bytes.subarray(starts[index], ends[index]));
       return encodeUtf8(parseText(to, text) as string);
     });
   };
-}
-
-/** Whether all bytes are ASCII and none is zero. */
-export function isPlainAscii(bytes: Uint8Array, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (((bytes[at] as number) - 1 & 255) >= 127) return false;
-  return true;
 }
 
 /** The text of bytes; 22021 when they are not UTF-8. */
