@@ -61,12 +61,20 @@ export class ForeignKeyStatements {
   readonly tables: readonly string[] = ["p", "q", "c", "d", "e"];
   readonly #choices: Choices;
   readonly #onlyChecks: boolean;
+  readonly #blockPercent: number;
   #block: Block | null = null;
 
-  /** `onlyChecks`: no actions but NO ACTION, so that a row is only ever changed by its own statement. */
-  constructor(choices: Choices, options: { readonly onlyChecks: boolean } = { onlyChecks: false }) {
+  /**
+   * `onlyChecks`: no actions but NO ACTION, so that a row is only ever changed by its own statement. `hasTriggers`:
+   * few blocks, since statements fail more often.
+   */
+  constructor(
+    choices: Choices,
+    options: { readonly onlyChecks?: boolean; readonly hasTriggers?: boolean } = {},
+  ) {
     this.#choices = choices;
-    this.#onlyChecks = options.onlyChecks;
+    this.#onlyChecks = options.onlyChecks === true;
+    this.#blockPercent = options.hasTriggers === true ? 20 : 85;
     const keys: GeneratedKey[] = [];
     const key = (
       definition: Pick<GeneratedKey, "name" | "child" | "columns" | "parent" | "parentColumns">,
@@ -139,7 +147,9 @@ export class ForeignKeyStatements {
     const choices = this.#choices;
     const block = this.#block;
     if (block === null) {
-      return choices.chance(85) ? statement("BEGIN", "begin") : statement(this.#change(), "plain");
+      return choices.chance(this.#blockPercent)
+        ? statement("BEGIN", "begin")
+        : statement(this.#change(), "plain");
     }
     const newest = block.savepoints.at(-1);
     if (block.failed) {

@@ -58,7 +58,7 @@ export async function checkByScans(
   options: { readonly statements: number; readonly hasTriggers: boolean },
 ): Promise<string | null> {
   const ours = logicDatabase(database);
-  const generated = new ForeignKeyStatements(choices);
+  const generated = new ForeignKeyStatements(choices, { hasTriggers: options.hasTriggers });
   const triggers = options.hasTriggers ? generatedTriggers(choices).map((each) => each.ours) : [];
   const log: string[] = [];
   const orphaned = (waiting: boolean) => orphanedKeys(ours, generated, waiting);

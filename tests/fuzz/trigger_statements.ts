@@ -18,13 +18,21 @@ const columnsByTable: Readonly<Record<string, readonly string[]>> = {
   d: ["a", "b", "c"],
   e: ["id", "v"],
 };
-const eventSets = [["INSERT"], ["UPDATE"], ["DELETE"], ["INSERT", "UPDATE"], ["UPDATE", "DELETE"]];
+const eventSets = [
+  ["UPDATE"],
+  ["INSERT"],
+  ["DELETE"],
+  ["INSERT", "UPDATE"],
+  ["UPDATE"],
+  ["UPDATE", "DELETE"],
+  ["UPDATE"],
+];
 /** Keys go from 0 to one less than this. */
 const KEYS = 9;
 
 /** Triggers of one seed. */
 export function generatedTriggers(choices: Choices): GeneratedTrigger[] {
-  return Array.from({ length: 1 + choices.below(5) }, (_, index) => trigger(choices, index));
+  return Array.from({ length: 2 + choices.below(4) }, (_, index) => trigger(choices, index));
 }
 
 function trigger(choices: Choices, index: number): GeneratedTrigger {

@@ -80,6 +80,8 @@ Deno.test("COPY names the first line that a trigger, a check or a key refuses af
     /^23502 null value in column "k".*Failing row contains \(14, 3, 1, X14, v, 1.00, f, \\x00, \{\}, 4, null, u14\).*COPY t, line 13/,
   );
   assert.match(await failure(...good, line(15, "x")), /^23505 .*"t_u_key".*COPY t, line 13/);
+  await client.run("CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW WHEN (NEW.id = 16) SET id = 1");
+  assert.match(await failure(...good, line(16, "x")), /^23505 .*"t_pkey".*COPY t, line 13/);
   assert.deepEqual(await client.rows("SELECT count(*) FROM t"), ["0"]);
   await client.close();
 });
