@@ -38,6 +38,7 @@ export const layers: readonly Layer[] = [
   { path: "engine/catalog", rank: 20 },
   { path: "engine/operations", rank: 20 },
   { path: "engine/settings", rank: 15 },
+  { path: "engine/wasm", rank: 10 },
   { path: "engine/types", rank: 10 },
   { path: "engine/host", rank: 5 },
   { path: "engine/base", rank: 0 },
@@ -87,6 +88,7 @@ const sharedGatewayFolders: readonly string[] = ["gateways/shared"];
 export const synchronousCore: readonly string[] = [
   "engine/base",
   "engine/types",
+  "engine/wasm",
   "engine/catalog",
   "engine/operations",
   "engine/sql",

@@ -143,12 +143,36 @@ export const LIMITS = {
   validationHistoryWrites: 1_000_000,
   /** Steps of one evaluation of a trigger or CHECK expression. */
   expressionGas: 100_000,
-  /** Instructions of one call of a WASM function. */
+  /** Instructions of one call of a WebAssembly function. */
   wasmGas: 10_000_000,
-  /** The same, as far as a function may ask for it. */
+  /** Instructions that a function may ask for; the slowest ones need some tens of milliseconds for as many. */
   maximumWasmGas: 25_000_000,
-  /** A module of a WASM function. */
+  /** Instructions that count as one step where an expression is counted. */
+  wasmInstructionsPerStep: 250,
+  /** A module of a WebAssembly function. */
   maximumModuleBytes: 4 * MEBIBYTE,
+  /** Types, functions, globals, exports and segments of a module, each. */
+  maximumWasmItems: 50_000,
+  /** Code of one function of a module. */
+  maximumWasmBodyBytes: MEBIBYTE,
+  /** Parameters of a function of a module, as many as PostgreSQL's functions have. */
+  maximumWasmParameters: 100,
+  /** Results of a function, or of a block, of a module. */
+  maximumWasmResults: 32,
+  /** Parameters, variables and operands of one function of a module. */
+  maximumWasmFrameSlots: 20_000,
+  /** Blocks in each other in a module. */
+  maximumWasmNesting: 5_000,
+  /** Elements of the table of a module. */
+  maximumWasmTableElements: 100_000,
+  /** Pages of 64 KiB that the memory of a module may have, whatever it declares: 16 MiB. */
+  maximumWasmMemoryPages: 256,
+  /** What the frames of the calls of a module may take on the stack, as it is estimated from their variables. */
+  wasmStackBytes: 384 * KIBIBYTE,
+  /** Memory of all instances together; the one that was used least recently makes room. */
+  wasmInstanceBytes: 256 * MEBIBYTE,
+  /** Instances that are kept, for each reserves address space. */
+  wasmInstances: 64,
 
   /** PostgreSQL connections. */
   pgConnections: 256,
@@ -180,6 +204,10 @@ assert(LIMITS.maximumValueBytes <= LIMITS.maximumCopyRowBytes, "a value fits a r
 assert(
   LIMITS.maximumPreparedStatements <= LIMITS.preparedStatements,
   "one session may have all the prepared statements that it is allowed",
+);
+assert(
+  LIMITS.maximumWasmMemoryPages * 65_536 * 4 <= LIMITS.wasmInstanceBytes,
+  "several instances of the largest memory fit",
 );
 assert(LIMITS.maximumEntryBytes < 2 ** 31, "an entry fits one byte array");
 assert(LIMITS.maximumFrameBytes <= LIMITS.maximumEntryBytes, "what one frame carries fits an entry");

@@ -8,7 +8,7 @@
  * kebab-case.
  */
 import type { HostType, ImportedFunction, ScalarType } from "../ir/node.ts";
-import { ByteWriter } from "./byte_writer.ts";
+import { WasmByteWriter as ByteWriter } from "../../engine/base/wasm_byte_writer.ts";
 import { TYPE_CODES } from "./function_encoder.ts";
 
 /** An import as the core module has it. */

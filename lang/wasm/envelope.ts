@@ -4,7 +4,7 @@
  */
 import { WASI_RUN } from "../ir/lower/entry.ts";
 import type { IrFunction, IrModule, ScalarType } from "../ir/node.ts";
-import { ByteWriter } from "./byte_writer.ts";
+import { WasmByteWriter as ByteWriter } from "../../engine/base/wasm_byte_writer.ts";
 import { type ComponentImport, ComponentWriter, encodeComponent, linkCore } from "./component.ts";
 
 const RUN_INTERFACE = "wasi:cli/run@0.2.0";

@@ -17,7 +17,7 @@ import type {
 } from "../ir/node.ts";
 import { accessShape, operationShape } from "../ir/operations.ts";
 import { expressionsOf, visitExpression } from "../ir/visit.ts";
-import { ByteWriter } from "./byte_writer.ts";
+import { WasmByteWriter as ByteWriter } from "../../engine/base/wasm_byte_writer.ts";
 
 /** What a function's code needs to know of the module. */
 export interface ModuleIndexes {

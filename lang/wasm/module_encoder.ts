@@ -12,7 +12,7 @@
  */
 import type { IrFunction, IrModule, IrPosition, ScalarType, TrapSite } from "../ir/node.ts";
 import { isLibraryPath } from "../source/source_file.ts";
-import { ByteWriter, unsignedLength } from "./byte_writer.ts";
+import { unsignedLength, WasmByteWriter as ByteWriter } from "../../engine/base/wasm_byte_writer.ts";
 import { type CodePosition, FunctionEncoder, type ModuleIndexes, TYPE_CODES } from "./function_encoder.ts";
 
 /** The bytes of a module and what belongs to them. */

@@ -23,7 +23,7 @@ import { pointersOf } from "../ir/cells.ts";
 import { resolve } from "../types/primitives.ts";
 import { typeText } from "../types/type_text.ts";
 import type { Type } from "../types/type.ts";
-import { ByteWriter } from "./byte_writer.ts";
+import { WasmByteWriter as ByteWriter } from "../../engine/base/wasm_byte_writer.ts";
 
 const FNV_START = 0xcbf29ce484222325n;
 const FNV_PRIME = 0x100000001b3n;

@@ -7,7 +7,7 @@
 const ENCODER = new TextEncoder();
 
 /** A growing array of bytes. */
-export class ByteWriter {
+export class WasmByteWriter {
   #bytes = new Uint8Array(256);
   #view = new DataView(this.#bytes.buffer);
   /** Bytes written. */
@@ -88,13 +88,13 @@ export class ByteWriter {
   }
 
   /** Another writer's bytes behind their length. */
-  sized(value: ByteWriter): void {
+  sized(value: WasmByteWriter): void {
     this.unsigned(value.length);
     this.bytes(value.view());
   }
 
   /** A section: its number, then its bytes behind their length. */
-  section(number: number, value: ByteWriter): void {
+  section(number: number, value: WasmByteWriter): void {
     this.byte(number);
     this.sized(value);
   }

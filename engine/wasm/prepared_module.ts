@@ -1,0 +1,93 @@
+/**
+ * The way of a module into the database: decoded, validated, rewritten. The same bytes give the same bytes.
+ */
+import { BodyValidator } from "./body_validator.ts";
+import { hasState } from "./helper_functions.ts";
+import { PAGE_BYTES } from "./layout.ts";
+import { ModuleError } from "./module_error.ts";
+import { ModuleFacts } from "./module_facts.ts";
+import { rewriteModule } from "./module_rewriter.ts";
+import type { FunctionType, ModuleStructure } from "./module_structure.ts";
+import { decodeSections } from "./section_decoder.ts";
+import { LIMITS } from "../base/limits.ts";
+
+/** The memory of a module. */
+export interface ModuleMemory {
+  /** Pages of 64 KiB that it begins with. */
+  readonly initialPages: number;
+  /** Pages that it may grow to; the module's own maximum or the limit of all, whichever is smaller. */
+  readonly maximumPages: number;
+  /** The name it is exported as, or `null`. */
+  readonly exportName: string | null;
+}
+
+/** A module that may run. */
+export interface PreparedModule {
+  /** What was given. */
+  readonly original: Uint8Array;
+  /** What runs. */
+  readonly rewritten: Uint8Array<ArrayBuffer>;
+  /** Exported functions by name. */
+  readonly functions: ReadonlyMap<string, FunctionType>;
+  /** Indexes of the exported functions by name. */
+  readonly functionIndexes: ReadonlyMap<string, number>;
+  readonly memory: ModuleMemory | null;
+  /** Whether no call can change what another one sees. */
+  readonly isStateless: boolean;
+  /** Whether a call resets the state by itself; otherwise only what a host wrote is left to be reset. */
+  readonly entriesReset: boolean;
+  /** Whether an instance may end a call in a state that only a new instance undoes. */
+  readonly needsNewInstances: boolean;
+  /** Whether calls may grow the memory. */
+  readonly mayGrow: boolean;
+  /** Memory of one instance at its start, in bytes. */
+  readonly instanceBytes: number;
+}
+
+/** Decodes, validates and rewrites a module. Throws a {@link ModuleError} for one that is not accepted. */
+export function prepareModule(bytes: Uint8Array): PreparedModule {
+  const original = bytes.slice();
+  const structure = decodeSections(original);
+  const facts = new ModuleFacts(structure);
+  const validator = new BodyValidator(structure, facts);
+  for (const index of structure.bodies.keys()) facts.functions.push(validator.validate(index));
+  checkStart(structure, facts);
+  const functions = new Map<string, FunctionType>();
+  const functionIndexes = new Map<string, number>();
+  let memoryName: string | null = null;
+  for (const [name, { kind, index }] of structure.exports) {
+    const type = structure.types[structure.functions[index] ?? -1];
+    if (kind === "function" && type !== undefined) {
+      functions.set(name, type);
+      functionIndexes.set(name, index);
+    } else if (kind === "memory") {
+      memoryName ??= name;
+    }
+  }
+  const { memory } = structure;
+  return {
+    original,
+    rewritten: rewriteModule(structure, facts, validator),
+    functions,
+    functionIndexes,
+    memory: memory === null ? null : {
+      initialPages: memory.initial,
+      maximumPages: Math.min(memory.maximum ?? PAGE_BYTES, LIMITS.maximumWasmMemoryPages),
+      exportName: memoryName,
+    },
+    isStateless: !hasState(structure, facts) && !facts.growsMemory && !facts.changesSegments,
+    entriesReset: hasState(structure, facts),
+    needsNewInstances: facts.changesSegments,
+    mayGrow: facts.growsMemory,
+    instanceBytes: (memory?.initial ?? 0) * PAGE_BYTES,
+  };
+}
+
+/** The start function runs before every call, so nothing in it may go on for long. */
+function checkStart(structure: ModuleStructure, facts: ModuleFacts): void {
+  if (structure.start === null) return;
+  const endless = facts.endlessReason(structure.start);
+  if (endless !== undefined) {
+    throw new ModuleError(`the start function may not loop: ${endless.reason}`, endless.offset);
+  }
+}
