@@ -59,7 +59,8 @@ export class Gas {
   /** Counts steps; 54001 when there are not as many left. Charge before the work where its size is known. */
   charge(steps: number): void {
     this.#left -= steps;
-    if (this.#left < 0) this.#refuse();
+    // As a negation, so that steps that are no number end it too.
+    if (!(this.#left >= 0)) this.#refuse();
   }
 
   /** Runs an evaluation; `steps` as for {@link begin}. */

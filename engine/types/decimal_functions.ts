@@ -8,6 +8,7 @@
  * elementary functions", JACM 23(2), 1976).
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { gas } from "../base/gas.ts";
 import {
   Decimal,
   decimalExponent,
@@ -16,12 +17,25 @@ import {
   MINIMUM_SIGNIFICANT_DIGITS,
   overflow,
 } from "./decimal.ts";
+import { DIGIT_SIZE, divisionSteps, integerSize } from "./decimal_size.ts";
 import { absolute, bigPowerOfTen, modulo, normalize } from "./number_or_bigint.ts";
 import type { NumberOrBigint } from "./value.ts";
 
 const MAX_EXPONENT = 2000;
 const LOG10_E = 0.434294481903252;
 const LN_10 = 2.302585092994046;
+
+const LOG10_2 = 0.301029995663981;
+/** The size of integers whose remainder one step finds, and how far a step of a factorial goes. */
+const DIVIDED_SIZE_PER_STEP = 64;
+const FACTORS_PER_STEP = 256;
+/** Digits of a constant that are found in no time. */
+const MANY_DIGITS = 200;
+
+/** Charges divisions, and multiplications with them, of integers with so many digits; none for no digits. */
+function chargeDivisions(count: number, digits: number): void {
+  if (digits > 0) gas.charge(count * divisionSteps(digits * DIGIT_SIZE));
+}
 
 function clampScale(scale: number, ...operands: Decimal[]): number {
   return Math.min(Math.max(scale, 0, ...operands.map((operand) => operand.scale)), MAX_RESULT_SCALE);
@@ -42,8 +56,10 @@ function toFixed(value: Decimal, digits: number): bigint {
 function integerSquareRoot(value: bigint): bigint {
   if (value < 2n) return value;
   if (value < 4503599627370496n) return BigInt(Math.floor(Math.sqrt(Number(value))));
-  let guess = 1n << BigInt((value.toString(2).length + 1) >> 1);
+  const bits = value.toString(2).length, digits = bits * LOG10_2;
+  let guess = 1n << BigInt((bits + 1) >> 1);
   while (true) {
+    chargeDivisions(1, digits);
     const next = (guess + value / guess) >> 1n;
     if (next >= guess) return guess;
     guess = next;
@@ -98,10 +114,14 @@ function expFixed(argument: bigint, digits: number): bigint {
   let term = one;
   let sum = one;
   for (let index = 1n; term > 0n; index++) {
+    chargeDivisions(2, digits);
     term = term * small / one / index;
     sum += term;
   }
-  for (let step = 0; step < steps; step++) sum = sum * sum / one;
+  for (let step = 0; step < steps; step++) {
+    chargeDivisions(1, digits);
+    sum = sum * sum / one;
+  }
   if (negative) sum = one * one / sum;
   return sum / bigPowerOfTen(guard);
 }
@@ -124,17 +144,18 @@ function lnFixed(argument: bigint, digits: number): bigint {
     value = integerSquareRoot(value * one);
     roots++;
   }
-  const sum = (artanhTwice(value - one, value + one, one)) << roots;
+  const sum = (artanhTwice(value - one, value + one, one, digits)) << roots;
   return (sum + (tens === 0n ? 0n : tens * lnTen(digits + guard))) / bigPowerOfTen(guard);
 }
 
 /** 2·artanh(numerator/denominator) = ln((denominator+numerator)/(denominator-numerator)). */
-function artanhTwice(numerator: bigint, denominator: bigint, one: bigint): bigint {
+function artanhTwice(numerator: bigint, denominator: bigint, one: bigint, digits: number): bigint {
   const ratio = numerator * one / denominator;
   const square = ratio * ratio / one;
   let term = ratio;
   let sum = ratio;
   for (let index = 3n; term !== 0n; index += 2n) {
+    chargeDivisions(2, digits);
     term = term * square / one;
     sum += term / index;
   }
@@ -146,9 +167,11 @@ let lnTenValue = 0n;
 
 /** ln 10 = 3·ln 2 + ln 1.25, kept for the largest number of digits asked so far. */
 function lnTen(digits: number): bigint {
+  // Steps do not depend on what is kept already; few digits take no time to mention.
+  if (digits > MANY_DIGITS) chargeDivisions(3 * digits, digits);
   if (lnTenDigits < digits) {
     const one = bigPowerOfTen(digits + 5);
-    lnTenValue = 3n * artanhTwice(1n, 3n, one) + artanhTwice(1n, 9n, one);
+    lnTenValue = 3n * artanhTwice(1n, 3n, one, 0) + artanhTwice(1n, 9n, one, 0);
     lnTenDigits = digits + 5;
   }
   return lnTenValue / bigPowerOfTen(lnTenDigits - digits);
@@ -295,6 +318,7 @@ function powerBySquaring(base: bigint, scale: number, exponent: number, digits: 
   let result: [bigint, number] = [1n, 0];
   let factor: [bigint, number] = [base, scale];
   for (let rest = exponent; rest > 0; rest = Math.floor(rest / 2)) {
+    chargeDivisions(1, 2 * digits);
     if (rest % 2 === 1) result = cut([result[0] * factor[0], result[1] + factor[1]]);
     if (rest > 1) factor = cut([factor[0] * factor[0], factor[1] * 2]);
   }
@@ -347,7 +371,10 @@ export function decimalLcm(left: Decimal, right: Decimal): Decimal {
 export function integerGcd(left: NumberOrBigint, right: NumberOrBigint): NumberOrBigint {
   let a = absolute(left);
   let b = absolute(right);
-  while (b !== 0) [a, b] = [b, modulo(a, b)];
+  while (b !== 0) {
+    if (typeof b === "bigint") gas.charge(1 + integerSize(b) / DIVIDED_SIZE_PER_STEP);
+    [a, b] = [b, modulo(a, b)];
+  }
   return a;
 }
 
@@ -358,6 +385,10 @@ export function decimalFactorial(value: NumberOrBigint): Decimal {
   }
   if (value > 32177) throw overflow();
   let result = 1n;
-  for (let factor = 2n; factor <= BigInt(value); factor++) result *= factor;
+  for (let factor = 2n; factor <= BigInt(value); factor++) {
+    // Each factor adds less than five digits.
+    gas.charge(1 + Number(factor) / FACTORS_PER_STEP);
+    result *= factor;
+  }
   return Decimal.fromInteger(normalize(result));
 }

@@ -5,6 +5,7 @@
  * integers index arrays, negative ones from the end. Errors are PostgreSQL's, mostly 22023.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { gas } from "../base/gas.ts";
 import { Decimal } from "./decimal.ts";
 import { equalJson, formatJsonb, isJsonArray, isJsonObject, jsonObject } from "./json.ts";
 import type { JsonArray, JsonObject, JsonValue } from "./json.ts";
@@ -46,6 +47,9 @@ export function jsonToText(value: JsonValue | undefined): string | null {
   return typeof value === "string" ? value : formatJsonb(value);
 }
 
+/** Steps of comparing two parts of documents. */
+const PAIR_STEPS = 0.25;
+
 /** `container @> contained`. */
 export function jsonContains(container: JsonValue, contained: JsonValue): boolean {
   // At the top only, an array contains a scalar as if it were one of its elements.
@@ -60,6 +64,8 @@ function isScalar(value: JsonValue): boolean {
 }
 
 function containsDeep(container: JsonValue, contained: JsonValue): boolean {
+  // Arrays are compared item by item with each other.
+  gas.charge(PAIR_STEPS);
   if (isJsonObject(container) && isJsonObject(contained)) {
     for (const [key, wanted] of contained) {
       const present = container.get(key);

@@ -9,7 +9,9 @@
  * objects in the order in which they are met.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { gas } from "../base/gas.ts";
 import { Decimal } from "./decimal.ts";
+import { decimalSize, divisionSteps } from "./decimal_size.ts";
 import {
   isJsonArray,
   isJsonObject,
@@ -74,6 +76,10 @@ export function collectJsonPathItems(input: JsonPathInput, silent: boolean): Jso
 
 type Truth = boolean | null;
 
+/** Steps of `gas` for an item at each level of `.**`, and what is compared in one step. */
+const STEPS_PER_LEVEL = 0.125;
+const SIZE_PER_STEP = 64;
+
 /** What a path passes from step to step: JSON, or a date or time that a step made of it. */
 type Item = JsonValue | PathDateTime;
 
@@ -100,6 +106,8 @@ class Evaluation {
   /** Below `.**` structural errors are not raised, even in strict mode. */
   #forgiving = false;
   #objects = 0;
+  /** Levels of `.**` that are being visited: each item passes through all of them on its way out. */
+  #levels = 0;
 
   constructor({ path, document, variables, session }: JsonPathInput) {
     this.#root = document;
@@ -146,6 +154,7 @@ class Evaluation {
 
   /** The items of a node from one of its steps on. */
   *#run(node: PathNode, index: number, value: Item, unwrap: boolean): Iterable<Item> {
+    gas.charge(1 + this.#levels * STEPS_PER_LEVEL);
     const step = node[index];
     if (step === undefined) {
       yield value;
@@ -206,6 +215,7 @@ class Evaluation {
       case "arithmetic": {
         const left = this.#operand(step.left, value, "left", step.operator);
         const right = this.#operand(step.right, value, "right", step.operator);
+        chargeArithmetic(step.operator, left, right);
         return arithmetic(step.operator, left, right);
       }
       default:
@@ -371,7 +381,9 @@ class Evaluation {
         this.#forgiving = before;
       }
       if (level >= last || children === null) return;
+      this.#levels++;
       for (const child of children) yield* visit.call(this, child, level + 1);
+      this.#levels--;
     };
     yield* visit.call(this, value, 0);
   }
@@ -477,6 +489,7 @@ class Evaluation {
       let isUnknown = false;
       for (const item of [...this.#sequence(left, value)]) {
         for (const other of right) {
+          gas.charge(1 + (itemSize(item) + itemSize(other)) / SIZE_PER_STEP);
           const result = test(item, other);
           if (result === null) {
             if (!this.#lax) return null;
@@ -514,6 +527,16 @@ class Evaluation {
 /** Methods that take an array as a whole. */
 function keepsArrays(step: PathStep): boolean {
   return step.kind === "method" && (step.method === "type" || step.method === "size");
+}
+
+function itemSize(item: Item): number {
+  if (typeof item === "string") return item.length;
+  return item instanceof Decimal ? decimalSize(item) : 1;
+}
+
+function chargeArithmetic(operator: string, left: Decimal, right: Decimal): void {
+  const digits = decimalSize(left) + decimalSize(right);
+  gas.charge(operator === "/" ? divisionSteps(digits) : digits / SIZE_PER_STEP);
 }
 
 function forgive(action: () => Truth): Truth {

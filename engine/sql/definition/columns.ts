@@ -155,7 +155,12 @@ export function checkGenerated(binder: DefinitionBinder, table: TableDefinition)
     );
     walkExpression(expression, (each) => {
       if (each.kind === "call" && each.function.volatility !== "immutable") {
-        throw binder.error(SQLSTATE.invalidObjectDefinition, "generation expression is not immutable");
+        throw binder.error(
+          SQLSTATE.invalidObjectDefinition,
+          "generation expression is not immutable",
+          undefined,
+          { detail: `Function ${each.function.name}() is ${each.function.volatility}.` },
+        );
       }
       if (each.kind !== "column") return;
       const used = table.columns[columns.indexOf(each.column)];

@@ -12,7 +12,7 @@ import type {
 import { categoryOf, convertsImplicitly, typeKey } from "../functions/type_family.ts";
 import { formatType, formatTypeFamily } from "../../types/type_names.ts";
 import type { CheckConstraint, ForeignKeyConstraint, KeyConstraint, TableConstraint } from "../parser/ast.ts";
-import { type DefinitionBinder, walkExpression } from "./definition_binder.ts";
+import { type DefinitionBinder, requireNotVolatile, walkExpression } from "./definition_binder.ts";
 
 /** The table with a constraint added, and what has to be true of its rows. */
 export interface AddedConstraint {
@@ -182,6 +182,7 @@ function addCheck(
   column: string | null,
 ): AddedConstraint {
   const { expression, columns } = binder.bind(ast.expression, table, "check constraints", "condition");
+  requireNotVolatile(binder, expression, ast.expression, "a CHECK constraint");
   const used = new Set<number>();
   walkExpression(expression, (each) => {
     if (each.kind !== "column") return;

@@ -433,3 +433,40 @@ export function isVolatile(expression: Expression): boolean {
   });
   return found;
 }
+
+/** 42P17 for a volatile function, by name; `what` is where it is, such as `a CHECK constraint`. */
+export function requireNotVolatile(
+  binder: DefinitionBinder,
+  expression: Expression,
+  ast: ExpressionAst,
+  what: string,
+): void {
+  walkExpression(expression, (each) => {
+    if (each.kind !== "call" || each.function.volatility !== "volatile") return;
+    const { name } = each.function;
+    throw binder.error(
+      SQLSTATE.invalidObjectDefinition,
+      `volatile function ${name}() cannot be used in ${what}`,
+      callPosition(ast, name),
+      { detail: "It may answer something else each time, and the row stays." },
+    );
+  });
+}
+
+/** Where a function is called in an expression; where that begins if the call is not written as one. */
+export function callPosition(ast: ExpressionAst, name: string): number | undefined {
+  return findCall(ast, name) ?? ast.position;
+}
+
+function findCall(node: unknown, name: string): number | undefined {
+  if (typeof node !== "object" || node === null) return undefined;
+  if (
+    "kind" in node && node.kind === "call" && "name" in node && Array.isArray(node.name) &&
+    node.name.at(-1) === name && "position" in node && typeof node.position === "number"
+  ) return node.position;
+  for (const part of Object.values(node)) {
+    const found = findCall(part, name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

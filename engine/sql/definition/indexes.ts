@@ -20,7 +20,7 @@ import { hasSubquery } from "../plan/build.ts";
 import type { Expression } from "../plan/expression.ts";
 import { keyColumn, requireIndexWidth } from "./constraints.ts";
 import { plainColumn, storageOptions } from "./create_table.ts";
-import { type DefinitionBinder, walkExpression } from "./definition_binder.ts";
+import { callPosition, type DefinitionBinder, walkExpression } from "./definition_binder.ts";
 import type { TableExpression } from "./definition_plan.ts";
 
 /** Access methods whose equality and order the sorted indexes serve. */
@@ -227,10 +227,12 @@ function requireKey(
   }
   walkExpression(expression, (each) => {
     if (volatilityOfOne(each) === "immutable") return;
+    const called = each.kind === "call" ? each.function : null;
     throw binder.error(
       SQLSTATE.invalidObjectDefinition,
       `functions in ${what} must be marked IMMUTABLE`,
-      ast.position,
+      called === null ? ast.position : callPosition(ast, called.name),
+      called === null ? {} : { detail: `Function ${called.name}() is ${called.volatility}.` },
     );
   });
   if (!isPredicate && expression.type.kind === "json") {

@@ -21,9 +21,8 @@ import type {
   RenameObject,
 } from "../parser/ast.ts";
 import { formatExpression } from "../parser/format_expression.ts";
-import type { Expression } from "../plan/expression.ts";
 import { visitExpression } from "../plan/traverse.ts";
-import { type DefinitionBinder, walkExpression } from "./definition_binder.ts";
+import { type DefinitionBinder, requireNotVolatile } from "./definition_binder.ts";
 import { renameColumnInText } from "./dependencies.ts";
 
 /** PostgreSQL's order of events where a trigger is printed. */
@@ -38,7 +37,9 @@ export function createTrigger(binder: DefinitionBinder, ast: CreateTrigger): str
   const { events, updateColumns } = boundEvents(binder, table, ast);
   const binding = new Binding(binder.environment);
   const triggers = new TriggerBinder(binding, table, triggerRows(binding, table), events);
-  if (ast.when !== null) requireStable(binder, triggers.condition(ast.when), ast.when, "WHEN");
+  if (ast.when !== null) {
+    requireNotVolatile(binder, triggers.condition(ast.when), ast.when, "a trigger's WHEN");
+  }
   const action = boundAction(binder, table, triggers, ast, events);
   const trigger: TriggerDefinition = {
     id: existing?.id ?? binder.newId(),
@@ -121,7 +122,7 @@ function boundAction(
     case "reject":
       return { kind: "reject", message: action.message };
     case "execute":
-      requireStable(binder, triggers.call(action.call), action.call, "EXECUTE FUNCTION");
+      requireNotVolatile(binder, triggers.call(action.call), action.call, "a trigger's EXECUTE FUNCTION");
       return { kind: "execute", text: formatExpression(action.call) };
     case "set": {
       if (events.includes("delete")) {
@@ -141,7 +142,7 @@ function boundAction(
             value.position,
           );
         }
-        requireStable(binder, triggers.value(column, value), value, "SET");
+        requireNotVolatile(binder, triggers.value(column, value), value, "a trigger's SET");
         const text = value.kind === "default" ? DEFAULT_TEXT : formatExpression(value);
         assignments.push({ columnId: column.id, text });
       }
@@ -189,18 +190,6 @@ function parts(binder: DefinitionBinder, table: TableDefinition, ast: Assignment
     );
   }
   return columns.map((column, index) => ({ column, value: value.items[index] ?? value }));
-}
-
-/** 42P17 for a volatile function, by name. */
-function requireStable(binder: DefinitionBinder, expression: Expression, ast: Ast, what: string): void {
-  walkExpression(expression, (each) => {
-    if (each.kind !== "call" || each.function.volatility !== "volatile") return;
-    throw binder.error(
-      SQLSTATE.invalidObjectDefinition,
-      `volatile function ${each.function.name}() cannot be used in a trigger's ${what}`,
-      ast.position,
-    );
-  });
 }
 
 function nameTaken(

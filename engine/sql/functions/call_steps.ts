@@ -13,13 +13,18 @@ import { physicalTypeOf } from "../../types/physical_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { BoundCast, BoundFunction } from "./definition.ts";
 import { STEP_RULES, type StepRule } from "./step_rules.ts";
+import { longestCharacterLength } from "./type_family.ts";
 import { sizeOf } from "./value_size.ts";
 
 /** Steps of a call that the sizes of its arguments do not matter to. */
 const INLINE_STEPS = 1;
 const PLAIN_STEPS = 4;
 /** Units of size that one step handles. */
-const DEFAULT_RATE = 32;
+const DEFAULT_RATE = 16;
+/** Of documents, which are parsed. */
+const DOCUMENT_RATE = 2;
+/** Of texts that a cast reads as values of another type. */
+const READ_RATE = 2;
 const DEFAULT_RULE: StepRule = {};
 
 /** Whether the values of a type have a bounded size. */
@@ -43,7 +48,8 @@ export function fixedSteps(called: BoundFunction): number | null {
   if (rule?.fixed !== undefined) return rule.fixed;
   if (rule?.before !== undefined) return null;
   if (!isBoundedType(called.returnType) || !called.argumentTypes.every(isBoundedType)) return null;
-  return called.inline === undefined ? PLAIN_STEPS : INLINE_STEPS;
+  const isOperator = !/[a-z]/.test(called.name);
+  return isOperator && called.inline !== undefined ? INLINE_STEPS : PLAIN_STEPS;
 }
 
 /** The same for a cast. */
@@ -65,8 +71,15 @@ export function stepsOfSize(called: BoundFunction | BoundCast, size: number): nu
   return (rule.base ?? PLAIN_STEPS) + size / (rule.rate ?? DEFAULT_RATE);
 }
 
-function castRule(cast: BoundCast): StepRule {
-  return STEP_RULES.get(`::${cast.to.kind}`) ?? STEP_RULES.get(`${cast.from.kind}::`) ?? DEFAULT_RULE;
+const READ_RULE: StepRule = { rate: READ_RATE, resultRate: DEFAULT_RATE };
+
+function castRule({ from, to }: BoundCast): StepRule {
+  if (from.kind === "numeric") return STEP_RULES.get("numeric::") ?? DEFAULT_RULE;
+  return isCharacters(from) && !isCharacters(to) || from.kind === "json" ? READ_RULE : DEFAULT_RULE;
+}
+
+function isCharacters({ kind }: SqlType): boolean {
+  return kind === "text" || kind === "varchar" || kind === "char" || kind === "unknown";
 }
 
 const meteredFunctions = new WeakMap<BoundFunction, BoundFunction>();
@@ -81,7 +94,7 @@ export function metered(called: BoundFunction): BoundFunction {
   if (made === undefined) {
     const { inline: _inline, bounded: _bounded, ...rest } = called;
     const rule = STEP_RULES.get(called.name) ?? DEFAULT_RULE;
-    made = { ...rest, evaluate: counting(called.evaluate, called.argumentTypes.length, rule) };
+    made = { ...rest, evaluate: counting(called.evaluate, called.argumentTypes, rule) };
     meteredFunctions.set(called, made);
   }
   return made;
@@ -93,38 +106,52 @@ export function meteredCast(cast: BoundCast): BoundCast {
   let made = meteredCasts.get(cast);
   if (made === undefined) {
     const { inline: _inline, ...rest } = cast;
-    made = { ...rest, evaluate: counting(cast.evaluate as Evaluate, 1, castRule(cast)) };
+    made = { ...rest, evaluate: counting(cast.evaluate as Evaluate, [cast.from], castRule(cast)) };
     meteredCasts.set(cast, made);
   }
   return made;
 }
 
-function counting(evaluate: Evaluate, arguments_: number, rule: StepRule): Evaluate {
-  const { before, base = 1 } = rule;
-  const perUnit = 1 / (rule.rate ?? DEFAULT_RATE);
+function counting(evaluate: Evaluate, types: readonly SqlType[], rule: StepRule): Evaluate {
+  const { before } = rule;
+  const base = types.reduce((sum, type) => sum + paddingSteps(type), rule.base ?? PLAIN_STEPS);
+  const perUnit = types.map((type) => 1 / (rule.rate ?? (isDocument(type) ? DOCUMENT_RATE : DEFAULT_RATE)));
   const perResult = 1 / (rule.resultRate ?? rule.rate ?? DEFAULT_RATE);
   const finish = (result: SqlValue): SqlValue => {
     if (typeof result === "string" || typeof result === "object") gas.charge(sizeOf(result) * perResult);
     return result;
   };
   // Without a list of arguments for the usual numbers of them: the calls are part of each row that is written.
-  if (before === undefined && arguments_ === 1) {
+  const [first = 0, second = 0] = perUnit;
+  if (before === undefined && types.length === 1) {
     return (context, a = null) => {
-      gas.charge(base + sizeOf(a) * perUnit);
+      gas.charge(base + sizeOf(a) * first);
       return finish(evaluate(context, a));
     };
   }
-  if (before === undefined && arguments_ === 2) {
+  if (types.length === 2) {
     return (context, a = null, b = null) => {
-      gas.charge(base + (sizeOf(a) + sizeOf(b)) * perUnit);
+      gas.charge(base + sizeOf(a) * first + sizeOf(b) * second);
+      if (before !== undefined) gas.charge(before(a, b));
       return finish(evaluate(context, a, b));
     };
   }
   return (context, ...args) => {
-    let size = 0;
-    for (const arg of args) size += sizeOf(arg);
-    gas.charge(base + size * perUnit);
+    let steps = base;
+    for (let index = 0; index < args.length; index++) {
+      steps += sizeOf(args[index] ?? null) * (perUnit[index] ?? 0);
+    }
+    gas.charge(steps);
     if (before !== undefined) gas.charge(before(...args));
     return finish(evaluate(context, ...args));
   };
+}
+
+/** Values of `char(n)` are filled up with spaces. */
+function paddingSteps(type: SqlType): number {
+  return type.kind === "char" && type.length !== longestCharacterLength ? type.length / DEFAULT_RATE : 0;
+}
+
+function isDocument({ kind }: SqlType): boolean {
+  return kind === "json" || kind === "jsonb" || kind === "jsonpath";
 }

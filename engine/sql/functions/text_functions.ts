@@ -3,6 +3,7 @@
  */
 import { utf8ByteLength } from "../../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { gas } from "../../base/gas.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { characterLength } from "../../types/text.ts";
@@ -79,6 +80,10 @@ function concatenationWithSeparator(types: readonly SqlType[]): Specialization {
 
 const specifierPattern = /^(?:(\d+)\$)?(-*)(?:(\d+)|\*(?:(\d+)\$)?)?([\s\S])/;
 
+/** Steps of one specifier of `format`, and characters that a step writes. */
+const SPECIFIER_STEPS = 4;
+const WRITTEN_PER_STEP = 16;
+
 /** `format`: %s, %I, %L and %% with positions, `-` and widths, as PostgreSQL's `text_format`. */
 function formatString(template: string, texts: readonly (string | null)[]): string {
   let result = "";
@@ -129,6 +134,7 @@ function formatString(template: string, texts: readonly (string | null)[]): stri
     }
     const shown = formatArgument(kind, take(argument));
     const missing = wide - characterLength(shown);
+    gas.charge(SPECIFIER_STEPS + (shown.length + Math.max(0, missing)) / WRITTEN_PER_STEP);
     const padding = missing <= 0 ? "" : left ? padRight("", missing, " ") : padLeft("", missing, " ");
     result += left ? shown + padding : padding + shown;
     position = percent + 1 + whole.length;

@@ -1,14 +1,15 @@
 /** A set of characters, asked of V8 once for each that comes up. */
 
-/** Code points whose membership in a set is kept in a table. */
-const TABLE_SIZE = 256;
+/** Code points whose membership is kept in one table. */
+const PAGE_SIZE = 256;
+const PAGE_SHIFT = 8;
 
 /** A set of characters, asked of V8 once for each that comes up. */
 export class CharacterSet {
   readonly #expression: RegExp;
-  readonly #table = new Int8Array(TABLE_SIZE).fill(-1);
-  #last = -1;
-  #lastHas = false;
+  readonly #first = new Int8Array(PAGE_SIZE).fill(-1);
+  /** Tables of the code points beyond the first one. */
+  readonly #pages = new Map<number, Int8Array>();
 
   /** `source` matches one character, under `flags`. */
   constructor(source: string, flags: string) {
@@ -17,17 +18,18 @@ export class CharacterSet {
 
   /** Whether the character of this code point is in the set. */
   has(code: number): boolean {
-    if (code < TABLE_SIZE) {
-      const known = this.#table[code] ?? -1;
-      if (known >= 0) return known === 1;
-      const has = this.#expression.test(String.fromCodePoint(code));
-      this.#table[code] = has ? 1 : 0;
-      return has;
-    }
-    if (code !== this.#last) {
-      this.#last = code;
-      this.#lastHas = this.#expression.test(String.fromCodePoint(code));
-    }
-    return this.#lastHas;
+    const page = code < PAGE_SIZE ? this.#first : this.#page(code >> PAGE_SHIFT);
+    const at = code & (PAGE_SIZE - 1);
+    const known = page[at] as number;
+    if (known >= 0) return known === 1;
+    const has = this.#expression.test(String.fromCodePoint(code));
+    page[at] = has ? 1 : 0;
+    return has;
+  }
+
+  #page(number: number): Int8Array {
+    let page = this.#pages.get(number);
+    if (page === undefined) this.#pages.set(number, page = new Int8Array(PAGE_SIZE).fill(-1));
+    return page;
   }
 }

@@ -3,6 +3,7 @@
  * else by the automaton, which takes time in proportion to the text. Back references and look-around with repetitions
  * inside are matched by trying, in a bounded number of steps.
  */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { gas } from "../../base/gas.ts";
 import { Automaton } from "./automaton.ts";
 import { BacktrackingMatcher } from "./backtracking_matcher.ts";
@@ -19,10 +20,23 @@ const BACKTRACKING_STEPS_PER_STEP = 128;
 
 /** A matcher for a translated expression that V8 has accepted as `native`. */
 export function chooseMatcher(native: RegExp): Matcher {
+  requireCompilable(native);
   const parsed = parseSource(native.source);
   return parsed.isRegular
     ? new ChoosingMatcher(native, parsed)
     : new BacktrackingMatcher(compileProgram(parsed), native.flags.replace("g", ""));
+}
+
+/** V8 compiles an expression when it is first used, and only then finds it too large. */
+function requireCompilable(native: RegExp): void {
+  try {
+    native.test("");
+  } catch {
+    throw new DatabaseError(
+      SQLSTATE.invalidRegularExpression,
+      "invalid regular expression: regular expression is too complex",
+    );
+  }
 }
 
 class ChoosingMatcher implements Matcher {
@@ -73,9 +87,9 @@ class ChoosingMatcher implements Matcher {
   #charge(from: number, end: number, length: number): void {
     const { power, doublings, isAnchored } = this.#cost;
     const rest = Math.max(2, length - from);
-    const starts = isAnchored ? 1 : (end < 0 ? length : end) - from + 1;
+    const starts = isAnchored ? 1 : Math.max(0, (end < 0 ? length : end) - from) + 1;
     const each = rest ** (isAnchored ? power : power - 1) * 2 ** doublings;
-    gas.charge(starts * each / BACKTRACKING_STEPS_PER_STEP);
+    gas.charge(1 + starts * each / BACKTRACKING_STEPS_PER_STEP);
   }
 
   #linear(): Automaton {
