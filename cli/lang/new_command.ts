@@ -16,7 +16,7 @@ const NEXT: Readonly<Record<TemplateName, readonly string[]>> = {
   "game": ["lang test", "lang serve --watch", "lang build --release --zip"],
   "tool": ["lang test", "lang run", "lang build"],
   "library": ["lang check", "lang test"],
-  "db-function": ["lang test", "lang build"],
+  "db-function": ["lang test", "lang build", "lang deploy --db 127.0.0.1:7878"],
 };
 
 /** Adds the command. */

@@ -12,6 +12,7 @@ import { addAgentCommand } from "./agent_command.ts";
 import { addBuildCommand } from "./build_command.ts";
 import { addCheckCommand } from "./check_command.ts";
 import { addCompletionsCommand } from "./completions.ts";
+import { addDeployCommand } from "./deploy_command.ts";
 import type { Context } from "./shared/context.ts";
 import { reportInternalError } from "./shared/internal_report.ts";
 import { addInspectCommand } from "./inspect_command.ts";
@@ -83,6 +84,7 @@ function makeProgram(context: Context): Command {
   addNewCommand(program, context);
   addCheckCommand(program, context);
   addBuildCommand(program, context);
+  addDeployCommand(program, context);
   addRunCommand(program, context);
   addTestCommand(program, context);
   addServeCommand(program, context);

@@ -6,6 +6,7 @@ import type { TypedFunction, TypedModule, TypedProgram } from "../typed/tree.ts"
 import { isPrimitive, isUnit, resolve } from "../types/primitives.ts";
 import { type Effect, EFFECTS, type Type } from "../types/type.ts";
 import { typeText } from "../types/type_text.ts";
+import { columnTypeOf, isExported } from "./column_types.ts";
 import { type Details, Reporter } from "./report.ts";
 
 /** What a package is built for. */
@@ -165,21 +166,6 @@ function isInput(type: Type): boolean {
   return at.kind === "named" && at.definition.module === "web.input" && at.definition.name === "Input";
 }
 
-const COLUMN_TYPES: ReadonlySet<string> = new Set([
-  "Bool",
-  "Int",
-  "Int64",
-  "Float",
-  "F32",
-  "String",
-  "Bytes",
-]);
-
-function isColumn(type: Type): boolean {
-  const at = resolve(type);
-  return at.kind === "primitive" && COLUMN_TYPES.has(at.name);
-}
-
 /** What a module for a database exports beside the functions of the program. */
 export const RESERVED_EXPORTS: ReadonlySet<string> = new Set([
   "memory",
@@ -193,11 +179,6 @@ export const RESERVED_EXPORTS: ReadonlySet<string> = new Set([
   "trap_index",
   "trap_length",
 ]);
-
-/** Whether a function can be seen from outside of its module: a public one of no type, or of a public type. */
-export function isExported(module: TypedModule, { isPublic, owner }: TypedFunction): boolean {
-  return isPublic && (owner === null || module.types.some((type) => type.isPublic && type.name === owner));
-}
 
 function checkName(reporter: Reporter, { name, owner, nameSpan }: TypedFunction): void {
   if (owner !== null || !RESERVED_EXPORTS.has(name)) return;
@@ -224,14 +205,18 @@ function checkName(reporter: Reporter, { name, owner, nameSpan }: TypedFunction)
 function databaseFunctions(root: TypedModule, reporter: Reporter): TypedFunction[] {
   const candidates = root.functions.filter((each) => isExported(root, each));
   const functions = candidates.filter((each) =>
-    each.typeParameters.length === 0 && isColumn(each.result) &&
-    each.parameters.every((parameter) => parameter.kind === "parameter" && isColumn(parameter.type))
+    each.typeParameters.length === 0 && columnTypeOf(each.result) !== null &&
+    each.parameters.every(({ kind, type }) => kind === "parameter" && columnTypeOf(type) !== null)
   );
   for (const each of functions) checkName(reporter, each);
   if (functions.length > 0) return functions;
   const [first] = candidates;
   if (first === undefined) missing(reporter, "of its own", "pub fn price(count: Int) -> Float");
-  else wrong(reporter, first, "a function over numbers, `Bool`, `String` and `Bytes");
+  else {wrong(
+      reporter,
+      first,
+      "a function over numbers, `Bool`, `String`, `Bytes`, lists of numbers and options of these",
+    );}
   return [];
 }
 

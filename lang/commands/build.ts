@@ -5,7 +5,8 @@
  * A package without entry points is a library: its public functions are compiled as they are, which shows that they
  * can be.
  */
-import { findEntryPoints, isExported } from "../check/entry_points.ts";
+import { isExported } from "../check/column_types.ts";
+import { findEntryPoints } from "../check/entry_points.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { PackageTarget } from "../package/manifest.ts";
 import { exportName } from "../ir/lower/entry.ts";

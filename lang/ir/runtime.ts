@@ -330,22 +330,25 @@ export class Runtime {
     });
   }
 
-  /** `(pointer, length) -> block`: a block of bytes that the host has allocated, which are freed. */
-  receive(): IrFunction {
-    return this.#once("receive", (out) => {
+  /**
+   * `(pointer, length) -> block`: a block of so many elements of a size that the host has allocated, which are freed.
+   */
+  receive(size = 1): IrFunction {
+    return this.#once(size === 1 ? "receive" : `receive_${size}`, (out) => {
       const pointer = out.parameter("pointer");
       const length = out.parameter("length");
       out.result();
       out.if(op("i32.eqz", get(length)), () => out.return(i32(0)));
+      const bytes = size === 1 ? length : out.local("bytes", op("i32.mul", get(length), i32(size)));
       const block = out.local(
         "block",
-        this.#allocator.takeAny(op("i32.add", get(length), i32(BLOCK_HEADER))),
+        this.#allocator.takeAny(op("i32.add", get(bytes), i32(BLOCK_HEADER))),
       );
       out.store(get(block), 0, i32(1));
       out.store(get(block), LENGTH_OFFSET, get(length));
       out.store(get(block), CAPACITY_OFFSET, get(length));
-      out.copy(op("i32.add", get(block), i32(BLOCK_HEADER)), get(pointer), get(length));
-      this.#allocator.giveAny(out, get(pointer), get(length));
+      out.copy(op("i32.add", get(block), i32(BLOCK_HEADER)), get(pointer), get(bytes));
+      this.#allocator.giveAny(out, get(pointer), get(bytes));
       out.return(get(block));
     });
   }

@@ -143,7 +143,7 @@ pub fn shout(text: String, times: Int) -> String {
   loud
 }
 pub fn half(x: Float) -> Float { x / 2.0 }
-pub fn unfit(xs: List[Int]) -> Int { xs.len() }
+pub fn unfit(xs: List[String]) -> Int { xs.len() }
 `);
   const running = new RunningModule(compile(program, { target: "wasm32-db" }));
   assert.equal(running.call("half", 3), 1.5);
@@ -157,6 +157,50 @@ pub fn unfit(xs: List[Int]) -> Int { xs.len() }
     const bytes = new Uint8Array(view.buffer, view.getInt32(result, true), view.getInt32(result + 4, true));
     assert.match(new TextDecoder().decode(bytes), /^A.A.$/u);
   }
+});
+
+Deno.test("functions of a database take and give lists of numbers and options", () => {
+  const { program } = checkSource(`
+pub fn total(xs: List[Int64]) -> Int64 {
+  var sum = 0.to_int64()
+  for x in xs { sum += x }
+  sum
+}
+pub fn doubled(xs: List[Float]) -> List[Float] { xs.map(fn(x) { x * 2.0 }) }
+pub fn flags(xs: List[Bool]) -> List[Bool] { xs.map(fn(x) { not x }) }
+pub fn or_zero(x: Option[Int]) -> Int { x.unwrap_or(0) }
+pub fn positive(x: Float) -> Option[Float] { if x > 0.0 { Some(x) } else { None } }
+pub fn joined(left: Option[String], right: String) -> Option[String] { Some(left.unwrap_or("-") + right) }
+`);
+  const running = new RunningModule(compile(program, { target: "wasm32-db" }));
+  const put = (bytes: Uint8Array): number => {
+    const pointer = Number(running.call("allocate", bytes.length));
+    new Uint8Array(running.memory.buffer).set(bytes, pointer);
+    return pointer;
+  };
+  const taken = (result: unknown, width: number): Uint8Array => {
+    const view = new DataView(running.memory.buffer);
+    const [start, length] = [view.getInt32(Number(result), true), view.getInt32(Number(result) + 4, true)];
+    return new Uint8Array(running.memory.buffer, start, length * width).slice();
+  };
+  assert.equal(
+    running.call("total", put(new Uint8Array(BigInt64Array.of(5n, -7n, 1n << 40n).buffer)), 3),
+    (1n << 40n) - 2n,
+  );
+  const floats = new Uint8Array(Float64Array.of(1.5, -2).buffer);
+  assert.deepEqual(
+    new Float64Array(taken(running.call("doubled", put(floats), 2), 8).buffer),
+    Float64Array.of(3, -4),
+  );
+  assert.deepEqual(taken(running.call("flags", put(Uint8Array.of(0, 1, 1)), 3), 1), Uint8Array.of(1, 0, 0));
+  assert.deepEqual(taken(running.call("doubled", put(new Uint8Array()), 0), 8), new Uint8Array());
+  assert.deepEqual([running.call("or_zero", 0, 9), running.call("or_zero", 1, 9)], [0, 9]);
+  assert.deepEqual([running.call("positive", 2), running.call("positive", -2)], [[1, 2], [0, 0]]);
+  const [a, b] = [new TextEncoder().encode("a"), new TextEncoder().encode("b")];
+  const text = (result: unknown) => new TextDecoder().decode(taken(result, 1));
+  assert.equal(text(running.call("joined", 1, put(a), 1, 1, put(b), 1)), "ab");
+  assert.equal(text(running.call("joined", 0, 0, 0, 1, put(b), 1)), "-b");
+  assert.equal(running.call("joined", 1, put(a), 1, 0, 0, 0), 0);
 });
 
 Deno.test("a library's function named as what the module exports itself gets another name", () => {

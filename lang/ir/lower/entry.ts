@@ -1,10 +1,9 @@
 /**
  * The functions that hosts call, for each target; docs/compiler.md, "Hosts", says what they take and give.
  *
- * `wasm32-web` keeps the state of the game in a static cell; `wasm32-wasi` splits the arguments that the host gives;
- * `wasm32-db` turns pointers and lengths into texts and back.
+ * `wasm32-web` keeps the state of the game in a static cell; `wasm32-wasi` splits the arguments that the host gives.
+ * Those of `wasm32-db` are in `database_entry.ts`.
  */
-import { isExported } from "../../check/entry_points.ts";
 import type { Local, TypedFunction, TypedModule } from "../../typed/tree.ts";
 import type { Type } from "../../types/type.ts";
 import { LENGTH_OFFSET } from "../layout.ts";
@@ -42,7 +41,8 @@ function topLevel(module: TypedModule, name: string): TypedFunction | null {
   return module.functions.find((each) => each.name === name && each.owner === null) ?? null;
 }
 
-function wrapper(
+/** A function around one of the program, as the host calls it. */
+export function wrapper(
   program: ProgramLowering,
   module: TypedModule,
   options: {
@@ -227,82 +227,7 @@ function commandArguments(frame: Frame): Value {
   return frame.call(drop, [...parts, i32(1)]);
 }
 
-/** Every public function of the root module whose types a database has. */
-export function databaseEntries(program: ProgramLowering, root: TypedModule): Exported[] {
-  return root.functions.filter((each) => isExported(root, each) && isCallableFromDatabase(each)).map((
-    target,
-  ) => databaseEntry(program, root, target));
-}
-
-/** Whether a database can call the function. */
-function isCallableFromDatabase(target: TypedFunction): boolean {
-  if (target.typeParameters.length > 0 || target.effects.size > 0) return false;
-  return target.parameters.every((parameter) => parameter.kind !== "inout" && isPlainType(parameter.type)) &&
-    isPlainType(target.result);
-}
-
 /** The name that a function is exported by: `price`, or `Order.price` of one that belongs to a type. */
 export function exportName({ owner, name }: TypedFunction): string {
   return owner === null ? name : `${owner}.${name}`;
-}
-
-function isPlainType(type: Type): boolean {
-  const name = primitiveOf(type);
-  return name !== null && name !== "Never";
-}
-
-function isText(type: Type): boolean {
-  const name = primitiveOf(type);
-  return name === "String" || name === "Bytes";
-}
-
-function databaseEntry(program: ProgramLowering, root: TypedModule, target: TypedFunction): Exported {
-  const parameters = target.parameters.flatMap((parameter): ScalarType[] =>
-    isText(parameter.type)
-      ? ["i32", "i32"]
-      : program.layouts.of(parameter.type).slots.map((slot) => slot.type)
-  );
-  if (target.parameters.some((parameter) => isText(parameter.type))) program.usesAllocate = true;
-  const givesText = isText(target.result);
-  return wrapper(program, root, {
-    name: exportName(target),
-    result: givesText ? INT : target.result,
-    parameters,
-    write: (frame, locals) => {
-      let position = 0;
-      const next = (): IrExpression => {
-        const local = locals[position++];
-        return local === undefined ? i32(0) : get(local);
-      };
-      const args = target.parameters.map((parameter): IrExpression => {
-        const [slot] = program.layouts.of(parameter.type).slots;
-        if (!isText(parameter.type)) return next();
-        return frame.helper(program.runtime.receive(), [next(), next()], slot?.pointer ?? null);
-      });
-      const result = frame.call(program.instance(target, []), args);
-      return givesText ? [keepResult(frame, target.result, result)] : result;
-    },
-  });
-}
-
-/** Keeps a text until the next call, and gives the address of its pointer and length. */
-function keepResult(frame: Frame, type: Type, value: Value): IrExpression {
-  const { program } = frame;
-  const cell = program.resultCell();
-  const [block] = value;
-  if (block === undefined) return i32(cell);
-  const pointer = frame.reusable(block);
-  const layout = program.layouts.of(type);
-  const store = (offset: number, word: IrExpression): void =>
-    frame.emit({ kind: "store", op: "i32.store", address: i32(cell), offset, value: word });
-  store(0, op("i32.add", pointer, i32(16)));
-  store(4, load("i32.load", pointer, LENGTH_OFFSET));
-  writeMemory(frame, {
-    kind: "memory",
-    address: i32(program.keptResult()),
-    offset: 0,
-    base: null,
-    layout,
-  }, [pointer]);
-  return i32(cell);
 }

@@ -73,7 +73,7 @@ export class ProgramLowering {
   /** Whether the host needs the export `allocate`. */
   usesAllocate = false;
   #resultCell = 0;
-  #keptResult = 0;
+  readonly #keptResults = new Map<string, number>();
   /** Where a game's state lies, for pages that keep it over a reload. */
   stateAddress = 0;
   stateLayout: Layout | null = null;
@@ -254,9 +254,10 @@ export class ProgramLowering {
   }
 
   /** What keeps the last text that was given to the host. */
-  keptResult(): number {
-    if (this.#keptResult === 0) this.#keptResult = this.statics.reserve(4, 4);
-    return this.#keptResult;
+  keptResult(layout: string): number {
+    let address = this.#keptResults.get(layout);
+    if (address === undefined) this.#keptResults.set(layout, address = this.statics.reserve(4, 4));
+    return address;
   }
 
   /** Where the host writes pointer and length of what it gives. */
