@@ -119,19 +119,6 @@ function errorText({ terminal }: Context, error: DatabaseError, address: string)
     `${style("error", "error")}${style("strong", `: Cannot deploy to ${address}: ${error.message}`)}`,
   ];
   if (error.detail !== undefined) lines.push(error.detail);
-  const hint = error.hint ?? hintOf(error.code);
-  if (hint !== undefined) lines.push(`${style("info", "hint")}: ${hint}`);
+  if (error.hint !== undefined) lines.push(`${style("info", "hint")}: ${error.hint}`);
   return `${lines.join("\n")}\n`;
-}
-
-function hintOf(code: string): string | undefined {
-  switch (code) {
-    case "08000":
-      return "Is the server running, and is this the port of its binary protocol? Name it with --db HOST:PORT.";
-    case "28P01":
-    case "28000":
-      return "Give the server's token with --token or DB_TOKEN.";
-    default:
-      return undefined;
-  }
 }

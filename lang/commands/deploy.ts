@@ -41,14 +41,14 @@ const CALL_INSTRUCTIONS = 1_000;
 /** What a database allows one call at most. */
 const MAX_GAS = 25_000_000;
 
-/** Builds the package for a release and gives what is to be run; null when there are errors. */
+/** Builds the package, for a release unless told otherwise, and gives what is to be run; null when there are errors. */
 export async function planDeploy(
   workspace: Workspace,
-  options: { readonly onStep?: (step: string) => void } = {},
+  options: { readonly isRelease?: boolean; readonly onStep?: (step: string) => void } = {},
 ): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly plan: DeployPlan | null }> {
   const { diagnostics, built } = await build(workspace, {
     target: "wasm32-db",
-    isRelease: true,
+    isRelease: options.isRelease ?? true,
     ...(options.onStep === undefined ? {} : { onStep: options.onStep }),
   });
   const { program } = workspace.check();
