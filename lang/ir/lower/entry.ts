@@ -6,7 +6,6 @@
  */
 import type { Local, TypedFunction, TypedModule } from "../../typed/tree.ts";
 import type { Type } from "../../types/type.ts";
-import { LENGTH_OFFSET } from "../layout.ts";
 import {
   get,
   i32,
@@ -18,7 +17,7 @@ import {
   op,
   type ScalarType,
 } from "../node.ts";
-import { primitiveOf, readMemory, writeMemory } from "./memory.ts";
+import { readMemory, writeMemory } from "./memory.ts";
 import { Frame, type MemoryLocation, ownedAll, type Value } from "./frame.ts";
 import { putLocation, takeLocation } from "./place.ts";
 import type { ProgramLowering } from "./program.ts";
