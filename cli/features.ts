@@ -22,4 +22,5 @@ export const features: Features = {
   tls: () => import("./features/tls.ts"),
   externalSources: () => import("./features/external_sources.ts"),
   externalSourcesTls: () => import("./features/external_sources_tls.ts"),
+  externalSourcesObjstore: () => import("./features/external_sources_objstore.ts"),
 };

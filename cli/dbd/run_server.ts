@@ -107,10 +107,11 @@ export async function runServer(settings: ServerSettings, world: ServerWorld): P
 
 async function openEngine(settings: ServerSettings, features: Features): Promise<Engine> {
   const { dataDirectory } = settings;
-  const external = await openExternalSources(settings, features);
+  const host = dataDirectory === ":memory:" ? memoryHost() : denoHost();
+  const external = await openExternalSources(settings, features, host.clock);
   try {
     return await Engine.open({
-      host: dataDirectory === ":memory:" ? memoryHost() : denoHost(),
+      host,
       directory: dataDirectory,
       blockCacheBytes: settings.blockCacheBytes,
       checkpointLogBytes: settings.checkpointLogBytes,

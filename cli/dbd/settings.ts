@@ -120,6 +120,13 @@ export const SETTINGS: readonly SettingLine[] = [
     help: "HOST[:PORT],… that external sources may read though they are local (none)",
   },
   {
+    key: "external_parquet_page",
+    feature: "external-sources-objstore",
+    kind: "bytes",
+    value: "SIZE",
+    help: `page of a Parquet file, decompressed (${LIMITS.parquetPageBytes >> 20}MiB)`,
+  },
+  {
     key: "check_input",
     kind: "switch",
     value: "",
@@ -161,6 +168,7 @@ export interface ServerSettings {
   readonly drainMilliseconds: number;
   /** `HOST` or `HOST:PORT` each. */
   readonly externalAllowedHosts: readonly string[];
+  readonly externalParquetPageBytes: number;
   /** Plans assert what they assume of their input. */
   readonly checksInput: boolean;
   /** Ports that are taken give way to the next free ones, and examples are printed. */
@@ -354,6 +362,10 @@ function settingsFrom(options: {
     checksInput: readSwitch(find, "check_input"),
     externalAllowedHosts: (find("external_allow") ?? "").split(",").map((each) => each.trim())
       .filter((each) => each !== ""),
+    externalParquetPageBytes: bytes(find, "external_parquet_page", {
+      initial: LIMITS.parquetPageBytes,
+      maximum: LIMITS.maximumParquetPageBytes,
+    }),
     development,
   };
   if (settings.dataDirectory === "") throw new UsageError("DATA_DIR is empty");

@@ -23,6 +23,7 @@ export const servedFeatureNames: readonly FeatureName[] = [
   "tls",
   "external-sources",
   "external-sources-tls",
+  "external-sources-objstore",
 ];
 
 /** What choosing a feature chooses besides it. */

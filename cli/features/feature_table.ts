@@ -19,4 +19,6 @@ export interface Features {
   readonly externalSources?: () => Promise<typeof import("./external_sources.ts")>;
   /** Loads TLS for them; absent in a build without `external-sources-tls`. */
   readonly externalSourcesTls?: () => Promise<typeof import("./external_sources_tls.ts")>;
+  /** Loads object stores and Parquet; absent in a build without `external-sources-objstore`. */
+  readonly externalSourcesObjstore?: () => Promise<typeof import("./external_sources_objstore.ts")>;
 }

@@ -63,6 +63,9 @@ export const LIMITS = {
 
   /** One value of a text or bytea column. */
   maximumValueBytes: 256 * MEBIBYTE,
+  /** A page of a Parquet file after decompression, by default and at most. */
+  parquetPageBytes: 256 * MEBIBYTE,
+  maximumParquetPageBytes: 511 * MEBIBYTE,
   /** One row of COPY data. */
   maximumCopyRowBytes: 512 * MEBIBYTE,
   /** One entry of the log, which is one transaction's effects. */

@@ -110,8 +110,10 @@ class SourceRun {
       secret: (variable) => this.#secret(variable),
     };
     const bytes = await opener.open(url, context);
+    const { range } = bytes;
     const counted: SourceBytes = {
       ...bytes,
+      range: range === null ? null : (start, end) => this.#countedRange(range(start, end)),
       chunks: () =>
         pageContent(bytes.chunks(), { name: bytes.name, progress: this.#target.progress, caps: this.#caps }),
     };
@@ -125,6 +127,17 @@ class SourceRun {
     } finally {
       bytes.close();
     }
+  }
+
+  /** A range of an object is no page: what counts is all that is read. */
+  async #countedRange(reading: Promise<Uint8Array>): Promise<Uint8Array> {
+    const bytes = await reading;
+    const { progress } = this.#target;
+    progress.bytes += bytes.length;
+    if (progress.bytes > this.#caps.totalBytes) {
+      throw capError(`the source is larger than ${this.#caps.totalBytes / (1 << 20)} MiB in all`);
+    }
+    return bytes;
   }
 
   #next(bytes: SourceBytes, found: string | null, first: URL): URL | null {

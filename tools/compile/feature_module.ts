@@ -15,6 +15,10 @@ export const featureModules: Readonly<
   "tls": { loader: "tls", path: "features/tls.ts" },
   "external-sources": { loader: "externalSources", path: "features/external_sources.ts" },
   "external-sources-tls": { loader: "externalSourcesTls", path: "features/external_sources_tls.ts" },
+  "external-sources-objstore": {
+    loader: "externalSourcesObjstore",
+    path: "features/external_sources_objstore.ts",
+  },
 };
 
 /** Writes the module for the chosen features; `base` is the URL of the folder `cli/`, with its trailing slash. */

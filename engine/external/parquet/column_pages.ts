@@ -189,7 +189,7 @@ export class ColumnPages {
         `a page of ${
           Math.max(uncompressedBytes, compressedBytes)
         } bytes; at most ${maximumPageBytes} can be read`,
-        "Write the file anew with smaller pages, or raise external_parquet_page_bytes.",
+        "Write the file anew with smaller pages, or start the server with a larger --external-parquet-page.",
       );
     }
     const bytes = this.#window.peek(this.#at, compressedBytes) ??

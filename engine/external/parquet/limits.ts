@@ -1,4 +1,5 @@
 /** The limits of the Parquet reader: what a file may make it allocate, whatever its footer says. */
+import { LIMITS } from "../../base/limits.ts";
 
 const KIBIBYTE = 1024;
 const MEBIBYTE = 1024 * KIBIBYTE;
@@ -6,7 +7,7 @@ const MEBIBYTE = 1024 * KIBIBYTE;
 /** See the file's head. */
 export const PARQUET_LIMITS = {
   /** A page's bytes after decompression, by default: whoever embeds the reader may change it. */
-  maximumPageBytes: 256 * MEBIBYTE,
+  maximumPageBytes: LIMITS.parquetPageBytes,
   /** The footer, which holds the schema and where the pages are. */
   maximumFooterBytes: 64 * MEBIBYTE,
   /** The header of a page, with its statistics. */

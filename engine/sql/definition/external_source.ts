@@ -194,6 +194,14 @@ function checkClauses(binder: DefinitionBinder, ast: CreateExternalSource, { pro
       );
     }
   }
+  if (protocol === "az:" && ast.auth === null && ast.endpoint === null) {
+    throw invalid(
+      binder,
+      "an az:// address without AUTH AZURE needs ENDPOINT",
+      ast.urlPosition,
+      "ENDPOINT 'https://account.blob.core.windows.net'",
+    );
+  }
   if (ast.region !== null && protocol !== "s3:") {
     throw invalid(binder, "REGION goes with s3:// addresses only", ast.regionPosition);
   }
