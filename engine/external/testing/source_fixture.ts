@@ -1,6 +1,7 @@
 /** A database in memory whose external sources may read from a fault server. */
 import { DatabaseError } from "../../base/errors.ts";
 import { denoWeb } from "../../host/deno_web.ts";
+import type { Host } from "../../host/host.ts";
 import { memoryHost } from "../../host/memory_host.ts";
 import type { Web } from "../../host/web.ts";
 import { Engine } from "../../session/engine.ts";
@@ -12,6 +13,8 @@ import type { Caps } from "../content.ts";
 import { externalSources } from "../external_sources.ts";
 import { SOURCE_LIMITS } from "../limits.ts";
 import { FaultServer } from "./fault_server.ts";
+
+const DIRECTORY = "/database";
 
 /** How a statement ended. */
 export interface Ran {
@@ -26,8 +29,12 @@ export class SourceFixture implements AsyncDisposable {
   readonly engine: Engine;
   readonly session: Session;
   readonly server: FaultServer;
+  /** Where the host keeps the database. */
+  readonly directory = DIRECTORY;
+  readonly #closes: boolean;
 
-  private constructor(engine: Engine, server: FaultServer) {
+  private constructor(engine: Engine, server: FaultServer, closes: boolean) {
+    this.#closes = closes;
     this.engine = engine;
     this.session = engine.openSession();
     this.server = server;
@@ -39,6 +46,8 @@ export class SourceFixture implements AsyncDisposable {
       readonly caps?: Partial<Caps>;
       readonly web?: Partial<Web>;
       readonly allowed?: readonly string[];
+      /** A host of memory unless given; whoever gives one may close the engine. */
+      readonly host?: Host;
     } = {},
   ): Promise<SourceFixture> {
     const server = new FaultServer();
@@ -48,12 +57,12 @@ export class SourceFixture implements AsyncDisposable {
       allowed: new AllowedHosts(options.allowed ?? [`127.0.0.1:${server.port}`]),
       caps: { ...SOURCE_LIMITS, ...options.caps },
     });
-    const engine = await Engine.open({ host: memoryHost(), directory: ":memory:", external });
-    return new SourceFixture(engine, server);
+    const engine = await Engine.open({ host: options.host ?? memoryHost(), directory: DIRECTORY, external });
+    return new SourceFixture(engine, server, options.host === undefined);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.engine.close();
+    if (this.#closes) await this.engine.close();
     await this.server[Symbol.asyncDispose]();
   }
 

@@ -34,12 +34,12 @@ const OWN_HEADERS = new Set([
 export function refuseExternal(
   binder: DefinitionBinder,
   table: TableDefinition,
-  verb: "alter" | "truncate",
+  verb: "alter" | "truncate" | "create a trigger on",
   position?: number,
 ): void {
   if (table.external === undefined) return;
   throw binder.error(SQLSTATE.wrongObjectType, `cannot ${verb} external source "${table.name}"`, position, {
-    hint: "Drop the external source and create it again.",
+    ...(verb === "alter" ? { hint: "Drop the external source and create it again." } : {}),
   });
 }
 

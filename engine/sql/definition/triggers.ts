@@ -22,7 +22,9 @@ import type {
 } from "../parser/ast.ts";
 import { formatExpression } from "../parser/format_expression.ts";
 import { visitExpression } from "../plan/traverse.ts";
+import { refuseExternal } from "./external_source.ts";
 import { type DefinitionBinder, requireNotVolatile } from "./definition_binder.ts";
+import { type DefinitionBinder, walkExpression } from "./definition_binder.ts";
 import { renameColumnInText } from "./dependencies.ts";
 
 /** PostgreSQL's order of events where a trigger is printed. */
@@ -79,7 +81,9 @@ function triggerTable(binder: DefinitionBinder, name: ObjectName): TableDefiniti
       detail: "Views cannot have row-level BEFORE or AFTER triggers.",
     });
   }
-  return binder.table(name);
+  const table = binder.table(name);
+  refuseExternal(binder, table, "create a trigger on", name.position);
+  return table;
 }
 
 function boundEvents(
