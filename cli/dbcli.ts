@@ -45,8 +45,9 @@ export async function main(parameters: readonly string[]): Promise<number> {
 async function run(settings: ClientSettings, terminal: Terminal): Promise<number> {
   const { addresses, token, tls, json } = settings;
   let client: OperationClient;
+  const connect = () => OperationClient.connect({ addresses, token, tls: tls ?? false, name: "dbcli" });
   try {
-    client = await OperationClient.connect({ addresses, token, tls: tls ?? false, name: "dbcli" });
+    client = await connect();
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
     if (json) terminal.out(failureJson(error));
@@ -54,7 +55,7 @@ async function run(settings: ClientSettings, terminal: Terminal): Promise<number
     return error.code === "22023" ? 2 : 1;
   }
   try {
-    const runner = new StatementRunner({ client, terminal, json });
+    const runner = new StatementRunner({ client, terminal, json, connect });
     return await runStatements(settings, runner) ? 0 : 1;
   } finally {
     await client.close();

@@ -8,6 +8,7 @@ import type { CopyChunk } from "../../gateways/binary/client_api.ts";
 import type { StatementResult } from "../../gateways/binary/client_result.ts";
 import { formatError } from "./error_format.ts";
 import { failureJson, resultJson } from "./json_format.ts";
+import { isRefresh, withRefreshProgress } from "./refresh_progress.ts";
 import { formatResult } from "./table_format.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -22,10 +23,19 @@ export class StatementRunner {
   /** Print how long each statement took. */
   timing = false;
 
+  readonly #connect: (() => Promise<OperationClient>) | undefined;
+
+  /** `connect` opens another connection to the same server. */
   constructor(
-    options: { readonly client: OperationClient; readonly terminal: Terminal; readonly json: boolean },
+    options: {
+      readonly client: OperationClient;
+      readonly terminal: Terminal;
+      readonly json: boolean;
+      readonly connect?: () => Promise<OperationClient>;
+    },
   ) {
     this.client = options.client;
+    this.#connect = options.connect;
     this.terminal = options.terminal;
     this.json = options.json;
   }
@@ -38,7 +48,7 @@ export class StatementRunner {
         ? [await this.client.copyIn(text, copySource())]
         : isCopyOut(text)
         ? [await this.client.copyOut(text, (bytes) => this.terminal.outBytes(bytes))]
-        : await this.client.run(text);
+        : await this.#runWatched(text);
       // The data itself is the answer of a COPY to standard output.
       if (!isCopyOut(text)) { for (const result of results) this.print(result); }
     });
@@ -46,6 +56,13 @@ export class StatementRunner {
       this.terminal.out(`Time: ${(performance.now() - startedAt).toFixed(3)} ms\n`);
     }
     return succeeded;
+  }
+
+  #runWatched(text: string): Promise<StatementResult[]> {
+    const { terminal } = this;
+    const connect = this.#connect;
+    if (connect === undefined || !terminal.isErrorWatched || !isRefresh(text)) return this.client.run(text);
+    return withRefreshProgress(text, { terminal, connect }, () => this.client.run(text));
   }
 
   /** Does something that may raise a DatabaseError, which is then printed; answers whether it succeeded. */

@@ -1,4 +1,4 @@
-/** CREATE and DROP EXTERNAL SOURCE, REFRESH among other sessions and statements, and what is left of it after a restart. */
+/** CREATE and DROP EXTERNAL SOURCE, REFRESH among other sessions, and what is left of it after a restart. */
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import { memoryHost } from "../host/memory_host.ts";
@@ -229,10 +229,15 @@ Deno.test("REFRESH is stopped at once, one at a time, and finds the table as oth
   };
   // Canceled while a byte is waited for: the connection is closed.
   let running = begin();
-  await until(() => server.openConnections === 1 && engine.refreshes.size === 1);
+  await until(() => [...engine.refreshes.values()].some(({ progress }) => progress.bytes > 0));
   const busy = await fixture.failure("REFRESH p", other);
   match(`${busy.code} ${busy.message}`, /^55P03 external source "p" is being refreshed already/);
   deepStrictEqual((await fixture.run("SELECT count(*) FROM p", other)).rows, [["0"]]);
+  deepStrictEqual(
+    (await fixture.run("SELECT pid, relname, pages, rows, bytes > 0 FROM pg_stat_progress_refresh", other))
+      .rows,
+    [[String(session.processId), "p", "1", "0", "t"]],
+  );
   session.cancel();
   await ended(running, "57014");
   // By the time that a statement may take.
@@ -301,5 +306,12 @@ Deno.test("what REFRESH wrote is there after a restart, in a program without ext
       match(`${error.code} ${error.message}`, /^0A000 .* need the build feature "external-sources"$/),
   );
   strictEqual(server.seen.length, requests);
+  const shown = new RowBuffer();
+  await session.simple(
+    "SELECT sourcename, format, key, paging, auth, last_rows, last_pages, last_refresh > '2020-01-01' FROM pg_external_sources",
+    shown,
+    () => undefined,
+  );
+  deepStrictEqual(shown.rows, [["p", "json", "id", null, null, 1002, 1, true]]);
   await engine.close();
 });

@@ -29,6 +29,7 @@ export interface EngineStatistics {
 /** See the file's head. */
 export interface SessionEngine extends ServerEngine, RefreshEngine, VisibleServer, PreparedBudget {
   readonly host: Host;
+  readonly refreshes: RefreshEngine["refreshes"];
   readonly machine: StateMachine;
   readonly manager: TransactionManager;
   readonly plans: Planning;

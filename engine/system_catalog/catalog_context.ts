@@ -38,6 +38,11 @@ export interface VisibleServer {
   sessionById(processId: number): VisibleSession | undefined;
   statistics(): { readonly sessions: number; readonly commits: number };
   readonly advisoryLocks: AdvisoryLocks;
+  /** By table id: external sources that are being read. */
+  readonly refreshes: ReadonlyMap<number, {
+    readonly processId: number;
+    readonly progress: { readonly pages: number; readonly rows: number; readonly bytes: number };
+  }>;
   readonly notifications: {
     add(message: CommitMessage, transaction: Transaction | null): void;
     channelsOf(processId: number): readonly string[];

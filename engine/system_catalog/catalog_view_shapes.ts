@@ -1,7 +1,8 @@
 /**
  * The columns of the views of `pg_catalog`, as PostgreSQL 15's documentation ("System Catalogs", "System Views", "The
  * Information Schema") gives them: name and type in order; `?` marks what can be NULL in a table. The number is the
- * relation's fixed object identifier, 0 where PostgreSQL has no fixed one.
+ * relation's fixed object identifier, 0 where PostgreSQL has no fixed one. `pg_external_sources` and
+ * `pg_stat_progress_refresh` are this product's own.
  *
  * Limit: these are names and types only; what is in the rows is computed by the files next to this one.
  */
@@ -36,6 +37,12 @@ export const CATALOG_VIEW_SHAPES: RelationShapes = {
     `
     name text, statement text, is_holdable bool, is_binary bool, is_scrollable bool,
     creation_time timestamptz`,
+  ],
+  pg_external_sources: [
+    0,
+    `
+    relid oid, schemaname name, sourcename name, url text, format text, key name, paging text, auth text,
+    last_refresh timestamptz?, last_rows int8?, last_pages int8?, last_bytes int8?`,
   ],
   pg_file_settings: [
     0,
@@ -242,6 +249,11 @@ export const CATALOG_VIEW_SHAPES: RelationShapes = {
     pid int4, datid oid, datname name, relid oid, index_relid oid, command text, phase text,
     lockers_total int8, lockers_done int8, current_locker_pid int8, blocks_total int8, blocks_done int8,
     tuples_total int8, tuples_done int8, partitions_total int8, partitions_done int8`,
+  ],
+  pg_stat_progress_refresh: [
+    0,
+    `
+    pid int4, datid oid, datname name, relid oid, relname name, pages int8, rows int8, bytes int8`,
   ],
   pg_stat_progress_vacuum: [
     0,

@@ -11,6 +11,7 @@ import { catalogContextOf } from "./catalog_context.ts";
 import { BROWSING_RELATIONS } from "./browsing_catalog.ts";
 import { CLASS_RELATIONS, SEQUENCE_COLUMNS } from "./class_catalog.ts";
 import { CONSTRAINT_RELATIONS } from "./constraint_catalog.ts";
+import { EXTERNAL_RELATIONS } from "./external_catalog.ts";
 import { INFORMATION_SCHEMA_RELATIONS } from "./information_schema.ts";
 import { OPERATOR_CLASS_RELATIONS } from "./operator_classes.ts";
 import { catalogRows, provideRows, type RelationProviders } from "./relation_provider.ts";
@@ -29,6 +30,7 @@ const CATALOG_PROVIDERS: RelationProviders = {
   pg_proc: catalogRows((context) => [...builtInRoutineRows(), ...userRoutineRows(context)]),
   ...SERVER_RELATIONS,
   ...BROWSING_RELATIONS,
+  ...EXTERNAL_RELATIONS,
 };
 
 const relations = new Map<string, VirtualRelation>();

@@ -24,7 +24,7 @@ import {
   requireCascade,
 } from "./dependencies.ts";
 import { alterType } from "./alter_type.ts";
-import { refuseExternal } from "./external_source.ts";
+import { refuseExternal } from "./refuse_external.ts";
 import { alteredIdentity, withoutExpression } from "./identity.ts";
 import { withoutIndexes } from "./indexes.ts";
 import { requireRole } from "./owners.ts";

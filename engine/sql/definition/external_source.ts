@@ -30,19 +30,6 @@ const OWN_HEADERS = new Set([
   "expect",
 ]);
 
-/** Raises 42809 when the table is an external source, whose rows and columns REFRESH alone may change. */
-export function refuseExternal(
-  binder: DefinitionBinder,
-  table: TableDefinition,
-  verb: "alter" | "truncate" | "create a trigger on",
-  position?: number,
-): void {
-  if (table.external === undefined) return;
-  throw binder.error(SQLSTATE.wrongObjectType, `cannot ${verb} external source "${table.name}"`, position, {
-    ...(verb === "alter" ? { hint: "Drop the external source and create it again." } : {}),
-  });
-}
-
 /** CREATE EXTERNAL SOURCE. */
 export function createExternalSource(binder: DefinitionBinder, ast: CreateExternalSource): string {
   const { name } = ast;

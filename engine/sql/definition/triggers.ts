@@ -22,9 +22,8 @@ import type {
 } from "../parser/ast.ts";
 import { formatExpression } from "../parser/format_expression.ts";
 import { visitExpression } from "../plan/traverse.ts";
-import { refuseExternal } from "./external_source.ts";
 import { type DefinitionBinder, requireNotVolatile } from "./definition_binder.ts";
-import { type DefinitionBinder, walkExpression } from "./definition_binder.ts";
+import { refuseExternal } from "./refuse_external.ts";
 import { renameColumnInText } from "./dependencies.ts";
 
 /** PostgreSQL's order of events where a trigger is printed. */

@@ -48,7 +48,7 @@ export async function runRefresh(
       `external source "${table.name}" is being refreshed already`,
       {
         detail: `Process ${running.processId} reads it.`,
-        hint: "Wait for its end, or cancel it.",
+        hint: "pg_stat_progress_refresh shows how far it is.",
       },
     );
   }
