@@ -484,6 +484,39 @@ function clockText(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(11, 23).replace(/\.?0+$/, "");
 }
 
+// What the reader refuses.
+
+await run(`COPY (SELECT 1 AS id, [[[[1]]]] AS deep, {'a': {'b': {'c': {'d': 2}}}} AS path)
+  TO '${folder}refused_deep.parquet' (FORMAT PARQUET)`);
+await run("SET force_mbedtls_unsafe = 'true'");
+await run("PRAGMA add_parquet_key('key', '0123456789112345')");
+await run(`COPY (SELECT 1 AS id) TO '${folder}refused_encrypted.parquet'
+  (FORMAT PARQUET, ENCRYPTION_CONFIG {footer_key: 'key'})`);
+await Deno.writeFile(
+  `${folder}refused_types.parquet`,
+  new Uint8Array(parquetWriteBuffer({
+    columnData: [
+      { name: "id", data: [1] },
+      { name: "wide", data: [1.5] },
+      { name: "shape", data: [{ type: "Point", coordinates: [1, 2] }] },
+    ],
+    schema: [
+      { name: "root", num_children: 3 },
+      { name: "id", type: "INT32", repetition_type: "REQUIRED" },
+      {
+        name: "wide",
+        type: "FIXED_LEN_BYTE_ARRAY",
+        type_length: 17,
+        converted_type: "DECIMAL",
+        scale: 2,
+        precision: 39,
+        repetition_type: "REQUIRED",
+      },
+      { name: "shape", type: "BYTE_ARRAY", logical_type: { type: "GEOMETRY" }, repetition_type: "REQUIRED" },
+    ],
+  })),
+);
+
 await Deno.writeTextFile(
   `${folder}expected.json`,
   `[\n${fixtures.map((fixture) => JSON.stringify(fixture)).join(",\n")}\n]\n`,
