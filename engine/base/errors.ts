@@ -74,6 +74,7 @@ export const SQLSTATE = {
   dependentObjectsStillExist: "2BP01",
   invalidCursorName: "34000",
   externalRoutineException: "38000",
+  invalidExternalResult: "39P01",
   invalidCatalogName: "3D000",
   invalidSchemaName: "3F000",
   savepointException: "3B001",

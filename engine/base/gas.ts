@@ -63,6 +63,15 @@ export class Gas {
     if (!(this.#left >= 0)) this.#refuse();
   }
 
+  /**
+   * Counts steps of a call that has run, as {@link charge} does; outside of an evaluation they bring the turn nearer in
+   * which others are let in.
+   */
+  chargeDone(steps: number): void {
+    if (this.#left === Infinity) this.#spent += steps;
+    else this.charge(steps);
+  }
+
   /** Runs an evaluation; `steps` as for {@link begin}. */
   run<T>(place: GasPlace, evaluate: () => T, steps = 0): T {
     const outer = this.begin(place, steps);

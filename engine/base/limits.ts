@@ -152,6 +152,8 @@ export const LIMITS = {
   maximumWasmGas: 25_000_000,
   /** Instructions that count as one step where an expression is counted. */
   wasmInstructionsPerStep: 250,
+  /** A WASM function whose code shows that it takes no more is called without looking at what it took. */
+  shortWasmInstructions: 2_500,
   /** A module of a WebAssembly function. */
   maximumModuleBytes: 4 * MEBIBYTE,
   /** Types, functions, globals, exports and segments of a module, each. */

@@ -1,17 +1,29 @@
 /**
  * User-defined functions as JavaScript: a function of SQL values for each definition, made when it is first needed
  * and kept as long as the definition is.
+ *
+ * What a call takes counts as steps (see `engine/base/gas.ts`), so that rows whose functions take long let others in. A
+ * function whose code shows that it is short has a number of steps that is known, and is called without a look at it.
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import { LIMITS } from "../base/limits.ts";
+import { gas } from "../base/gas.ts";
 import type { UserFunctionDefinition } from "../catalog/definitions.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { SqlValue } from "../types/value.ts";
+import { expressionSteps, FunctionInstance } from "../wasm/function_instance.ts";
+import { ModuleError } from "../wasm/module_error.ts";
+import { valueTypeName } from "../wasm/module_structure.ts";
+import { type PreparedModule, prepareModule } from "../wasm/prepared_module.ts";
 import { arrayBytes, arrayOfBytes, elementLayout } from "./array_passing.ts";
-import { type PassedSignature, type PassedValue, passSignature } from "./function_signature.ts";
-import { loadModule, type ModuleCall, ModuleRefusal } from "./loaded_module.ts";
-import { trapError } from "./trap_error.ts";
+import {
+  type ExportType,
+  type PassedSignature,
+  type PassedValue,
+  passSignature,
+} from "./function_signature.ts";
+import { signatureText } from "./function_text.ts";
+import { languageError } from "./language_traps.ts";
 import {
   argumentCode,
   bytesOf,
@@ -27,6 +39,8 @@ export interface CallableFunction {
   readonly call: (...args: readonly SqlValue[]) => SqlValue;
   /** Whether the result can be NULL although no argument is. */
   readonly mayReturnNull: boolean;
+  /** Steps of each call; null: they differ, and a call counts them itself. */
+  readonly steps: number | null;
 }
 
 const callables = new WeakMap<UserFunctionDefinition, CallableFunction>();
@@ -43,82 +57,113 @@ export function callableOf(definition: UserFunctionDefinition): CallableFunction
 }
 
 function makeCallable(definition: UserFunctionDefinition): CallableFunction {
-  const { exportName, gas } = definition;
-  const loaded = load(Uint8Array.fromBase64(definition.module));
-  const passed = passSignature(definition, loaded.functions, exportName);
+  const { exportName } = definition;
+  const module = load(definition.module);
+  const passed = passSignature(definition, exportTypes(module), exportName);
   if ("message" in passed) {
     throw new DatabaseError(SQLSTATE.invalidFunctionDefinition, passed.message, passed);
   }
-  const module = loaded.instantiate(exportName, gas);
   requireMemory(passed, module);
-  const call = compile(definition, passed, module);
-  return { call, mayReturnNull: passed.result.hasFlag || passed.result.scalar === null };
+  const name = signatureText(definition);
+  const instance = new FunctionInstance(module, exportName, { gas: definition.gas, name });
+  const bound = module.bounds.get(exportName);
+  const isShort = bound !== undefined && bound <= definition.gas && isScalar(passed);
+  return {
+    call: compile(new Call(name, instance), passed, isShort),
+    mayReturnNull: passed.result.hasFlag || passed.result.scalar === null,
+    steps: isShort ? expressionSteps(bound) : null,
+  };
 }
 
-function load(bytes: Uint8Array<ArrayBuffer>): ReturnType<typeof loadModule> {
-  if (bytes.length > LIMITS.maximumModuleBytes) {
-    throw new DatabaseError(
-      SQLSTATE.programLimitExceeded,
-      `the module has ${bytes.length} bytes, more than ${LIMITS.maximumModuleBytes}`,
-    );
-  }
+/** Modules by their text, so that the functions of one are decoded once; those of the last few definitions. */
+const modules = new Map<string, PreparedModule>();
+const MAX_MODULES = 16;
+
+function load(text: string): PreparedModule {
+  let module = modules.get(text);
+  if (module !== undefined) return module;
   try {
-    return loadModule(bytes);
+    module = prepareModule(Uint8Array.fromBase64(text));
   } catch (error) {
-    if (!(error instanceof ModuleRefusal)) throw error;
+    if (!(error instanceof ModuleError)) throw error;
     throw new DatabaseError(
       SQLSTATE.invalidFunctionDefinition,
       `invalid WebAssembly module: ${error.message} at byte ${error.offset}`,
       { cause: error },
     );
   }
+  modules.set(text, module);
+  for (const oldest of modules.keys()) {
+    if (modules.size <= MAX_MODULES) break;
+    modules.delete(oldest);
+  }
+  return module;
+}
+
+function exportTypes({ functions }: PreparedModule): Map<string, ExportType> {
+  return new Map([...functions].map(([name, { parameters, results }]) => [
+    name,
+    { parameters: parameters.map(valueTypeName), results: results.map(valueTypeName) },
+  ]));
+}
+
+function isScalar({ parameters, result }: PassedSignature): boolean {
+  return result.scalar !== null && parameters.every(({ scalar }) => scalar !== null);
 }
 
 /** Values through memory need the module's memory, and arguments its `allocate`. */
-function requireMemory({ parameters, result }: PassedSignature, module: ModuleCall): void {
-  const needsRoom = parameters.some(({ scalar }) => scalar === null);
-  if (!needsRoom && result.scalar !== null) return;
-  const missing = module.memory() === null
-    ? "memory"
-    : needsRoom && module.allocate === null
-    ? "allocate"
+function requireMemory(passed: PassedSignature, { memory, functions }: PreparedModule): void {
+  if (isScalar(passed)) return;
+  const needsRoom = passed.parameters.some(({ scalar }) => scalar === null);
+  const allocate = functions.get("allocate");
+  const canAllocate = allocate !== undefined &&
+    [allocate.parameters, allocate.results].every((types) =>
+      types.length === 1 && types.every((type) => valueTypeName(type) === "i32")
+    );
+  const missing = memory?.exportName !== "memory"
+    ? 'its memory as "memory"'
+    : needsRoom && !canAllocate
+    ? 'a function "allocate" of type (i32) -> i32'
     : null;
   if (missing === null) return;
   throw new DatabaseError(
     SQLSTATE.invalidFunctionDefinition,
-    `the module does not export "${missing}", through which such values go`,
+    `the module does not export ${missing}, through which such values go`,
     { hint: "See the calling convention in docs/user-functions.md." },
   );
 }
 
 /** The calling function as JavaScript, made for the signature so that scalars need no arrays and no dispatch. */
 function compile(
-  definition: UserFunctionDefinition,
+  call: Call,
   { parameters, result }: PassedSignature,
-  module: ModuleCall,
+  isShort: boolean,
 ): CallableFunction["call"] {
   const names = parameters.map((_, index) => `a${index}`);
-  const before: string[] = [];
-  const args = parameters.flatMap((parameter, index) => argumentsOf(parameter, `a${index}`, index, before));
+  const puts: string[] = [];
+  const args = parameters.flatMap((parameter, index) => argumentsOf(parameter, `a${index}`, index, puts))
+    .join(", ");
+  const isPlain = puts.length === 0 && result.scalar !== null;
   const lines = [
+    // The export itself is taken anew after a trap, which may have left its instance in disorder.
+    "let f = first;",
+    `function first(...args) { f = call.raw; return f(...args); }`,
     `return function user_function(${names.join(", ")}) {`,
     "  let r;",
     "  try {",
-    "    begin();",
-    ...before.map((line) => `    ${line}`),
-    `    r = f(${args.join(", ")});`,
-    "  } catch (error) { throw failure(error); }",
+    ...isPlain
+      ? [`    r = f(${args});`]
+      : ["    call.begin();", ...puts.map((line) => `    ${line}`), `    r = call.run(${args});`],
+    "  } catch (error) { f = first; throw call.failure(error); }",
+    ...isShort ? [] : ["  call.count();"],
     `  return ${resultCode(result)};`,
     "};",
   ];
   const known = {
-    begin: module.begin,
-    f: module.call,
-    failure: (error: unknown) => trapError(definition, module, error),
-    put: (index: number, value: SqlValue) => putArgument(module, typeAt(parameters, index), value),
-    take: (address: number) => takeResult(module, result.type, address),
+    call,
+    put: (index: number, value: SqlValue) => call.put(typeAt(parameters, index), value),
+    take: (address: number) => call.take(result.type, address),
     scalar: (raw: number | bigint) => scalarResult(result.type, result.scalar ?? "i32", raw),
-    lengthOf: () => lastLength,
     dateNumber,
     timestampNumber,
   };
@@ -133,8 +178,8 @@ function typeAt(parameters: readonly PassedValue[], index: number): SqlType {
   return parameter.type;
 }
 
-/** The JavaScript of what one argument becomes; `before` gets what must run first. */
-function argumentsOf(parameter: PassedValue, name: string, index: number, before: string[]): string[] {
+/** The JavaScript of what one argument becomes; `puts` gets what must run first. */
+function argumentsOf(parameter: PassedValue, name: string, index: number, puts: string[]): string[] {
   const { type, scalar, hasFlag } = parameter;
   const flag = hasFlag ? [`${name} === null ? 0 : 1`] : [];
   if (scalar !== null) {
@@ -142,8 +187,8 @@ function argumentsOf(parameter: PassedValue, name: string, index: number, before
     return [...flag, hasFlag ? `${name} === null ? ${scalar === "i64" ? "0n" : "0"} : ${code}` : code];
   }
   const empty = hasFlag ? `${name} === null ? 0 : ` : "";
-  before.push(`const p${index} = ${empty}put(${index}, ${name});`);
-  before.push(`const l${index} = ${empty}lengthOf();`);
+  puts.push(`const p${index} = ${empty}put(${index}, ${name});`);
+  puts.push(`const l${index} = ${empty}call.lastLength;`);
   return [...flag, `p${index}`, `l${index}`];
 }
 
@@ -159,50 +204,95 @@ function scalarResultCode(type: SqlType, scalar: WasmType, raw: string): string 
   return `scalar(${raw})`;
 }
 
-/** What `put` wrote last: bytes, or elements of an array. */
-let lastLength = 0;
+/** What the steps of one call work with. */
+class Call {
+  /** What {@link put} wrote last: bytes, or elements of an array. */
+  lastLength = 0;
+  readonly #name: string;
+  readonly #instance: FunctionInstance;
 
-/** Writes an argument into memory that the module gives, and answers its address. */
-function putArgument(module: ModuleCall, type: SqlType, value: SqlValue): number {
-  let bytes: Uint8Array;
-  if (type.kind === "array") {
-    const array = arrayBytes(type.element, value);
-    bytes = array.bytes;
-    lastLength = array.count;
-  } else {
-    bytes = bytesOf(type, value);
-    lastLength = bytes.length;
+  constructor(name: string, instance: FunctionInstance) {
+    this.#name = name;
+    this.#instance = instance;
   }
-  const address = (module.allocate?.(bytes.length) ?? 0) >>> 0;
-  const memory = module.memory();
-  if (memory === null || address + bytes.length > memory.length) {
-    throw outOfBounds(`allocate(${bytes.length}) returned address ${address}`, memory);
+
+  /** The export, which makes everything as at the start by itself. */
+  get raw(): FunctionInstance["raw"] {
+    return this.#instance.raw;
   }
-  memory.set(bytes, address);
-  return address;
+
+  /** Makes everything as at the start, and fills up the gas. */
+  begin(): void {
+    this.#instance.reset();
+  }
+
+  /** Calls the export on what {@link begin} and {@link put} have left. */
+  run(...args: (number | bigint)[]): unknown {
+    return this.#instance.next(this.#instance.exportName, ...args);
+  }
+
+  /** Counts what the call has taken. */
+  count(): void {
+    gas.chargeDone(expressionSteps(this.#instance.gasUsed));
+  }
+
+  /** The error of what a call threw; what is no end of a call is returned as it is. */
+  failure(error: unknown): unknown {
+    if (error instanceof DatabaseError && error.code !== SQLSTATE.externalRoutineException) return error;
+    const explained = this.#instance.explain(error);
+    if (!(explained instanceof DatabaseError)) return explained;
+    const own = explained.code === SQLSTATE.externalRoutineException
+      ? languageError(this.#name, this.#instance)
+      : undefined;
+    return own ?? explained;
+  }
+
+  /** Writes an argument into memory that the module gives, and answers its address. */
+  put(type: SqlType, value: SqlValue): number {
+    let bytes: Uint8Array;
+    if (type.kind === "array") {
+      const array = arrayBytes(type.element, value);
+      bytes = array.bytes;
+      this.lastLength = array.count;
+    } else {
+      bytes = bytesOf(type, value);
+      this.lastLength = bytes.length;
+    }
+    // What a large value costs before the module sees it counts as well.
+    gas.chargeDone(bytes.length / COPIED_BYTES_PER_STEP);
+    const address = Number(this.#instance.next("allocate", bytes.length)) >>> 0;
+    if (!this.#instance.write(address, bytes)) {
+      throw this.#outOfBounds(`allocate(${bytes.length}) returned address ${address}`);
+    }
+    return address;
+  }
+
+  /** Reads the pair at an address, and what it names; address 0 is NULL. */
+  take(type: SqlType, written: number): SqlValue {
+    const address = written >>> 0;
+    if (address === 0) return null;
+    const pair = this.#instance.read(address, 8);
+    if (pair === undefined) throw this.#outOfBounds(`the function returned address ${address}`);
+    const view = new DataView(pair.buffer);
+    const start = view.getUint32(0, true);
+    const width = type.kind === "array" ? elementLayout(type.element)?.bytes ?? 1 : 1;
+    const length = view.getUint32(4, true) * width;
+    const bytes = this.#instance.read(start, length);
+    if (bytes === undefined) {
+      throw this.#outOfBounds(`the function returned ${length} bytes at address ${start}`);
+    }
+    gas.chargeDone(length / COPIED_BYTES_PER_STEP);
+    return type.kind === "array" ? arrayOfBytes(type.element, bytes) : valueOfBytes(type, bytes);
+  }
+
+  #outOfBounds(what: string): DatabaseError {
+    return new DatabaseError(
+      SQLSTATE.invalidExternalResult,
+      `${what}, outside of the module's memory`,
+      { detail: `The memory has ${this.#instance.memory.length} bytes.` },
+    );
+  }
 }
 
-function outOfBounds(what: string, memory: Uint8Array | null): DatabaseError {
-  return new DatabaseError(SQLSTATE.externalRoutineException, `${what}, outside of the module's memory`, {
-    detail: `The memory has ${memory?.length ?? 0} bytes.`,
-  });
-}
-
-/** Reads the pair at an address, and what it names; address 0 is NULL. */
-function takeResult(module: ModuleCall, type: SqlType, written: number): SqlValue {
-  const address = written >>> 0;
-  if (address === 0) return null;
-  const memory = module.memory();
-  if (memory === null || address + 8 > memory.length) {
-    throw outOfBounds(`the function returned address ${address}`, memory);
-  }
-  const view = new DataView(memory.buffer, memory.byteOffset + address, 8);
-  const start = view.getUint32(0, true);
-  const length = view.getUint32(4, true);
-  const width = type.kind === "array" ? elementLayout(type.element)?.bytes ?? 1 : 1;
-  if (start + length * width > memory.length) {
-    throw outOfBounds(`the function returned ${length * width} bytes at address ${start}`, memory);
-  }
-  const bytes = memory.subarray(start, start + length * width);
-  return type.kind === "array" ? arrayOfBytes(type.element, bytes) : valueOfBytes(type, bytes);
-}
+/** Bytes of a value that are encoded and copied in one step. */
+const COPIED_BYTES_PER_STEP = 64;

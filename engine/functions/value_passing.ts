@@ -6,6 +6,7 @@
  * memory: an argument is an address and a length of bytes that the module's `allocate` gave, a result is the address
  * of such a pair.
  */
+import { decodeUtf8Strict, invalidUtf8 } from "../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { checkDate, checkTimestamp, MICROSECONDS_PER_DAY } from "../types/calendar.ts";
 import { checkInteger, integerOutOfRange, isIntegerKind, normalize } from "../types/number_or_bigint.ts";
@@ -126,50 +127,10 @@ export function bytesOf(type: SqlType, value: SqlValue): Uint8Array {
   return new TextEncoder().encode(typeof value === "string" ? value : formatText(type, value));
 }
 
-const STRICT_DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
 /** The value of bytes that a function returned; raises 22021 for what is no UTF-8, or what the type's input raises. */
 export function valueOfBytes(type: SqlType, bytes: Uint8Array): SqlValue {
   if (type.kind === "bytea" || type.kind === "bytes") return bytes.slice();
-  let text: string;
-  try {
-    text = STRICT_DECODER.decode(bytes);
-  } catch (cause) {
-    throw new DatabaseError(
-      SQLSTATE.characterNotInRepertoire,
-      `invalid byte sequence for encoding "UTF8": ${firstWrong(bytes)}`,
-      { cause },
-    );
-  }
+  const text = decodeUtf8Strict(bytes);
+  if (text === undefined) throw invalidUtf8(bytes);
   return parseText(type, text);
-}
-
-/** The first bytes that are no UTF-8, as PostgreSQL shows them. */
-function firstWrong(bytes: Uint8Array): string {
-  let at = 0;
-  // The longest beginning that decodes, found by halving.
-  for (let low = 0, high = bytes.length; low <= high;) {
-    const middle = (low + high) >> 1;
-    if (isWellFormed(bytes.subarray(0, middle))) {
-      at = middle;
-      low = middle + 1;
-    } else high = middle - 1;
-  }
-  if (at === bytes.length) {
-    // A character that the bytes cut off is what is wrong: back to where it begins.
-    while (at > 0 && ((bytes[at - 1] ?? 0) & 0xc0) === 0x80) at--;
-    at--;
-  }
-  return [...bytes.subarray(at, at + 4)].map((byte) => `0x${byte.toString(16).padStart(2, "0")}`).join(" ");
-}
-
-/** Whether bytes decode, a character that is cut off at the end left out. */
-function isWellFormed(bytes: Uint8Array): boolean {
-  try {
-    new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
-    return true;
-  } catch {
-    // The decoder throws for nothing else.
-    return false;
-  }
 }

@@ -9,7 +9,7 @@ import { assert, assertDefined, AssertionError } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";
 import { type InstanceHolder, type InstancePool, sharedInstances } from "./instance_pool.ts";
 import { CHUNK_SHIFT } from "./layout.ts";
-import { entryName } from "./module_rewriter.ts";
+import { entryName, globalName } from "./module_rewriter.ts";
 import type { PreparedModule } from "./prepared_module.ts";
 import { trapError, type TrapKind, trapKind } from "./trap.ts";
 
@@ -23,6 +23,8 @@ export type WasmFunction = (...values: WasmValue[]) => WasmValue | WasmValue[] |
 export interface CallLimits {
   /** Instructions of one call. */
   readonly gas: number;
+  /** What errors call it; the export's name unless given. */
+  readonly name?: string;
   /** Where the instance is counted; that of the process unless given. */
   readonly pool?: InstancePool;
 }
@@ -64,6 +66,7 @@ export class FunctionInstance implements InstanceHolder {
   readonly exportName: string;
   /** Instructions of one call. */
   readonly gas: number;
+  readonly #name: string;
   readonly #index: number;
   readonly #pool: InstancePool;
   #live: LiveInstance | null = null;
@@ -72,8 +75,13 @@ export class FunctionInstance implements InstanceHolder {
   readonly #checkedRaw: WasmFunction = (...values) => this.#ready().fresh(...values);
 
   /** The export must be a function of the module. */
-  constructor(module: PreparedModule, exportName: string, { gas, pool = sharedInstances }: CallLimits) {
+  constructor(
+    module: PreparedModule,
+    exportName: string,
+    { gas, name = exportName, pool = sharedInstances }: CallLimits,
+  ) {
     this.module = module;
+    this.#name = name;
     this.exportName = exportName;
     this.gas = gas;
     this.#pool = pool;
@@ -125,7 +133,7 @@ export class FunctionInstance implements InstanceHolder {
     try {
       return entry(...values);
     } catch (error) {
-      throw this.explain(error, exportName);
+      throw this.explain(error, exportName === this.exportName ? this.#name : exportName);
     }
   }
 
@@ -156,6 +164,13 @@ export class FunctionInstance implements InstanceHolder {
     return new Uint8Array(memory.slice(offset, offset + count));
   }
 
+  /** An exported global as the last call has left it; `undefined`: there is none, or no instance. */
+  global(name: string): number | bigint | undefined {
+    const global = this.#live?.exports[globalName(name)];
+    const value: unknown = global instanceof WebAssembly.Global ? global.value : undefined;
+    return typeof value === "number" || typeof value === "bigint" ? value : undefined;
+  }
+
   /** Instructions since the last reset. */
   get gasUsed(): number {
     if (this.#live === null) return 0;
@@ -163,13 +178,13 @@ export class FunctionInstance implements InstanceHolder {
   }
 
   /** The database's error for what a call has thrown; what is no trap is returned as it is. */
-  explain(error: unknown, exportName: string = this.exportName): unknown {
+  explain(error: unknown, name: string = this.#name): unknown {
     const kind = trapKind(error);
     if (kind === undefined) return error;
     const live = this.#live;
     // What a trap left behind is reset with the next call, and what the depth of calls lost as well.
     this.#mustReset = true;
-    return trapError(exportName, live === null ? kind : ownKind(live, kind), this.gas);
+    return trapError(name, live === null ? kind : ownKind(live, kind), this.gas);
   }
 
   /** Lets the instance go; the next call makes another one. */

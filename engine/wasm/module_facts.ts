@@ -99,6 +99,29 @@ export class ModuleFacts {
     return undefined;
   }
 
+  /**
+   * Instructions that a call of a function takes at most when it reaches neither a loop nor a recursion; else, and
+   * beyond `most`, `null`. What bulk instructions cost by their counts is not in it.
+   */
+  boundOf(index: number, most: number): number | null {
+    if (this.endlessReason(index) !== undefined) return null;
+    const bound = this.#boundBelow(index, most);
+    return bound <= most ? bound : null;
+  }
+
+  /** The bound of what ends; something above `most` when it is more. Chains of calls may be as deep as `most`. */
+  #boundBelow(index: number, most: number): number {
+    const own = this.functions[index]?.charges.reduce((sum, each) => sum + each, 0) ?? 0;
+    if (own > most) return own;
+    let deepest = 0;
+    for (const callee of this.#calleesOf(index)) {
+      deepest = Math.max(deepest, this.#boundBelow(callee, most - own));
+      if (deepest > most) return deepest;
+    }
+    // There are no more calls than instructions.
+    return own * (1 + deepest);
+  }
+
   #calleesOf(index: number): readonly number[] {
     const facts = this.functions[index];
     if (facts === undefined) return [];

@@ -2,7 +2,8 @@
  * Writes a module anew from its decoded structure and the rewritten code of its functions.
  *
  * The result has other exports: `gas`, `gas_limit`, `depth`, `failure` (globals), `memory` and `map` (memories),
- * `reset`, `init`, and for each exported function with the index n the entries `fresh:n` and `next:n`. It has no start
+ * `reset`, `init`, for each exported function with the index n the entries `fresh:n` and `next:n`, and for each exported
+ * global `global:` and its name. It has no start
  * section, for `reset` calls the start function, and no custom sections. Active data go to the image in the second
  * memory when there is one.
  */
@@ -24,6 +25,11 @@ import { type FunctionType, I32, type ModuleStructure, type SizeLimits } from ".
 /** What an entry of a function is exported as. */
 export function entryName(index: number, isFresh: boolean): string {
   return `${isFresh ? "fresh" : "next"}:${index}`;
+}
+
+/** What an exported global is exported as. */
+export function globalName(name: string): string {
+  return `global:${name}`;
 }
 
 /** The rewritten module. */
@@ -153,6 +159,9 @@ class ModuleRewriter {
     for (const [position, index] of this.#entries.entries()) {
       const first = layout.firstEntryFunction + 2 * position;
       exports.push([entryName(index, true), 0, first], [entryName(index, false), 0, first + 1]);
+    }
+    for (const [name, { kind, index }] of this.#structure.exports) {
+      if (kind === "global") exports.push([globalName(name), 3, index]);
     }
     const out = new WasmByteWriter();
     out.unsigned(exports.length);

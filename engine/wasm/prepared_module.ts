@@ -40,6 +40,13 @@ export interface PreparedModule {
   readonly needsNewInstances: boolean;
   /** Whether calls may grow the memory. */
   readonly mayGrow: boolean;
+  /**
+   * Instructions that exported functions take at most, by name: those of few instructions whose code shows it, in
+   * modules without state.
+   */
+  readonly bounds: ReadonlyMap<string, number>;
+  /** Names of the exported globals. */
+  readonly globals: ReadonlySet<string>;
   /** Memory of one instance at its start, in bytes. */
   readonly instanceBytes: number;
 }
@@ -65,6 +72,12 @@ export function prepareModule(bytes: Uint8Array): PreparedModule {
     }
   }
   const { memory } = structure;
+  const isStateless = !hasState(structure, facts) && !facts.growsMemory && !facts.changesSegments;
+  const bounds = new Map<string, number>();
+  for (const [name, index] of isStateless ? functionIndexes : []) {
+    const bound = facts.boundOf(index, LIMITS.shortWasmInstructions);
+    if (bound !== null) bounds.set(name, bound);
+  }
   return {
     original,
     rewritten: rewriteModule(structure, facts, validator),
@@ -75,7 +88,11 @@ export function prepareModule(bytes: Uint8Array): PreparedModule {
       maximumPages: Math.min(memory.maximum ?? PAGE_BYTES, LIMITS.maximumWasmMemoryPages),
       exportName: memoryName,
     },
-    isStateless: !hasState(structure, facts) && !facts.growsMemory && !facts.changesSegments,
+    isStateless,
+    bounds,
+    globals: new Set(
+      [...structure.exports].filter(([, { kind }]) => kind === "global").map(([name]) => name),
+    ),
     entriesReset: hasState(structure, facts),
     needsNewInstances: facts.changesSegments,
     mayGrow: facts.growsMemory,

@@ -1,5 +1,5 @@
 /** What ends a call of a WebAssembly function early, as an error of the database. */
-import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { DatabaseError, SQLSTATE, type SqlState } from "../base/errors.ts";
 
 /** Kinds of traps, by the words of WebAssembly's specification. */
 export type TrapKind =
@@ -35,6 +35,13 @@ export function trapKind(error: unknown): TrapKind | undefined {
   return MESSAGES.find(([pattern]) => pattern.test(error.message))?.[1] ?? "trap";
 }
 
+/** Traps that SQL has a code for. */
+const TRAP_CODES: Partial<Readonly<Record<TrapKind, SqlState>>> = {
+  "integer divide by zero": SQLSTATE.divisionByZero,
+  "integer overflow": SQLSTATE.numericValueOutOfRange,
+  "invalid conversion to integer": SQLSTATE.numericValueOutOfRange,
+};
+
 /** The error of the database for a trap in a function. */
 export function trapError(name: string, kind: TrapKind, gas: number): DatabaseError {
   switch (kind) {
@@ -56,7 +63,7 @@ export function trapError(name: string, kind: TrapKind, gas: number): DatabaseEr
       return new DatabaseError(SQLSTATE.outOfMemory, `WebAssembly function "${name}" could not get memory`);
     default:
       return new DatabaseError(
-        SQLSTATE.externalRoutineException,
+        TRAP_CODES[kind] ?? SQLSTATE.externalRoutineException,
         `WebAssembly function "${name}" trapped: ${kind}`,
       );
   }

@@ -6,6 +6,7 @@
  * Conditions as branches are in `condition.ts`, subqueries in `subquery.ts`.
  */
 import { assert, checksInput, unreachable } from "../../base/assert.ts";
+import { gas } from "../../base/gas.ts";
 import { metered } from "../../sql/functions/call_steps.ts";
 import type { BoundCast, BoundFunction } from "../../sql/functions/definition.ts";
 import type { BoundedCode } from "../../sql/functions/integer_range.ts";
@@ -100,12 +101,16 @@ function emitOperation(code: Emitter, expression: Expression): Value {
     case "parameter":
     case "column":
       return emitValue(code, expression);
-    case "call":
-      return emitCall(
-        code,
-        meteredOn(code, expression.function, expression.args),
-        expression.args.map((arg) => emitValue(code, arg)),
-      );
+    case "call": {
+      const called = meteredOn(code, expression.function, expression.args);
+      const value = emitCall(code, called, expression.args.map((arg) => emitValue(code, arg)));
+      // One call of a user's function may take as long as thousands of rows.
+      if (called.userFunctionId !== undefined && called.steps === "own" && !code.isMetered) {
+        code.hasTurns = true;
+        code.turn(`${code.constant("gas", gas)}.isTurnDue`);
+      }
+      return value;
+    }
     case "cast":
       return emitCast(
         code,

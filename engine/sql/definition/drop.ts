@@ -1,7 +1,7 @@
 /** DROP of tables, indexes, views, sequences and schemas. */
 import { SQLSTATE } from "../../base/errors.ts";
 import type { TableDefinition, ViewDefinition } from "../../catalog/definitions.ts";
-import { signatureText } from "../../functions/trap_error.ts";
+import { signatureText } from "../../functions/function_text.ts";
 import type { DropObject, ObjectName } from "../parser/ast.ts";
 import { dropOwnedSequences } from "./alter_table.ts";
 import { dropInstalled, isInstalled } from "./extensions.ts";

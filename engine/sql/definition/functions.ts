@@ -8,7 +8,7 @@ import { SQLSTATE } from "../../base/errors.ts";
 import { LIMITS } from "../../base/limits.ts";
 import type { UserFunctionDefinition } from "../../catalog/definitions.ts";
 import { isPassable } from "../../functions/function_signature.ts";
-import { signatureText } from "../../functions/trap_error.ts";
+import { signatureText } from "../../functions/function_text.ts";
 import { callableOf } from "../../functions/user_function.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { equalTypes, formatTypeFamily } from "../../types/type_names.ts";

@@ -36,7 +36,7 @@ function makeOverload(definition: UserFunctionDefinition): FunctionDefinition {
 
 function bindUserFunction(definition: UserFunctionDefinition): BoundFunction {
   const { schema, name } = definition;
-  const { call, mayReturnNull } = callableOf(definition);
+  const { call, mayReturnNull, steps } = callableOf(definition);
   return {
     name: schema === "public" ? name : `${schema}.${name}`,
     argumentTypes: definition.parameters.map(({ type }) => type),
@@ -44,6 +44,7 @@ function bindUserFunction(definition: UserFunctionDefinition): BoundFunction {
     volatility: "immutable",
     strict: definition.strict,
     mayReturnNull,
+    steps: steps ?? "own",
     userFunctionId: definition.id,
     evaluate: (_context, ...args) => call(...args),
     inline: (args, use) => `${use(name, call)}(${args.join(", ")})`,
