@@ -2,10 +2,9 @@
  * Writes a module anew from its decoded structure and the rewritten code of its functions.
  *
  * The result has other exports: `gas`, `gas_limit`, `depth`, `failure` (globals), `memory` and `map` (memories),
- * `reset`, `init`, for each exported function with the index n the entries `fresh:n` and `next:n`, and for each exported
- * global `global:` and its name. It has no start
- * section, for `reset` calls the start function, and no custom sections. Active data go to the image in the second
- * memory when there is one.
+ * `reset`, `init`, for each exported function with the index n the entries `fresh:n` and `next:n`, for each exported
+ * global `global:` and its name. It has no start section, for `reset` calls the start function, and no custom sections.
+ * Active data go to the image in the second memory when there is one.
  */
 import { WasmByteWriter } from "../base/wasm_byte_writer.ts";
 import { BodyValidator } from "./body_validator.ts";
