@@ -6,7 +6,7 @@ import { DatabaseError, type ErrorFields, SQLSTATE, type SqlState } from "../../
 import { closest } from "../../base/suggest.ts";
 import type { Catalog, Relation } from "../../catalog/catalog.ts";
 import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
-import { mapTriggerTexts, triggerTexts } from "../../catalog/triggers.ts";
+import { mapTableTexts, tableTexts } from "../../catalog/table_texts.ts";
 import type { CatalogChange } from "../../catalog/catalog_change.ts";
 import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import type { SqlType } from "../../types/sql_type.ts";
@@ -25,17 +25,6 @@ import { hasSubquery } from "../plan/build.ts";
 import type { Expression } from "../plan/expression.ts";
 import { schemaOf, type StoredText, withSchemas } from "./stored_names.ts";
 import type { DefinitionNotice, DefinitionPlan, DefinitionStep, TableExpression } from "./definition_plan.ts";
-
-/** The expressions that a table's definition keeps as text. */
-function storedTexts(table: TableDefinition | undefined): string[] {
-  if (table === undefined) return [];
-  return [
-    ...table.columns.flatMap((column) => [column.defaultText, column.generatedText]),
-    ...table.constraints.map((constraint) => constraint.kind === "check" ? constraint.text : null),
-    ...table.indexes.map((index) => index.predicateText),
-    ...table.triggers.flatMap(triggerTexts),
-  ].filter((text) => text !== null);
-}
 
 /** Longest identifier in bytes, as in PostgreSQL. */
 const NAME_BYTES = 63;
@@ -103,23 +92,9 @@ export class DefinitionBinder {
 
   /** The definition with schemas in the texts that are new in it; older ones have theirs. */
   #withStoredNames(table: TableDefinition): TableDefinition {
-    const known = new Set(storedTexts(this.#catalog.table(table.id)));
-    const stored = (text: string): string => known.has(text) ? text : this.storedText(text, "expression");
-    const storedOrNull = (text: string | null): string | null => text === null ? null : stored(text);
-    if (storedTexts(table).every((text) => stored(text) === text)) return table;
-    return {
-      ...table,
-      columns: table.columns.map((column) => ({
-        ...column,
-        defaultText: storedOrNull(column.defaultText),
-        generatedText: storedOrNull(column.generatedText),
-      })),
-      constraints: table.constraints.map((constraint) =>
-        constraint.kind === "check" ? { ...constraint, text: stored(constraint.text) } : constraint
-      ),
-      indexes: table.indexes.map((index) => ({ ...index, predicateText: storedOrNull(index.predicateText) })),
-      triggers: table.triggers.map((trigger) => mapTriggerTexts(trigger, stored)),
-    };
+    const former = this.#catalog.table(table.id);
+    const known = new Set(former === undefined ? [] : tableTexts(former));
+    return mapTableTexts(table, (text) => known.has(text) ? text : this.storedText(text, "expression"));
   }
 
   plan(tag: string): DefinitionPlan {

@@ -3,14 +3,17 @@
  * type is a change of every table and view that has a column of it; their rows stay as they are.
  */
 import { SQLSTATE } from "../../base/errors.ts";
-import type { EnumDefinition } from "../../catalog/definitions.ts";
+import type { EnumDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import { usesEnum, withEnum } from "../../catalog/enum_types.ts";
+import { mapTableTexts } from "../../catalog/table_texts.ts";
+import { triggerTexts } from "../../catalog/triggers.ts";
 import { initialNumbers, numberAt } from "../../types/enum_type.ts";
 import { typeByName } from "../../types/type_names.ts";
 import type { AlterEnum, CreateEnum, DropObject, ObjectName } from "../parser/ast.ts";
 import { dropColumn } from "./alter_table.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 import { requireCascade } from "./dependencies.ts";
+import { namesType, withTypeRenamed } from "./stored_names.ts";
 
 /** Longest label in bytes, as in PostgreSQL. */
 const LABEL_BYTES = 63;
@@ -93,7 +96,17 @@ export function renameEnum(binder: DefinitionBinder, name: ObjectName, newName: 
   if (binder.isTypeTaken(old.schema, newName)) {
     throw binder.error(SQLSTATE.duplicateObject, `type "${newName}" already exists`, name.position);
   }
-  putEnum(binder, { ...old, name: newName });
+  const renamed = { ...old, name: newName };
+  putEnum(binder, renamed);
+  // Texts name the type: casts in checks, triggers, views.
+  for (const table of binder.catalog.tables) {
+    const next = mapTableTexts(table, (text) => withTypeRenamed(text, "expression", old, renamed));
+    if (next !== table) binder.putTable(next);
+  }
+  for (const view of binder.catalog.views) {
+    const text = withTypeRenamed(view.text, "query", old, renamed);
+    if (text !== view.text) binder.change({ kind: "put_view", view: { ...view, text } });
+  }
 }
 
 /** DROP TYPE. */
@@ -108,20 +121,23 @@ export function dropEnum(binder: DefinitionBinder, name: ObjectName, ast: DropOb
     table.columns.filter((column) => usesEnum(column.type, found.id)).map((column) => ({ table, column }))
   );
   const views = binder.catalog.views.filter((view) =>
-    view.columns.some((column) => usesEnum(column.type, found.id))
+    view.columns.some((column) => usesEnum(column.type, found.id)) || namesType(view.text, "query", found)
   );
+  const namers = binder.catalog.tables.map((table) => namersIn(table, found));
   requireCascade(
     binder,
     `type ${found.name}`,
     [
       ...users.filter(({ column }) => !column.hidden)
         .map(({ table, column }) => `column ${column.name} of table ${table.name}`),
+      ...namers.flatMap((each) => each.names),
       ...views.map((view) => `view ${view.name}`),
     ],
     ast.cascade,
     name.position,
   );
   for (const view of views) binder.change({ kind: "drop_view", viewId: view.id });
+  for (const { names, without } of namers) if (names.length > 0) binder.putTable(without);
   for (const { table, column } of users) {
     const now = binder.catalog.table(table.id);
     if (column.hidden || now === undefined) continue;
@@ -134,6 +150,32 @@ export function dropEnum(binder: DefinitionBinder, name: ObjectName, ast: DropOb
     });
   }
   binder.change({ kind: "drop_enum", enumId: found.id });
+}
+
+/** What names a type in its text without having a value of it, and the table without that. */
+function namersIn(
+  table: TableDefinition,
+  type: EnumDefinition,
+): { readonly names: readonly string[]; readonly without: TableDefinition } {
+  const isNamed = (text: string): boolean => namesType(text, "expression", type);
+  const checks = table.constraints.filter((each) => each.kind === "check" && isNamed(each.text));
+  const triggers = table.triggers.filter((each) => triggerTexts(each).some(isNamed));
+  const defaulted = table.columns.filter((each) =>
+    each.defaultText !== null && !usesEnum(each.type, type.id) && isNamed(each.defaultText)
+  );
+  return {
+    names: [
+      ...checks.map((each) => `constraint ${each.name} on table ${table.name}`),
+      ...triggers.map((each) => `trigger ${each.name} on table ${table.name}`),
+      ...defaulted.map((each) => `default value for column ${each.name} of table ${table.name}`),
+    ],
+    without: {
+      ...table,
+      columns: table.columns.map((each) => defaulted.includes(each) ? { ...each, defaultText: null } : each),
+      constraints: table.constraints.filter((each) => !checks.includes(each)),
+      triggers: table.triggers.filter((each) => !triggers.includes(each)),
+    },
+  };
 }
 
 function findEnum(binder: DefinitionBinder, name: ObjectName): EnumDefinition | undefined {

@@ -111,6 +111,31 @@ export function withRelationRenamed(
   return result;
 }
 
+/** The text with a type of another name. */
+export function withTypeRenamed(
+  text: string,
+  kind: StoredText,
+  former: RelationName,
+  next: RelationName,
+): string {
+  let result = text;
+  for (const place of placesFromTheEnd(text, kind)) {
+    if (place.kind !== "type" || place.schema !== former.schema || place.name !== former.name) continue;
+    const length = QUALIFIED.exec(result.slice(place.start))?.[0].length ?? 0;
+    if (length === 0) continue;
+    const name = `${quoteIdentifier(next.schema)}.${quoteIdentifier(next.name)}`;
+    result = result.slice(0, place.start) + name + result.slice(place.start + length);
+  }
+  return result;
+}
+
+/** Whether a text names a type. */
+export function namesType(text: string, kind: StoredText, { schema, name }: RelationName): boolean {
+  return placesFromTheEnd(text, kind).some((place) =>
+    place.kind === "type" && place.schema === schema && place.name === name
+  );
+}
+
 /** The relations that a query's text reads from, as they are written. */
 export function relationsIn(text: string): ObjectName[] {
   return placesFromTheEnd(text, "query").filter((place) => place.kind === "relation" && !place.quoted)
