@@ -1,5 +1,5 @@
 /**
- * The database as a library, and the client of its binary protocol.
+ * The database as a library, the whole server inside of a program, and the client of its binary protocol.
  *
  * ```ts
  * import { open } from "./mod.ts";
@@ -15,6 +15,7 @@
  */
 import { denoHost } from "./engine/host/deno_host.ts";
 import { memoryHost } from "./engine/host/memory_host.ts";
+import type { Server, ServeSettings } from "./cli/serve.ts";
 import { Database } from "./engine/session/database.ts";
 
 export { DatabaseError, type ErrorFields, SQLSTATE, type SqlState } from "./engine/base/errors.ts";
@@ -38,6 +39,8 @@ export type {
   CopyChunk,
   PipelineStatement,
 } from "./gateways/binary/client_api.ts";
+
+export type { Server, ServeSettings } from "./cli/serve.ts";
 
 /** Options of {@link open}. */
 export interface OpenOptions {
@@ -63,4 +66,42 @@ export interface OpenOptions {
 export function open(directory: string, options: OpenOptions = {}): Promise<Database> {
   const host = directory === ":memory:" ? memoryHost() : denoHost();
   return Database.open({ host, directory, ...options });
+}
+
+/**
+ * Starts the whole server in this program, with the settings of the configuration file of `dbd`.
+ *
+ * ```ts
+ * import { connect, serve } from "./mod.ts";
+ *
+ * await using server = await serve({
+ *   data_dir: ":memory:",
+ *   listen_addr: "127.0.0.1:0",
+ *   http_addr: "127.0.0.1:0",
+ *   pg_addr: "127.0.0.1:0",
+ *   pg_max_conns: 20,
+ *   token: "secret",
+ * });
+ * await server.database.execute("CREATE TABLE ball (id BIGINT PRIMARY KEY, color TEXT)");
+ *
+ * await using client = await connect({ address: server.addresses.binary, token: "secret" });
+ * await client.execute("INSERT INTO ball VALUES (1, 'red')");
+ * const answer = await fetch(`http://${server.addresses.http}/v1/sql`, {
+ *   method: "POST",
+ *   headers: { Authorization: "Bearer secret", "Content-Type": "text/plain" },
+ *   body: "SELECT color FROM ball",
+ * });
+ * if ((await answer.json()).rows[0].color !== "red") throw new Error("unexpected");
+ * ```
+ *
+ * `log` receives lines for people who watch the server: internal errors, certificates that cannot be read. Raises
+ * {@link DatabaseError}: 22023 for a setting that is unknown or wrong, 58030 when an address cannot be listened on, and
+ * those of {@link open}.
+ */
+export async function serve(
+  settings: ServeSettings = {},
+  log: (line: string) => void = () => {},
+): Promise<Server> {
+  const { serveDatabase } = await import("./cli/serve.ts");
+  return await serveDatabase(settings, log);
 }

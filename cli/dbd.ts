@@ -8,7 +8,8 @@ import { denoHost } from "../engine/host/deno_host.ts";
 import { features } from "./features.ts";
 import { version } from "./shared/version.ts";
 import { StartError } from "./dbd/start_error.ts";
-import { oneLine, runServer } from "./dbd/run_server.ts";
+import { runServer } from "./dbd/run_server.ts";
+import { oneLine } from "./dbd/start_server.ts";
 import { verify } from "./dbd/verify.ts";
 import { helpText, readCommand, UsageError } from "./dbd/settings.ts";
 

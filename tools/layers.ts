@@ -20,8 +20,8 @@ export interface Layer {
  * layer starts with a line here, and with its reason in `docs/architecture.md`.
  */
 export const layers: readonly Layer[] = [
+  { path: "mod.ts", rank: 105 },
   { path: "cli", rank: 100 },
-  { path: "mod.ts", rank: 95 },
   { path: "gateways", rank: 90 },
   { path: "engine/sharding", rank: 85 },
   { path: "engine/session", rank: 80 },

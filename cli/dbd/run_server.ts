@@ -5,29 +5,17 @@
  * everything is synced, exit code 0. A second one (at least a second later) ends the process at once with 1. A failed
  * log ends it with 1: what was acknowledged is safe, the rest is not to be trusted.
  */
-import { setChecksInput } from "../../engine/base/assert.ts";
-import { DatabaseError } from "../../engine/base/errors.ts";
-import { denoHost } from "../../engine/host/deno_host.ts";
-import { memoryHost } from "../../engine/host/memory_host.ts";
-import { Engine } from "../../engine/session/engine.ts";
 import { formatAddress } from "../../gateways/binary/address.ts";
-import type { Features } from "../features/feature_table.ts";
-import { openExternalSources } from "./external.ts";
 import { collectWhenIdle } from "./idle_memory.ts";
-import { type ServerEncryption, startEncryption } from "./encryption.ts";
-import { type Listeners, startListeners } from "./listeners.ts";
+import type { Listeners } from "./listeners.ts";
 import type { ServerSettings } from "./settings.ts";
-import { StartError } from "./start_error.ts";
+import { type StartRequest, startServer } from "./start_server.ts";
 
 /** Signals within this time of the first are the same request. */
 const REPEATED_SIGNAL_MICROSECONDS = 1_000_000;
 
 /** What the program needs of the world. */
-export interface ServerWorld {
-  readonly features: Features;
-  readonly version: string;
-  /** Writes one line for people who watch the server. */
-  log(line: string): void;
+export interface ServerWorld extends StartRequest {
   /** Calls back at each SIGTERM and SIGINT. */
   onStopSignal(listener: (signal: string) => void): void;
   /** Calls back at each SIGHUP. */
@@ -36,27 +24,9 @@ export interface ServerWorld {
   exit(code: number): never;
 }
 
-/** Runs the server to its end; answers the exit code. Raises {@link StartError} or a usage error. */
+/** Runs the server to its end; answers the exit code. Raises a `StartError` or a usage error. */
 export async function runServer(settings: ServerSettings, world: ServerWorld): Promise<number> {
-  if (settings.checksInput) setChecksInput(true);
-  const engine = await openEngine(settings, world.features);
-  let listeners: Listeners;
-  let encryption: ServerEncryption | null = null;
-  try {
-    encryption = await startEncryption(settings, world.features, (line) => world.log(line));
-    listeners = await startListeners({
-      engine,
-      settings,
-      features: world.features,
-      encryption,
-      version: world.version,
-      onInternalError: (error) => world.log(`internal error: ${describe(error)}`),
-    });
-  } catch (error) {
-    encryption?.close();
-    await engine.close();
-    throw error;
-  }
+  const { engine, listeners, encryption, close } = await startServer(settings, world);
   for (const line of startLines(listeners, settings, encryption?.startLines)) world.log(line);
   if (encryption !== null) {
     const { reload } = encryption;
@@ -90,40 +60,14 @@ export async function runServer(settings: ServerSettings, world: ServerWorld): P
   }
   world.log(`${end.signal}: stopping`);
   stopCollecting();
-  encryption?.close();
   const failed = engine.failed.then(() => "failed" as const);
-  const closing = (async () => {
-    await listeners.close(settings.drainMilliseconds);
-    await engine.close();
-    return "closed" as const;
-  })();
+  const closing = close(settings.drainMilliseconds).then(() => "closed" as const);
   if (await Promise.race([closing, failed]) === "failed") {
     world.log("the log could not be written while stopping; check the disk");
     return 1;
   }
   world.log("stopped");
   return 0;
-}
-
-async function openEngine(settings: ServerSettings, features: Features): Promise<Engine> {
-  const { dataDirectory } = settings;
-  const host = dataDirectory === ":memory:" ? memoryHost() : denoHost();
-  const external = await openExternalSources(settings, features, host.clock);
-  try {
-    return await Engine.open({
-      host,
-      directory: dataDirectory,
-      blockCacheBytes: settings.blockCacheBytes,
-      checkpointLogBytes: settings.checkpointLogBytes,
-      ...(external === undefined ? {} : { external }),
-    });
-  } catch (error) {
-    if (!(error instanceof DatabaseError)) throw error;
-    const message = error.message.includes(dataDirectory)
-      ? error.message
-      : `Cannot open data directory "${dataDirectory}": ${error.message}`;
-    throw new StartError(oneLine(error.hint === undefined ? message : `${message}. ${error.hint}`));
-  }
 }
 
 /** What is printed when the server is ready. */
@@ -161,13 +105,4 @@ function exampleLines(listeners: Listeners, settings: ServerSettings): string[] 
   }
   lines.push(`  deno task dbcli --addr ${formatAddress(binary)} 'SELECT 6 * 7 AS answer'`);
   return lines;
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.stack ?? error.message : String(error);
-}
-
-/** A text without line breaks. */
-export function oneLine(text: string): string {
-  return text.replace(/\s*\n\s*/g, " ");
 }

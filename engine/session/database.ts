@@ -68,9 +68,12 @@ export function engineOf(database: Database): Engine {
 export class Database implements Executor, AsyncDisposable {
   readonly #engine: Engine;
   readonly #idle: Session[] = [];
+  /** Closes what owns the engine; null: the database does. */
+  readonly #closeOwner: (() => Promise<void>) | null;
 
-  private constructor(engine: Engine) {
+  private constructor(engine: Engine, closeOwner: (() => Promise<void>) | null = null) {
     this.#engine = engine;
+    this.#closeOwner = closeOwner;
   }
 
   static {
@@ -80,6 +83,11 @@ export class Database implements Executor, AsyncDisposable {
   /** Opens or creates a database; `open` of `mod.ts` chooses the host. */
   static async open(options: EngineOptions): Promise<Database> {
     return new Database(await Engine.open(options));
+  }
+
+  /** The database of an engine that a server serves, too; closing it closes the server. */
+  static over(engine: Engine, closeServer: () => Promise<void>): Database {
+    return new Database(engine, closeServer);
   }
 
   execute(sql: string, parameters: readonly JavaScriptValue[] = []): Promise<ExecuteResult> {
@@ -143,7 +151,7 @@ export class Database implements Executor, AsyncDisposable {
   /** Makes everything durable and releases the directory. */
   async close(): Promise<void> {
     for (const session of this.#idle.splice(0)) session.close();
-    await this.#engine.close();
+    await (this.#closeOwner === null ? this.#engine.close() : this.#closeOwner());
   }
 
   /** The same as {@link Database.close}. */

@@ -14,7 +14,7 @@ import { type FreshClone, freshClone, writeProgram } from "../support/fresh_clon
 import { runProgram } from "../support/programs.ts";
 import { ShellSession } from "../support/shell_session.ts";
 
-const startCommand = "npx -y deno@2.9.6 task start";
+const startCommand = "npx -y deno@2.9.6 task -c cli/server.json start";
 const clientCommand = "npx -y deno@2.9.6 task --quiet dbcli";
 /** What the tour names for those who compiled. */
 const compiledStart = "dist/dbd --dev 127.0.0.1:7878 ./data";

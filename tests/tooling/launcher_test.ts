@@ -32,6 +32,8 @@ interface Outcome {
 class Bench implements AsyncDisposable {
   readonly folder: string;
   readonly executable: string;
+  /** Whether the newest start said that it unpacks; the line is left out of its outcome. */
+  saidUnpacking = false;
 
   private constructor(folder: string) {
     this.folder = folder;
@@ -75,7 +77,10 @@ class Bench implements AsyncDisposable {
   ): Promise<Outcome> {
     const { code, stdout, stderr } = await this.command(parameters, environment).output();
     const decoder = new TextDecoder();
-    return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+    const lines = decoder.decode(stderr);
+    const others = lines.replace(/^tool: unpacking into .*; the next start is faster\n/gm, "");
+    this.saidUnpacking = others !== lines;
+    return { code, stdout: decoder.decode(stdout), stderr: others };
   }
 
   async files(folder: string): Promise<string[]> {
@@ -110,7 +115,9 @@ Deno.test("a launcher passes arguments and exit codes on", async () => {
     stdout: "program:hello <exit><3><a b><><*><--help>\n",
     stderr: "",
   });
+  ok(bench.saidUnpacking);
   strictEqual((await bench.start(["exit", "0"])).code, 0);
+  ok(!bench.saidUnpacking);
   deepStrictEqual(await bench.files("cache/db"), ["HASH/deno", "HASH/deno.verified", "HASH/tool.js"]);
 });
 
@@ -131,6 +138,60 @@ Deno.test("a launcher becomes the program, so signals reach it", async () => {
   await reader.cancel();
   await child.stderr.cancel();
 });
+
+Deno.test("a launcher that is killed while it unpacks leaves no process, and the next start cleans up", async () => {
+  await using bench = await Bench.open();
+  const noise = new Uint8Array(10 << 20);
+  for (let at = 0; at < noise.length; at += 65_536) crypto.getRandomValues(noise.subarray(at, at + 65_536));
+  const script = new TextEncoder().encode(`${fakeRuntime}exit 0\n`);
+  await Deno.writeFile(`${bench.folder}/runtime`, script);
+  const file = await Deno.open(`${bench.folder}/runtime`, { append: true });
+  for (let at = 0; at < noise.length;) at += await file.write(noise.subarray(at));
+  file.close();
+  await bench.build();
+  for (const milliseconds of [10, 40, 80, 140]) {
+    const child = bench.command(["wait"]).spawn();
+    await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    child.kill("SIGKILL");
+    await child.status;
+    await Promise.all([child.stdout.cancel(), child.stderr.cancel()]);
+    let left: string[] = [];
+    for (let round = 0; round < 50; round++) {
+      left = processesOf(bench.folder);
+      if (left.length === 0) break;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    deepStrictEqual(left, [], `${milliseconds} ms`);
+  }
+  await Deno.remove(`${bench.folder}/cache/db`, { recursive: true });
+  await Deno.mkdir(`${bench.folder}/cache/db/unpack.old`, { recursive: true });
+  await Deno.utime(`${bench.folder}/cache/db/unpack.old`, 0, 0);
+  strictEqual((await bench.start(["x"])).stdout, "program:hello <x>\n");
+  ok([...Deno.readDirSync(`${bench.folder}/cache/db`)].every(({ name }) => !name.startsWith("unpack.")));
+});
+
+/** The processes that name the folder in their command or have a file of it open. */
+function processesOf(folder: string): string[] {
+  const found: string[] = [];
+  for (const { name } of Deno.readDirSync("/proc")) {
+    if (!/^\d+$/.test(name) || name === String(Deno.pid)) continue;
+    try {
+      const command = Deno.readTextFileSync(`/proc/${name}/cmdline`).replaceAll("\0", " ");
+      const files = [...Deno.readDirSync(`/proc/${name}/fd`)].map((fd) => {
+        try {
+          return Deno.readLinkSync(`/proc/${name}/fd/${fd.name}`);
+        } catch {
+          // It was closed meanwhile.
+          return "";
+        }
+      });
+      if (command.includes(folder) || files.some((file) => file.startsWith(folder))) found.push(command);
+    } catch {
+      // The process ended meanwhile.
+    }
+  }
+  return found;
+}
 
 Deno.test("a launcher unpacks a damaged or missing part anew", async () => {
   await using bench = await Bench.open();

@@ -1,0 +1,98 @@
+/**
+ * Opens the data directory and starts what listens, for the program `dbd` and for `serve()` of the library. What was
+ * opened is closed again when a later part cannot start.
+ */
+import { setChecksInput } from "../../engine/base/assert.ts";
+import { DatabaseError } from "../../engine/base/errors.ts";
+import { denoHost } from "../../engine/host/deno_host.ts";
+import { memoryHost } from "../../engine/host/memory_host.ts";
+import { Engine } from "../../engine/session/engine.ts";
+import type { Features } from "../features/feature_table.ts";
+import { type ServerEncryption, startEncryption } from "./encryption.ts";
+import { openExternalSources } from "./external.ts";
+import { type Listeners, startListeners } from "./listeners.ts";
+import type { ServerSettings } from "./settings.ts";
+import { StartError } from "./start_error.ts";
+
+/** What a server needs besides its settings. */
+export interface StartRequest {
+  readonly features: Features;
+  readonly version: string;
+  /** Writes one line for people who watch the server. */
+  log(line: string): void;
+}
+
+/** A server that runs. */
+export interface StartedServer {
+  readonly engine: Engine;
+  readonly listeners: Listeners;
+  /** null: everything is in clear text. */
+  readonly encryption: ServerEncryption | null;
+  /** Stops accepting, lets running statements finish within the time, and makes everything durable. */
+  close(drainMilliseconds: number): Promise<void>;
+}
+
+/** Starts a server. Raises {@link StartError} or a usage error. */
+export async function startServer(settings: ServerSettings, request: StartRequest): Promise<StartedServer> {
+  const { features, version } = request;
+  if (settings.checksInput) setChecksInput(true);
+  const engine = await openEngine(settings, features);
+  let encryption: ServerEncryption | null = null;
+  try {
+    encryption = await startEncryption(settings, features, (line) => request.log(line));
+    const listeners = await startListeners({
+      engine,
+      settings,
+      features,
+      encryption,
+      version,
+      onInternalError: (error) => request.log(`internal error: ${describe(error)}`),
+    });
+    return {
+      engine,
+      listeners,
+      encryption,
+      close: async (drainMilliseconds) => {
+        encryption?.close();
+        await listeners.close(drainMilliseconds);
+        await engine.close();
+      },
+    };
+  } catch (error) {
+    encryption?.close();
+    await engine.close();
+    throw error;
+  }
+}
+
+async function openEngine(settings: ServerSettings, features: Features): Promise<Engine> {
+  const { dataDirectory } = settings;
+  const host = dataDirectory === ":memory:" ? memoryHost() : denoHost();
+  const external = await openExternalSources(settings, features, host.clock);
+  try {
+    return await Engine.open({
+      host,
+      directory: dataDirectory,
+      blockCacheBytes: settings.blockCacheBytes,
+      checkpointLogBytes: settings.checkpointLogBytes,
+      ...(external === undefined ? {} : { external }),
+    });
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    const message = error.message.includes(dataDirectory)
+      ? error.message
+      : `Cannot open data directory "${dataDirectory}": ${error.message}`;
+    throw new StartError(oneLine(error.hint === undefined ? message : `${message}. ${error.hint}`), {
+      cause: error,
+    });
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.stack ?? error.message : String(error);
+}
+
+/** A text without line breaks. */
+export function oneLine(text: string): string {
+  return text.replace(/\s*\n\s*/g, " ");
+}
