@@ -1,0 +1,126 @@
+/**
+ * The database document row by row, from outside: a compiled server, clients over the wire. What is not built yet is
+ * in a list of its own, so that the count says how much of the document holds.
+ */
+import { deepStrictEqual, ok } from "node:assert/strict";
+import { compiledPrograms } from "../../tools/compiled_programs.ts";
+import { isInstalled, reportNotRun } from "../../tools/not_run.ts";
+import { HTTP_ROWS, WEBSOCKET_ROWS } from "./document/http_rows.ts";
+import type { DocumentRow, DocumentServer } from "./document/row.ts";
+import { EXTERNAL_ROWS, LIMIT_ROWS, PROGRAM_ROWS, TLS_ROWS } from "./document/server_rows.ts";
+import { LOGIC_ROWS, RESOURCE_ROWS, STATEMENT_ROWS } from "./document/sql_rows.ts";
+import { BINARY_ROWS, CLIENT_ROWS, PG_ROWS } from "./document/wire_rows.ts";
+
+/** In this order, for later rows use what earlier ones have made. */
+const SECTIONS: readonly (readonly [title: string, rows: readonly DocumentRow[]])[] = [
+  ["tables, columns, rows", RESOURCE_ROWS],
+  ["constraints and logic", LOGIC_ROWS],
+  ["SQL statements", STATEMENT_ROWS],
+  ["HTTP gateway", HTTP_ROWS],
+  ["WebSocket", WEBSOCKET_ROWS],
+  ["PG wire protocol", PG_ROWS],
+  ["binary protocol", BINARY_ROWS],
+  ["dbcli", CLIENT_ROWS],
+  ["external sources", EXTERNAL_ROWS],
+  ["server program", PROGRAM_ROWS],
+  ["transport encryption", TLS_ROWS],
+  ["limits", LIMIT_ROWS],
+];
+
+/** Rows of the document that no server does yet. */
+const MISSING: readonly string[] = [
+  "replication over TCP (`--replica`, `--peers`)",
+  "a cluster client finds the primary and retries safely on failover",
+  "`shard_count`: K shard groups behind a router",
+  "cross-shard transactions of point operations",
+  "scans across shards fan out and merge; `partial_on_timeout`",
+];
+
+const TOKEN = "shared-secret";
+
+/** Runs a compiled server around some work. */
+async function withServer(work: (server: DocumentServer) => Promise<void>): Promise<void> {
+  const { dbd, dbcli } = await compiledPrograms();
+  const directory = await Deno.makeTempDir({ prefix: "document-" });
+  const any = "127.0.0.1:0";
+  const child = new Deno.Command(dbd, {
+    args: [
+      ...["--http-addr", any, "--pg-addr", any, "--token", TOKEN, "--pg-max-conns", "16"],
+      ...[
+        "--pg-idle-timeout",
+        "2",
+        "--dev-tls",
+        "--http-tls-addr",
+        any,
+        "--external-allow",
+        "127.0.0.1",
+        any,
+        `${directory}/data`,
+      ],
+    ],
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+    stdout: "null",
+    stderr: "piped",
+  }).spawn();
+  let log = "";
+  const ready = Promise.withResolvers<void>();
+  const reading = (async () => {
+    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
+      log += text;
+      if (/^dbd: ready$/m.test(log)) ready.resolve();
+    }
+    ready.reject(new Error(`dbd has ended: ${log}`));
+  })();
+  try {
+    await ready.promise;
+    const addressOf = (listener: string) =>
+      new RegExp(`^dbd: ${listener} on (\\S+)$`, "m").exec(log)?.[1] ?? "";
+    await work({
+      dbd,
+      dbcli,
+      token: TOKEN,
+      address: addressOf("binary protocol"),
+      http: addressOf("HTTP"),
+      https: addressOf("HTTPS").replace("127.0.0.1", "localhost"),
+      ca: `${directory}/data/tls/ca.pem`,
+      pgPort: Number(addressOf("PostgreSQL protocol").split(":").at(-1)),
+    });
+  } finally {
+    try {
+      child.kill("SIGTERM");
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error; // It has ended by itself, which the work has noticed.
+    }
+    await child.status;
+    await reading.catch(() => undefined);
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+Deno.test("every row of the database document that is built holds on the compiled server", () =>
+  withServer(async (server) => {
+    const failures: string[] = [];
+    const peers = ["psql", "curl"];
+    const isThere = await Promise.all(peers.map((program) => isInstalled(program)));
+    const installed = new Set(peers.filter((_, index) => isThere[index]));
+    let count = 0;
+    for (const [title, rows] of SECTIONS) {
+      for (const { name, needs, check } of rows) {
+        if (needs !== undefined && !installed.has(needs)) {
+          reportNotRun(`${title}: ${name}`, `${needs} is not installed`);
+          continue;
+        }
+        count++;
+        try {
+          await check(server);
+        } catch (error) {
+          failures.push(`${title}: ${name}: ${error instanceof Error ? error.message.slice(0, 500) : error}`);
+        }
+      }
+    }
+    const total = count + MISSING.length;
+    console.log(`${count - failures.length} of ${total} rows of the database document hold`);
+    ok(count > 150, `only ${count} rows`);
+    deepStrictEqual(failures, []);
+  }));
