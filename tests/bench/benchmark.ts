@@ -13,6 +13,8 @@ export interface Peer {
   readonly port: number;
   readonly user: string;
   readonly database: string;
+  /** Clients connect over TLS; absent: in clear text. */
+  readonly tls?: true;
   stop(): Promise<void>;
   /** Starts another server of the same kind, with settings of its own. */
   another(options: ServerOptions): Promise<Peer>;
@@ -22,6 +24,8 @@ export interface Peer {
 export interface ServerOptions {
   /** Memory for data read from files: `--block-cache`, `shared_buffers`. The default when absent. */
   readonly cacheBytes?: number;
+  /** With a certificate (ECDSA P-256). */
+  readonly tls?: true;
 }
 
 /** How large the work is: `smoke` is what the tests run so that no benchmark rots. */

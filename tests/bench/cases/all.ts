@@ -5,7 +5,7 @@ import { copy } from "./copy.ts";
 import { copyTriggers } from "./copy_triggers.ts";
 import { growth } from "./growth.ts";
 import { largeTable, ranges } from "./large_table.ts";
-import { pgbench } from "./pgbench.ts";
+import { overTls, pgbench } from "./pgbench.ts";
 import { memory, restart } from "./restart.ts";
 import { stalls } from "./stalls.ts";
 import { tpch, tpchGrowth } from "./tpch.ts";
@@ -17,6 +17,7 @@ export const BENCHMARKS: Readonly<Record<string, readonly Benchmark[]>> = {
       pgbench("point read", mode, clients, bar)
     )
   ),
+  "tls": overTls,
   "point-write": [[1, "–"], [8, "≥ 0.8"], [32, "–"]].map(([clients, bar]) =>
     pgbench("point write", "prepared", Number(clients), String(bar))
   ),

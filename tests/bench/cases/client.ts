@@ -65,7 +65,11 @@ function runClient(name: string, peer: Peer, args: readonly string[]): Promise<s
   const program = findPostgresqlProgram(name);
   if (program === null) throw new Error(`${name} is not installed`);
   return runProgram(program, ["-h", peer.host, "-p", String(peer.port), "-U", peer.user, ...args], {
-    env: { PGPASSWORD: "", HOME: Deno.env.get("TMPDIR") ?? "/tmp" },
+    env: {
+      PGPASSWORD: "",
+      PGSSLMODE: peer.tls === true ? "require" : "prefer",
+      HOME: Deno.env.get("TMPDIR") ?? "/tmp",
+    },
   });
 }
 

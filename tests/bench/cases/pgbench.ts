@@ -41,6 +41,31 @@ export function pgbench(
   };
 }
 
+const encrypted = new Map<Peer, Peer>();
+
+/** Point reads over TLS, on servers of their own. */
+export const overTls: readonly Benchmark[] = (["simple", "extended", "prepared"] as const).map(
+  (mode, index, all): Benchmark => {
+    const { measure, ...benchmark } = pgbench("point read", mode, 8, "≥ 0.9");
+    const serverOf = (peer: Peer): Peer => encrypted.get(peer) ?? peer;
+    return {
+      ...benchmark,
+      name: `${benchmark.name}, TLS`,
+      prepare: async (peer) => {
+        if (!encrypted.has(peer)) encrypted.set(peer, await peer.another({ tls: true }));
+        await initialize(serverOf(peer), 1);
+      },
+      measure: (peer, scale) => measure(serverOf(peer), scale),
+      ...(index < all.length - 1 ? {} : {
+        finish: async () => {
+          for (const server of encrypted.values()) await server.stop();
+          encrypted.clear();
+        },
+      }),
+    };
+  },
+);
+
 /** Makes pgbench's tables of a size, unless the peer has them in that size from before. */
 export async function initialize(peer: Peer, scale: number): Promise<void> {
   const key = `${peer.name}:${peer.port}`;

@@ -29,6 +29,7 @@ export interface DbdOptions {
   readonly directory?: string;
   readonly flags?: readonly string[];
   readonly v8Flags?: string;
+  readonly tls?: true;
 }
 
 /** Free ports, chosen by the system when they are bound, so that nobody else can take them in between. */
@@ -58,6 +59,7 @@ export async function startDbd(options: DbdOptions = {}): Promise<DbdPeer> {
       "--http-addr",
       anyPort,
       ...(options.flags ?? []),
+      ...(options.tls === true ? ["--dev-tls"] : []),
       anyPort,
       `${directory}/data`,
     ],
@@ -77,6 +79,7 @@ export async function startDbd(options: DbdOptions = {}): Promise<DbdPeer> {
     database: "postgres",
     directory: `${directory}/data`,
     processId: child.pid,
+    ...(options.tls === undefined ? {} : { tls: options.tls }),
     stop: async () => {
       child.kill("SIGTERM");
       await child.status;

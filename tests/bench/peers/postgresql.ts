@@ -1,9 +1,17 @@
 /** A private PostgreSQL server in a temporary directory, with its default settings, as the peer to compare with. */
+import { ensureDevelopmentCertificate } from "../../../gateways/tls/development_certificate.ts";
 import type { Peer } from "../benchmark.ts";
 import { findPostgresqlProgram, freePort, runProgram, waitForPort } from "./process.ts";
 
+/** How to start it. */
+export interface PostgresqlOptions {
+  readonly cacheBytes?: number;
+  /** With a certificate as that of dbd. */
+  readonly tls?: true;
+}
+
 /** Starts a server; null when PostgreSQL is not installed. */
-export async function startPostgresql(settings: readonly string[] = []): Promise<Peer | null> {
+export async function startPostgresql(options: PostgresqlOptions = {}): Promise<Peer | null> {
   const initdb = findPostgresqlProgram("initdb");
   const postgres = findPostgresqlProgram("postgres");
   if (initdb === null || postgres === null) return null;
@@ -29,13 +37,23 @@ export async function startPostgresql(settings: readonly string[] = []): Promise
   ]);
   await runProgram(initCommand, initArgs, { cwd: directory });
   const port = freePort();
-  const options = ["listen_addresses=127.0.0.1", `unix_socket_directories=${directory}`, ...settings];
+  const files = options.tls === undefined
+    ? null
+    : ensureDevelopmentCertificate(`${directory}/tls`, new Date());
+  if (files !== null && asRoot) await runProgram("chown", ["-R", "postgres:postgres", `${directory}/tls`]);
+  const settings = [
+    ...(options.cacheBytes === undefined ? [] : [`shared_buffers=${options.cacheBytes >> 20}MB`]),
+    ...(files === null
+      ? []
+      : ["ssl=on", `ssl_cert_file=${files.certificatePath}`, `ssl_key_file=${files.keyPath}`]),
+  ];
+  const parameters = ["listen_addresses=127.0.0.1", `unix_socket_directories=${directory}`, ...settings];
   const [command, args] = run(postgres, [
     "-D",
     data,
     "-p",
     String(port),
-    ...options.flatMap((each) => ["-c", each]),
+    ...parameters.flatMap((each) => ["-c", each]),
   ]);
   const child = new Deno.Command(command, {
     args,
@@ -52,10 +70,9 @@ export async function startPostgresql(settings: readonly string[] = []): Promise
     port,
     user: "postgres",
     database: "postgres",
-    another: async ({ cacheBytes }) => {
-      const other = await startPostgresql(
-        cacheBytes === undefined ? [] : [`shared_buffers=${cacheBytes >> 20}MB`],
-      );
+    ...(options.tls === undefined ? {} : { tls: options.tls }),
+    another: async (others) => {
+      const other = await startPostgresql(others);
       if (other === null) throw new Error("PostgreSQL has gone meanwhile");
       return other;
     },
