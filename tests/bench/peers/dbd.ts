@@ -7,6 +7,8 @@ export interface DbdPeer extends Peer {
   readonly processId: number;
   readonly httpPort: number;
   readonly binaryPort: number;
+  /** null: `--http-tls-addr` is not among the flags. */
+  readonly httpsPort: number | null;
   /** From the start of the process until it was ready. */
   readonly startMilliseconds: number;
   /** Sends SIGKILL and waits; the directory stays. */
@@ -67,13 +69,14 @@ export async function startDbd(options: DbdOptions = {}): Promise<DbdPeer> {
     stdout: "null",
     stderr: "piped",
   }).spawn();
-  const { port, httpPort, binaryPort } = await listening(child);
+  const { port, httpPort, httpsPort, binaryPort } = await listening(child);
   return {
     startMilliseconds: performance.now() - started,
     name: options.checkout === undefined ? "dbd" : "dbd before",
     host: "127.0.0.1",
     port,
     httpPort,
+    httpsPort,
     binaryPort,
     user: "postgres",
     database: "postgres",
@@ -105,7 +108,7 @@ export async function startDbd(options: DbdOptions = {}): Promise<DbdPeer> {
 /** The ports that the server says it listens on, once it is ready; rejects when it ends before that. */
 async function listening(
   child: Deno.ChildProcess,
-): Promise<{ readonly port: number; readonly httpPort: number; readonly binaryPort: number }> {
+): Promise<Pick<DbdPeer, "port" | "httpPort" | "httpsPort" | "binaryPort">> {
   const log = collect(child.stderr);
   if (!await log.until(/^dbd: ready$/m)) {
     const { code } = await child.status;
@@ -119,6 +122,7 @@ async function listening(
   return {
     port: printed(/PostgreSQL protocol on \S+:(\d+)/),
     httpPort: printed(/HTTP on \S+:(\d+)/),
+    httpsPort: log.text().includes("HTTPS on ") ? printed(/HTTPS on \S+:(\d+)/) : null,
     binaryPort: printed(/binary protocol on \S+:(\d+)/),
   };
 }
