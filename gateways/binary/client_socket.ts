@@ -6,6 +6,7 @@
 import { X509Certificate } from "node:crypto";
 import { connect, isIP, type Socket } from "node:net";
 import { checkServerIdentity, connect as connectTls, type TLSSocket } from "node:tls";
+import { stopConnectionWith } from "../shared/tls_flow.ts";
 import type { ClientTls } from "./client_api.ts";
 
 /** Where a socket goes. */
@@ -48,6 +49,7 @@ function openTls(
     ...(tls.ca === undefined ? {} : { ca: tls.ca }),
   });
   socket.setNoDelay(true);
+  socket.once("secureConnect", () => stopConnectionWith(socket));
   return socket;
 }
 

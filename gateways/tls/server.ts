@@ -13,6 +13,7 @@ import type {
   Secured,
   TlsServer,
 } from "../shared/byte_stream.ts";
+import { stopConnectionWith } from "../shared/tls_flow.ts";
 import type { ServerCertificate } from "./certificate.ts";
 import { SocketStream } from "./socket_stream.ts";
 
@@ -77,6 +78,7 @@ export class SecureServer implements TlsServer {
         // Without a `tls.Server` around it, a socket says in this way only that a record cannot be decrypted.
         secured.once("_tlsError", (error: Error) => secured.destroy(error));
         secured.once("close", () => this.connections--);
+        stopConnectionWith(secured);
         resolve({ socket: secured, encryption: encryptionOf(secured), endPoint });
       };
       const timer = setTimeout(

@@ -1,11 +1,12 @@
 /** TLS of HTTPS, of the binary protocol and its client, and certificates that change. */
 import { deepStrictEqual as same, match, rejects, strictEqual as equal, throws } from "node:assert/strict";
+import { createServer } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import { WebSocket } from "ws";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
 import { connect } from "../binary/client.ts";
-import { startBinaryServer } from "../binary/server.ts";
+import { listen, startBinaryServer } from "../binary/server.ts";
 import { startHttpServer } from "../http/server.ts";
 import { CertificateError, endPointOf, readCertificate } from "./certificate.ts";
 import { CertificateFiles } from "./certificate_files.ts";
@@ -91,6 +92,40 @@ Deno.test("HTTPS serves the paths of HTTP, requests in one packet with the hands
   );
   await http.close(0);
   equal(tls.server.connections, 0);
+});
+
+Deno.test("A paused TLS socket reads no further, and goes on where it stopped", async () => {
+  using tls = testTls();
+  const total = 24 << 20, pauseAt = 1 << 20;
+  let received = 0, sent = 0, sentWhilePaused = 0;
+  const ended = Promise.withResolvers<void>();
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    void tls.server.secure(socket, { protocols: ["test"], received: null }).then(({ socket: secured }) => {
+      secured.on("data", (data: Uint8Array) => {
+        const before = received;
+        received += data.length;
+        if (before >= pauseAt || received < pauseAt) return;
+        secured.pause();
+        const atPause = sent;
+        setTimeout(() => {
+          sentWhilePaused = sent - atPause;
+          secured.resume();
+        }, 150);
+      });
+      secured.on("end", () => secured.end()).on("close", () => ended.resolve());
+    });
+  });
+  const { port } = await listen(server, ADDRESS);
+  const client = await Deno.connectTls({ hostname: "localhost", port, caCerts: [tls.authority] });
+  const piece = new Uint8Array(65_536);
+  while (sent < total) sent += await client.write(piece);
+  await client.closeWrite();
+  await ended.promise;
+  client.close();
+  equal(received, total);
+  // What the system's buffers take on both sides.
+  equal(sentWhilePaused < 12 << 20, true, `${sentWhilePaused} bytes`);
+  await new Promise((resolve) => server.close(resolve));
 });
 
 async function readAll(connection: Deno.Conn): Promise<Uint8Array> {
