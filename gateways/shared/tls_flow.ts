@@ -19,6 +19,8 @@ export function stopConnectionWith(socket: TLSSocket): void {
       call(connection, method);
       return Reflect.apply(Reflect.get(prototype, method), handle, []);
     },
+    // Without it, nobody could shadow it.
+    writable: true,
   });
   // Between the handle and its class, so that whoever shadows a method on the handle finds this one again.
   Object.setPrototypeOf(

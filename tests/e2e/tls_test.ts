@@ -1,6 +1,6 @@
 /**
- * TLS of the compiled server with real clients: every `sslmode` of psql, libpq by psycopg, JDBC, `pg`, `postgres`, curl,
- * a WebSocket, WebSocket, dbcli and the library; and a certificate that is replaced while the server runs.
+ * TLS of the compiled server with real clients: every `sslmode` of psql, libpq by psycopg, JDBC, `pg`, `postgres`,
+ * curl, a WebSocket, dbcli and the library; and a certificate that is replaced while the server runs.
  */
 import { deepStrictEqual as same, match, rejects, strictEqual as equal } from "node:assert/strict";
 import pg from "pg";
