@@ -59,6 +59,8 @@ export function statusOf(code: string): number {
     case "58":
     case "XX":
       return 500;
+    case "HV":
+      return 502;
     case "28":
       return 401;
     default:
