@@ -20,7 +20,7 @@ const NAMES = [...Object.keys(BENCHMARKS), ...LANGUAGE];
 const HELP = `Usage: deno task bench [NAME…] [options]
 
 Runs the same work on dbd and its peers in turn: PostgreSQL, where it is installed, and for TPC-H DuckDB, SQLite and PGlite,
-whose packages are fetched when they are first needed. lang-speed runs programs of the language, of AssemblyScript (fetched
+whose packages are fetched when they are first needed. parquet reads lineitem as DuckDB does. lang-speed runs programs of the language, of AssemblyScript (fetched
 likewise) and JavaScript; lang-toolchain measures check, fmt, build and sizes; agent how quickly lang agent answers;
 pkg resolves and unpacks packages; lang is all of them.
 

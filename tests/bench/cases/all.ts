@@ -5,6 +5,7 @@ import { copy } from "./copy.ts";
 import { copyTriggers } from "./copy_triggers.ts";
 import { growth } from "./growth.ts";
 import { largeTable, ranges } from "./large_table.ts";
+import { parquet } from "./parquet.ts";
 import { overTls, pgbench } from "./pgbench.ts";
 import { memory, restart } from "./restart.ts";
 import { stalls } from "./stalls.ts";
@@ -35,4 +36,5 @@ export const BENCHMARKS: Readonly<Record<string, readonly Benchmark[]>> = {
   "analytics": analytics,
   "tpch": tpch,
   "tpch-growth": tpchGrowth,
+  "parquet": parquet,
 };
