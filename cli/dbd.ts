@@ -1,5 +1,5 @@
 /**
- * `dbd [LISTEN_ADDR] [DATA_DIR]`, the database server, and `dbd verify [DATA_DIR]`.
+ * `dbd [LISTEN_ADDR] [DATA_DIR]`, the database server, `dbd verify [DATA_DIR]` and `dbd health [HTTP_ADDR]`.
  *
  * Exit codes: 0 it was stopped, 1 it could not start or go on (one line on standard error says what to do), 2 bad
  * usage. What happens while it runs is logged on standard error, one line each.
@@ -10,6 +10,7 @@ import { version } from "./shared/version.ts";
 import { StartError } from "./dbd/start_error.ts";
 import { runServer } from "./dbd/run_server.ts";
 import { oneLine } from "./dbd/start_server.ts";
+import { health } from "./dbd/health.ts";
 import { verify } from "./dbd/verify.ts";
 import { helpText, readCommand, UsageError } from "./dbd/settings.ts";
 
@@ -49,6 +50,8 @@ export async function main(parameters: readonly string[]): Promise<number> {
           host: denoHost(),
           print: (line) => write(Deno.stdout, `${line}\n`),
         });
+      case "health":
+        return await health(command.address, { print: (line) => write(Deno.stdout, `${line}\n`) });
       case "run":
         return await runServer(command.settings, {
           features,

@@ -1,5 +1,6 @@
 /** `serve()` of the library: the whole server inside of a program. */
 import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
+import { health } from "./dbd/health.ts";
 import { connect, type DatabaseError, serve } from "../mod.ts";
 
 const OWN = { data_dir: ":memory:", listen_addr: "127.0.0.1:0" };
@@ -9,6 +10,11 @@ Deno.test("serve() serves every protocol from one database, with the token, and 
   await server.database.execute("CREATE TABLE t (n INT)");
   await using client = await connect({ address: server.addresses.binary, token: "secret" });
   await client.execute("INSERT INTO t VALUES (1)");
+  const [, port = "0"] = server.addresses.http?.split(":") ?? [];
+  const said: string[] = [];
+  const print = (line: string) => said.push(line);
+  strictEqual(await health({ hostname: "0.0.0.0", port: Number(port) }, { print }), 0);
+  match(said.join(), /"status":"ok"/);
   const ask = (headers: Record<string, string>) =>
     fetch(`http://${server.addresses.http}/v1/sql`, {
       method: "POST",
@@ -23,6 +29,7 @@ Deno.test("serve() serves every protocol from one database, with the token, and 
   match(server.addresses.pg ?? "", /^127\.0\.0\.1:\d+$/);
   strictEqual(server.addresses.https, null);
   await Promise.all([server.close(), server.close()]);
+  strictEqual(await health({ hostname: "127.0.0.1", port: Number(port) }, { print }), 1);
   await rejects(ask({ Authorization: "Bearer secret" }), TypeError);
   await rejects(server.database.query("SELECT 1"));
 });

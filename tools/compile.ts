@@ -1,6 +1,6 @@
 /**
- * `deno task compile [--features a,b] [--only dbd,lang] [--output DIR] [--launcher]`: makes the single-file executables
- * `dbd`, `dbcli` and `lang`, and `SHA256SUMS`, in `dist/`.
+ * `deno task compile [--features a,b] [--only dbd,lang] [--output DIR] [--launcher | --target TRIPLE]`: makes the
+ * single-file executables `dbd`, `dbcli` and `lang`, and `SHA256SUMS`, in `dist/`.
  *
  * The way is `deno compile`. It needs the base binary `denort`, downloaded from Deno's release host or named by
  * DENORT_BIN; where neither works the tool says so and makes a self-extracting file instead (see
@@ -9,7 +9,7 @@
  * Features are linked, not switched: a generated module, which lists the chosen features only, takes the place of
  * `cli/features.ts` through an import map, so a module that only an absent feature needs is not in the file.
  *
- * Exit codes: 0 done, 1 failed, 2 bad usage. Limits: executables are made for the machine that runs the tool.
+ * Exit codes: 0 done, 1 failed, 2 bad usage. Limits: self-extracting files are made for the machine that runs the tool.
  */
 import { parseArgs } from "node:util";
 import {
@@ -31,13 +31,15 @@ type Program = typeof programs[number];
 /** Longest wait for `deno compile`, whose download may meet a network that swallows packets. */
 const compileTimeoutMilliseconds = 5 * 60_000;
 
-const usage = `Usage: deno task compile [--features LIST] [--only LIST] [--output DIR] [--launcher]
+const usage =
+  `Usage: deno task compile [--features LIST] [--only LIST] [--output DIR] [--launcher | --target TRIPLE]
 
   --features LIST  build features, separated by commas (default: all; "" for none):
                    ${servedFeatureNames.join(" ")}
   --only LIST      programs to make, separated by commas (default: ${programs.join(",")})
   --output DIR     where to put them (default: dist)
-  --launcher       make self-extracting files without trying deno compile`;
+  --launcher       make self-extracting files without trying deno compile
+  --target TRIPLE  for another machine, as deno compile --target takes it`;
 
 /** An error in the command line. */
 class UsageError extends Error {}
@@ -47,6 +49,8 @@ interface Request {
   readonly programs: readonly Program[];
   readonly output: string;
   readonly launcher: boolean;
+  /** Another machine to compile for. */
+  readonly target: string | undefined;
 }
 
 function chosenNames<Name extends string>(
@@ -79,6 +83,7 @@ function parseRequest(parameters: readonly string[]): Request {
         only: { type: "string" },
         output: { type: "string", default: `${projectRoot}/dist` },
         launcher: { type: "boolean", default: false },
+        target: { type: "string" },
       },
     });
     return {
@@ -88,6 +93,7 @@ function parseRequest(parameters: readonly string[]): Request {
       programs: chosenNames(values.only, programs, "program"),
       output: values.output,
       launcher: values.launcher,
+      target: values.target,
     };
   } catch (error) {
     if (error instanceof TypeError) throw new UsageError(error.message);
@@ -105,12 +111,14 @@ async function compileProgram(
   program: Program,
   configuration: string,
   output: string,
+  target?: string,
 ): Promise<string | undefined> {
   const { code, stderr, timedOut } = await run(Deno.execPath(), [
     "compile",
     "--no-check",
     "-A",
     ...linkParameters(configuration),
+    ...(target === undefined ? [] : ["--target", target]),
     "--output",
     output,
     `${projectRoot}/cli/${program}.ts`,
@@ -200,7 +208,7 @@ async function writeChecksums(output: string): Promise<void> {
   await Deno.writeTextFile(`${output}/SHA256SUMS`, lines.join(""));
 }
 
-async function compile({ features, programs, output, launcher }: Request): Promise<void> {
+async function compile({ features, programs, output, launcher, target: machine }: Request): Promise<void> {
   await Deno.mkdir(output, { recursive: true });
   const folder = await Deno.makeTempDir({ dir: await Deno.realPath(output), prefix: ".compile-" });
   try {
@@ -208,11 +216,15 @@ async function compile({ features, programs, output, launcher }: Request): Promi
     let selfExtracting = launcher;
     let runtime: PackedFile | undefined;
     for (const program of programs) {
-      const target = `${folder}/${program}`;
+      const suffix = machine?.includes("windows") ? ".exe" : "";
+      const target = `${folder}/${program}${suffix}`;
       const chosen = program === "lang"
         ? await embedThreads({ configuration, folder, linkParameters })
         : configuration;
-      const reason = selfExtracting ? undefined : await compileProgram(program, chosen, target);
+      const reason = selfExtracting ? undefined : await compileProgram(program, chosen, target, machine);
+      if (reason !== undefined && machine !== undefined) {
+        throw new Error(`Cannot compile for ${machine}: no base binary (${reason}); name one in DENORT_BIN`);
+      }
       if (reason !== undefined) {
         selfExtracting = true;
         console.error(`deno compile cannot get its base binary (${reason}).`);
@@ -227,11 +239,12 @@ async function compile({ features, programs, output, launcher }: Request): Promi
           : { bundle: await bundleProgram(program, chosen, folder) };
         await writeLauncher({ path: target, program, version, runtime, ...parts });
       }
-      await tryProgram(program, target, folder);
-      await Deno.rename(target, `${output}/${program}`);
-      const { size } = await Deno.stat(`${output}/${program}`);
+      if (machine === undefined) await tryProgram(program, target, folder);
+      const made = `${output}/${program}${suffix}`;
+      await Deno.rename(target, made);
+      const { size } = await Deno.stat(made);
       const form = selfExtracting ? "self-extracting" : "deno compile";
-      console.log(`${output}/${program}  ${(size / 1_048_576).toFixed(1)} MiB, ${form}`);
+      console.log(`${made}  ${(size / 1_048_576).toFixed(1)} MiB, ${form}`);
     }
     await writeChecksums(output);
     console.log(`features: ${features.join(" ") || "none"}`);

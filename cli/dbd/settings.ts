@@ -180,6 +180,7 @@ export type Command =
   | { readonly kind: "help" }
   | { readonly kind: "version" }
   | { readonly kind: "verify"; readonly dataDirectory: string }
+  | { readonly kind: "health"; readonly address: Address }
   | { readonly kind: "run"; readonly settings: ServerSettings };
 
 /** Where settings come from. */
@@ -224,6 +225,11 @@ export function readCommand(sources: SettingSources): Command {
     if (more.length > 0) throw new UsageError(`unexpected argument "${more[0]}": dbd verify takes DATA_DIR`);
     const find = findIn(places);
     return { kind: "verify", dataDirectory: directory ?? find("data_dir") ?? DEFAULT_DIRECTORY };
+  }
+  if (verb === "health") {
+    if (more.length > 0) throw new UsageError(`unexpected argument "${more[0]}": dbd health takes HTTP_ADDR`);
+    const text = directory ?? findIn(places)("http_addr") ?? "127.0.0.1";
+    return { kind: "health", address: readAddress(text, DEFAULT_PORTS.http_addr ?? 0, "HTTP_ADDR") };
   }
   return { kind: "run", settings: settingsFrom({ ...line, places, sources }) };
 }
@@ -310,7 +316,7 @@ function parseCommandLine(parameters: readonly string[]): CommandLine {
       }
     }
   }
-  if (positional.length > 2 && positional[0] !== "verify") {
+  if (positional.length > 2 && positional[0] !== "verify" && positional[0] !== "health") {
     throw new UsageError(`unexpected argument "${positional[2]}": dbd takes LISTEN_ADDR and DATA_DIR`);
   }
   return { help, version, development, positional, values };
@@ -601,10 +607,12 @@ export function helpText(version: string, features: readonly FeatureName[]): str
 
 Usage: dbd [LISTEN_ADDR] [DATA_DIR] [options]
        dbd verify [DATA_DIR]
+       dbd health [HTTP_ADDR]
 
   LISTEN_ADDR                address of the binary protocol (default ${DEFAULT_LISTEN})
   DATA_DIR                   where the data is kept (default ${DEFAULT_DIRECTORY})
   verify                     read every byte and every value of a database that no server runs on, and name what is wrong
+  health                     ask a running server over HTTP whether it serves; exit code 0 if so
 
 Options
 ${lines.join("\n")}

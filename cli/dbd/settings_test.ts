@@ -67,6 +67,18 @@ Deno.test("readCommand() knows verify, with the directory from the same places",
   strictEqual(settings([]).checksInput, false);
 });
 
+Deno.test("readCommand() knows health, with the address of HTTP", () => {
+  const read = (parameters: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
+    readCommand({ parameters, environment, features: ["http-gateway"], readFile: () => "" });
+  deepStrictEqual(read(["health"]), { kind: "health", address: { hostname: "127.0.0.1", port: 6533 } });
+  deepStrictEqual(read(["health"], { DB_HTTP_ADDR: "0.0.0.0:7000" }), {
+    kind: "health",
+    address: { hostname: "0.0.0.0", port: 7000 },
+  });
+  deepStrictEqual(read(["health", ":9"]), { kind: "health", address: { hostname: "127.0.0.1", port: 9 } });
+  throws(() => read(["health", "a", "b"]), /dbd health takes HTTP_ADDR/);
+});
+
 Deno.test("readCommand() fills in ports and sizes", () => {
   deepStrictEqual(settings(["--pg-addr", "127.0.0.1"]).pgAddress, { hostname: "127.0.0.1", port: 5432 });
   deepStrictEqual(settings(["--http-addr", "localhost"]).httpAddress, { hostname: "127.0.0.1", port: 6533 });
