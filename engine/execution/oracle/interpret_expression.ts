@@ -6,8 +6,11 @@
  */
 import { unreachable } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { gas } from "../../base/gas.ts";
+import { metered, meteredCast } from "../../sql/functions/call_steps.ts";
 import type { BoundFunction } from "../../sql/functions/definition.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
+import { stepsOn } from "../../sql/plan/expression_steps.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import { isSubArray } from "../../types/sql_type.ts";
 import type { SqlRecord, SqlValue } from "../../types/value.ts";
@@ -73,11 +76,19 @@ export function evaluate(scope: Scope, expression: Expression): SqlValue {
       if (found === undefined) throw new Error(`column ${expression.column} is not in scope`);
       return found;
     }
-    case "call":
-      return call(scope, expression.function, expression.args.map(value));
+    case "call": {
+      const { args } = expression;
+      const called = gas.isCounting && stepsOn(expression.function, args) === null
+        ? metered(expression.function)
+        : expression.function;
+      return call(scope, called, args.map(value));
+    }
     case "cast": {
       const argument = value(expression.argument);
-      return argument === null ? null : expression.cast.evaluate(scope.context.evaluation, argument);
+      if (argument === null) return null;
+      const isCounted = gas.isCounting && expression.argument.kind !== "constant";
+      const cast = isCounted ? meteredCast(expression.cast) : expression.cast;
+      return cast.evaluate(scope.context.evaluation, argument);
     }
     case "and":
     case "or": {

@@ -4,8 +4,8 @@
  * Where the types of arguments and result bound the size of values, the number is fixed and known beforehand. Otherwise
  * it follows from the sizes of the arguments, charged before the call, and of the result, charged after it. Functions
  * whose work follows neither, because it multiplies sizes or makes a large result of small arguments, are in the table;
- * those that only know while they work (regular expressions, jsonpath) charge by themselves. A test measures that a
- * step of each function takes less than half a microsecond.
+ * those that only know while they work (regular expressions, jsonpath) charge by themselves. The rates are measured: no
+ * step of any function takes longer than about half a microsecond.
  */
 import { gas } from "../../base/gas.ts";
 import type { SqlType } from "../../types/sql_type.ts";
@@ -46,10 +46,10 @@ export function fixedSteps(called: BoundFunction): number | null {
   if (called.steps !== undefined) return called.steps === "own" ? null : called.steps;
   const rule = STEP_RULES.get(called.name);
   if (rule?.fixed !== undefined) return rule.fixed;
-  if (rule?.before !== undefined) return null;
   if (!isBoundedType(called.returnType) || !called.argumentTypes.every(isBoundedType)) return null;
-  const isOperator = !/[a-z]/.test(called.name);
-  return isOperator && called.inline !== undefined ? INLINE_STEPS : PLAIN_STEPS;
+  const isPlain = called.inline !== undefined && !/[a-z]/.test(called.name) &&
+    !called.argumentTypes.some(({ kind }) => kind === "timestamptz" || kind === "interval");
+  return isPlain ? INLINE_STEPS : PLAIN_STEPS;
 }
 
 /** The same for a cast. */

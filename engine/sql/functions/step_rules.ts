@@ -83,6 +83,11 @@ function filledSteps(_value?: SqlValue, lengths?: SqlValue): number {
   return Math.min(MAX_ELEMENTS, total) / 4;
 }
 
+/** Keys that are each looked for in the elements of a document. */
+function keysSteps(document?: SqlValue, keys?: SqlValue): number {
+  return keys instanceof SqlArray ? keys.length * lengthOf(document) / COMPARED_PER_STEP : 0;
+}
+
 function paddedSteps(text?: SqlValue, length?: SqlValue, fill?: SqlValue): number {
   const padded = Math.max(0, Number(length));
   return padded / (isWide(fill) ? 2 : WRITTEN_PER_STEP) + wideSteps(text, 4) + wideSteps(fill, 4);
@@ -98,14 +103,18 @@ const CASED: StepRule = { before: (text) => wideSteps(text, CASED_PER_STEP) };
 const TRIMMED: StepRule = { before: (text, set) => wideSteps(text, 2) + lengthOf(set) / 2 };
 /** Texts that are taken apart into characters. */
 const BY_CHARACTER: StepRule = { before: (text) => wideSteps(text, 4) };
-const SEARCHED: StepRule = { rate: 64, before: searchSteps };
+const SEARCHED: StepRule = { before: searchSteps };
 /** Who matches charges for it. */
 const PATTERN: StepRule = { rate: 32, before: (_text, pattern) => lengthOf(pattern) / 2 };
-const HASHED: StepRule = { rate: 8 };
+const HASHED: StepRule = { base: 20, rate: 8 };
 const DIVIDED: StepRule = {
   before: (left, right) => divisionSteps(sizeOfNumber(left) + sizeOfNumber(right)),
 };
 const SCANNED: StepRule = { rate: 256 };
+const ENCODED: StepRule = { rate: 64 };
+/** Templates and texts that are read part by part. */
+const TEMPLATE: StepRule = { base: 8, rate: 2, resultRate: WRITTEN_PER_STEP };
+const KEYS: StepRule = { before: keysSteps };
 const LIKE: StepRule = { rate: 32, before: likeSteps };
 
 function ruled(names: readonly string[], rule: StepRule): [string, StepRule][] {
@@ -115,6 +124,7 @@ function ruled(names: readonly string[], rule: StepRule): [string, StepRule][] {
 /** By name; casts of numerics are `numeric::`. */
 export const STEP_RULES: ReadonlyMap<string, StepRule> = new Map<string, StepRule>([
   ["repeat", {
+    resultRate: 256,
     before: (text, count) => lengthOf(text) * Math.max(0, Number(count)) / (2 * WRITTEN_PER_STEP),
   }],
   ...ruled(["lpad", "rpad"], PADDED),
@@ -130,14 +140,18 @@ export const STEP_RULES: ReadonlyMap<string, StepRule> = new Map<string, StepRul
   ["split_part", { before: searchSteps }],
   ["string_to_array", { rate: 4, before: searchSteps }],
   ["replace", { before: replacedSteps }],
-  ...ruled(["length", "char_length", "character_length", "octet_length", "bit_length"], SCANNED),
+  ...ruled(["length", "char_length", "character_length"], SCANNED),
+  ...ruled(["octet_length", "bit_length"], ENCODED),
+  ...ruled(["to_char", "to_number", "to_date", "to_timestamp", "pg_size_bytes"], TEMPLATE),
+  ...ruled(["extract", "date_part", "date_trunc", "timezone"], { base: 8, rate: 8 }),
+  ...ruled(["?|", "?&", "-"], KEYS),
   ...ruled(["starts_with", "^@"], SCANNED),
   ...ruled(["~~", "!~~", "~~*", "!~~*"], LIKE),
   ...ruled(["~", "!~", "~*", "!~*", "regexp_like", "regexp_count", "regexp_instr", "regexp_match"], PATTERN),
   ...ruled(["regexp_substr", "regexp_replace", "regexp_split_to_array", "similar_to_escape"], PATTERN),
   ...ruled(["md5", "sha224", "sha256", "sha384", "sha512", "hmac_sha256", "crc32", "crc32c"], HASHED),
   ["numeric::", { before: (value) => numberTextSteps(sizeOfNumber(value)) }],
-  ...ruled(["/", "div", "sqrt", "log", "ln", "exp", "width_bucket"], DIVIDED),
+  ...ruled(["/", "div", "sqrt", "log", "ln", "exp", "pow", "power", "^", "width_bucket"], DIVIDED),
   ...ruled(["round", "trunc"], { before: roundedSteps }),
   ["array_to_string", { before: joinedSteps }],
   ["array_fill", { before: filledSteps }],

@@ -17,6 +17,7 @@ const MAX_BACKTRACKING_STEPS = 2e7;
 /** The same where steps of `gas` are counted and the ways multiply, and how many make one such step. */
 const COUNTED_BACKTRACKING_STEPS = 250_000;
 const BACKTRACKING_STEPS_PER_STEP = 128;
+const FEW_BACKTRACKING_STEPS = 512;
 
 /** A matcher for a translated expression that V8 has accepted as `native`. */
 export function chooseMatcher(native: RegExp): Matcher {
@@ -46,6 +47,9 @@ class ChoosingMatcher implements Matcher {
   readonly #nativeFindsLongest: boolean;
   #automaton: Automaton | null = null;
   lastIndex = 0;
+  /** A length of text, and the steps that V8 may need for it. */
+  #boundLength = -1;
+  #boundSteps = 0;
 
   constructor(native: RegExp, parsed: ParsedSource) {
     this.#native = native;
@@ -78,18 +82,29 @@ class ChoosingMatcher implements Matcher {
 
   /** While steps are counted, V8 gets only what it surely does in a few of them, for nothing stops it. */
   #isCheap(length: number): boolean {
-    const { power, doublings } = this.#cost;
-    const most = gas.isCounting && power > 1 ? COUNTED_BACKTRACKING_STEPS : MAX_BACKTRACKING_STEPS;
-    return Math.max(2, length) ** power * 2 ** doublings <= most;
+    const most = gas.isCounting && this.#cost.power > 1 ? COUNTED_BACKTRACKING_STEPS : MAX_BACKTRACKING_STEPS;
+    return this.#bound(length) <= most;
+  }
+
+  /** Steps that V8 may need for a text of this length. */
+  #bound(length: number): number {
+    if (length !== this.#boundLength) {
+      const { power, doublings } = this.#cost;
+      this.#boundLength = length;
+      this.#boundSteps = Math.max(2, length) ** power * 2 ** doublings;
+    }
+    return this.#boundSteps;
   }
 
   /** Charges what V8 needs at worst for a match that ends at `end`, or for finding none, if that is negative. */
   #charge(from: number, end: number, length: number): void {
-    const { power, doublings, isAnchored } = this.#cost;
-    const rest = Math.max(2, length - from);
-    const starts = isAnchored ? 1 : Math.max(0, (end < 0 ? length : end) - from) + 1;
-    const each = rest ** (isAnchored ? power : power - 1) * 2 ** doublings;
-    gas.charge(1 + starts * each / BACKTRACKING_STEPS_PER_STEP);
+    let steps = this.#bound(length - from);
+    if (steps > FEW_BACKTRACKING_STEPS && !this.#cost.isAnchored) {
+      // A match that was found early was not searched for further on.
+      const starts = Math.max(0, (end < 0 ? length : end) - from) + 1;
+      steps *= Math.min(1, starts / Math.max(2, length - from));
+    }
+    gas.charge(1 + steps / BACKTRACKING_STEPS_PER_STEP);
   }
 
   #linear(): Automaton {
