@@ -93,15 +93,21 @@ export function columnOf(like: BatchColumn, values: readonly StoredValue[]): Bat
 function encodedTexts(
   values: readonly StoredValue[],
 ): { readonly offsets: Uint32Array; readonly bytes: Uint8Array } {
-  // NULL joins as nothing.
-  const all = values.join("");
-  const bytes = encodeUtf8(all);
-  const isAscii = bytes.length === all.length;
   const offsets = new Uint32Array(values.length + 1);
-  for (let row = 0, end = 0; row < values.length; row++) {
+  // The engine joins texts that are added up when they are read, all at once.
+  let all = "";
+  for (let row = 0; row < values.length; row++) {
     const value = values[row] as string | null;
-    if (value !== null) end += isAscii ? value.length : utf8ByteLength(value);
-    offsets[row + 1] = end;
+    if (value !== null) all += value;
+    offsets[row + 1] = all.length;
+  }
+  const bytes = encodeUtf8(all);
+  if (bytes.length !== all.length) {
+    for (let row = 0, end = 0; row < values.length; row++) {
+      const value = values[row] as string | null;
+      if (value !== null) end += utf8ByteLength(value);
+      offsets[row + 1] = end;
+    }
   }
   return { offsets, bytes };
 }

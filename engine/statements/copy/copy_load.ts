@@ -10,7 +10,7 @@
 import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { gas } from "../../base/gas.ts";
-import type { TableDefinition } from "../../catalog/definitions.ts";
+import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import type {
   CompiledStatement,
   ExecutionContext,
@@ -30,7 +30,7 @@ import type { BatchColumn, RowBatch, RowId, StoredRow, StoredValue } from "../..
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import { NO_ROW } from "../../storage/access/block.ts";
 import { batchRow } from "../../transactions/batch_values.ts";
-import { columnOf, columnReader } from "./computed_columns.ts";
+import { columnOf, type ColumnReader, columnReader } from "./computed_columns.ts";
 import { reserveIds } from "./batch_writer.ts";
 import { withContext } from "./copy_options.ts";
 
@@ -90,6 +90,21 @@ interface BadRow {
 interface CheckedBatch {
   readonly batch: RowBatch;
   readonly error: unknown;
+}
+
+/** Rows of a batch on their way through triggers, generated columns and checks. */
+interface RowsWork {
+  readonly batch: RowBatch;
+  /** Positions of what is read of a row, and how. */
+  readonly reads: readonly number[];
+  readonly readers: readonly ColumnReader[];
+  /** Positions of what is computed, and by position what has come of it. */
+  readonly makes: readonly number[];
+  readonly made: readonly StoredValue[][];
+  /** One row for all: only what is read of it is filled in. */
+  readonly values: StoredValue[];
+  row: number;
+  error: unknown;
 }
 
 class LoadExecution implements StatementExecution {
@@ -265,40 +280,59 @@ class LoadExecution implements StatementExecution {
   /** The batch as triggers and generated columns make it, up to the first row that violates NOT NULL or a check. */
   *#completed(batch: RowBatch): Generator<void, CheckedBatch> {
     const { table } = this.#load;
-    const completion = this.#completes ? this.#rules.completion : null;
-    const triggers = this.#triggers;
-    const made = table.columns.flatMap((column, position) =>
-      column.generatedText !== null || triggers?.sets.has(position) === true
-        ? [{ position, values: [] as StoredValue[] }]
-        : []
-    );
-    const reads = [...new Set([...completion?.uses ?? [], ...triggers?.uses ?? []])].flatMap((position) => {
-      const column = batch.columns[position];
-      return column === undefined ? [] : [{ position, read: columnReader(column, batch.rowCount) }];
-    });
-    // One row for all: only what is read of it is filled in.
-    const values: StoredValue[] = table.columns.map(() => null);
-    let { rowCount } = batch;
-    let error: unknown = null;
-    for (let row = 0; row < rowCount; row++) {
-      if (row % PIECE === PIECE - 1 || gas.isTurnDue) yield;
-      for (const { position, read } of reads) values[position] = read(row);
-      try {
-        triggers?.fire(this.#state, values, NO_STORED_ROW);
-        completion?.complete(this.#context, values, this.#state);
-      } catch (thrown) {
-        if (!(thrown instanceof DatabaseError)) throw thrown;
-        error = this.#failureOf(batch, row, thrown);
-        rowCount = row;
-        break;
-      }
-      for (const each of made) each.values.push(values[each.position] ?? null);
-    }
+    const uses = new Set(this.#triggers?.uses);
+    if (this.#completes) { for (const position of this.#rules.completion.uses) uses.add(position); }
+    const isMade = (column: ColumnDefinition, position: number): boolean =>
+      column.generatedText !== null || this.#triggers?.sets.has(position) === true;
+    const work: RowsWork = {
+      batch,
+      reads: [...uses],
+      readers: [...uses].map((position) =>
+        columnReader(batch.columns[position] as BatchColumn, batch.rowCount)
+      ),
+      makes: table.columns.flatMap((column, position) => isMade(column, position) ? [position] : []),
+      made: table.columns.map(() => []),
+      values: table.columns.map(() => null),
+      row: 0,
+      error: null,
+    };
+    while (!this.#completeRows(work)) yield;
     const columns = batch.columns.slice();
-    for (const each of made) {
-      columns[each.position] = columnOf(batch.columns[each.position] as BatchColumn, each.values);
+    for (const position of work.makes) {
+      columns[position] = columnOf(batch.columns[position] as BatchColumn, work.made[position] ?? []);
     }
-    return { batch: { ...batch, rowCount, columns }, error };
+    return { batch: { ...batch, rowCount: work.row, columns }, error: work.error };
+  }
+
+  /** Works through a piece of the rows; true: through the last one, or the first bad one. No generator: it is hot. */
+  #completeRows(work: RowsWork): boolean {
+    const { batch, reads, readers, makes, made, values } = work;
+    const fire = this.#triggers?.fire ?? null;
+    const completion = this.#completes ? this.#rules.completion : null;
+    const state = this.#state;
+    const end = Math.min(batch.rowCount, work.row + PIECE);
+    try {
+      for (; work.row < end; work.row++) {
+        for (let index = 0; index < reads.length; index++) {
+          values[reads[index] as number] = (readers[index] as ColumnReader)(work.row);
+        }
+        if (fire !== null) fire(state, values, NO_STORED_ROW);
+        if (completion !== null) completion.complete(this.#context, values, state);
+        for (let index = 0; index < makes.length; index++) {
+          const position = makes[index] as number;
+          (made[position] as StoredValue[]).push(values[position] as StoredValue);
+        }
+        if (gas.isTurnDue) {
+          work.row++;
+          break;
+        }
+      }
+    } catch (thrown) {
+      if (!(thrown instanceof DatabaseError)) throw thrown;
+      work.error = this.#failureOf(batch, work.row, thrown);
+      return true;
+    }
+    return work.row >= batch.rowCount;
   }
 
   /** The error of a row with all of its values in it. */
