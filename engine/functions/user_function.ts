@@ -5,10 +5,11 @@
  * What a call takes counts as steps (see `engine/base/gas.ts`), so that rows whose functions take long let others in. A
  * function whose code shows that it is short has a number of steps that is known, and is called without a look at it.
  */
-import { assert } from "../base/assert.ts";
+import { assert, assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { gas } from "../base/gas.ts";
 import type { UserFunctionDefinition } from "../catalog/definitions.ts";
+import { isIntegerKind } from "../types/number_or_bigint.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { SqlValue } from "../types/value.ts";
 import { expressionSteps, FunctionInstance } from "../wasm/function_instance.ts";
@@ -144,18 +145,22 @@ function compile(
   const args = parameters.flatMap((parameter, index) => argumentsOf(parameter, `a${index}`, index, puts))
     .join(", ");
   const isPlain = puts.length === 0 && result.scalar !== null;
+  const count = isShort ? [] : ["    call.count();"];
   const lines = [
     // The export itself is taken anew after a trap, which may have left its instance in disorder.
     "let f = first;",
     `function first(...args) { f = call.raw; return f(...args); }`,
+    "let n = firstNumbers;",
+    "function firstNumbers(...args) { n = call.numbers; return n(...args); }",
     `return function user_function(${names.join(", ")}) {`,
     "  let r;",
+    ...isPlain && takesNumbers(parameters, result) ? numberLines(parameters, result, count) : [],
     "  try {",
     ...isPlain
       ? [`    r = f(${args});`]
       : ["    call.begin();", ...puts.map((line) => `    ${line}`), `    r = call.run(${args});`],
     "  } catch (error) { f = first; throw call.failure(error); }",
-    ...isShort ? [] : ["  call.count();"],
+    ...count,
     `  return ${resultCode(result)};`,
     "};",
   ];
@@ -170,6 +175,42 @@ function compile(
   // The text is made by this program alone; nothing of the user's enters it.
   const make = new Function(...Object.keys(known), `"use strict";\n${lines.join("\n")}`);
   return make(...Object.values(known)) as CallableFunction["call"];
+}
+
+/** Whether an export over i64 can be called with numbers: infinite times have none. */
+function takesNumbers(parameters: readonly PassedValue[], result: PassedValue): boolean {
+  const all = [...parameters, result];
+  return all.some(({ scalar }) => scalar === "i64") &&
+    all.every(({ type, scalar, hasFlag }) =>
+      !hasFlag && (scalar !== "i64" || isIntegerKind(type.kind) || type.kind === "time")
+    );
+}
+
+/** The way that makes no bigint of values that are safe integers. */
+function numberLines(
+  parameters: readonly PassedValue[],
+  result: PassedValue,
+  count: readonly string[],
+): readonly string[] {
+  const test = parameters.flatMap(({ scalar }, index) =>
+    scalar === "i64" ? [`typeof a${index} === "number"`] : []
+  );
+  const args = parameters.map(({ type, scalar }, index) =>
+    scalar === "i64" ? `a${index}` : argumentCode(type, scalar ?? "i32", `a${index}`)
+  );
+  const isWide = result.scalar === "i64";
+  return [
+    `  if (${test.length === 0 ? "true" : test.join(" && ")}) {`,
+    "    try {",
+    `      r = n(${args.join(", ")});`,
+    "    } catch (error) { n = firstNumbers; throw call.failure(error); }",
+    ...count,
+    ...isWide ? ["    if (r !== r) return scalar(call.wide);"] : [],
+    `    return ${
+      isWide && result.type.kind === "i64" ? "r" : scalarResultCode(result.type, result.scalar ?? "i32", "r")
+    };`,
+    "  }",
+  ];
 }
 
 function typeAt(parameters: readonly PassedValue[], index: number): SqlType {
@@ -219,6 +260,16 @@ class Call {
   /** The export, which makes everything as at the start by itself. */
   get raw(): FunctionInstance["raw"] {
     return this.#instance.raw;
+  }
+
+  /** The same over numbers, see {@link FunctionInstance.numbers}. */
+  get numbers(): FunctionInstance["raw"] {
+    return assertDefined(this.#instance.numbers, "the entry over numbers");
+  }
+
+  /** The last i64 that {@link numbers} has given. */
+  get wide(): bigint {
+    return this.#instance.wide;
   }
 
   /** Makes everything as at the start, and fills up the gas. */

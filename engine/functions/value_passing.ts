@@ -9,7 +9,7 @@
 import { decodeUtf8Strict, invalidUtf8 } from "../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { checkDate, checkTimestamp, MICROSECONDS_PER_DAY } from "../types/calendar.ts";
-import { checkInteger, integerOutOfRange, isIntegerKind, normalize } from "../types/number_or_bigint.ts";
+import { checkInteger, isIntegerKind, normalize } from "../types/number_or_bigint.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import { formatText, parseText } from "../types/text_io.ts";
 import type { NumberOrBigint, SqlValue } from "../types/value.ts";
@@ -117,7 +117,9 @@ function integerResult(kind: IntegerKind, wasm: WasmType, raw: number | bigint):
     if (kind === "u64") return normalize(BigInt.asUintN(64, raw));
     return checkInteger(kind, normalize(raw));
   }
-  if (wasm !== "i32") throw integerOutOfRange(kind);
+  if (wasm !== "i32") {
+    return kind === "u64" && raw < 0 ? normalize(BigInt.asUintN(64, BigInt(raw))) : checkInteger(kind, raw);
+  }
   return kind === "i32" ? raw : checkInteger(kind, kind === "u32" ? raw >>> 0 : raw);
 }
 

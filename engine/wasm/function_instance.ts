@@ -9,7 +9,7 @@ import { assert, assertDefined, AssertionError } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";
 import { type InstanceHolder, type InstancePool, sharedInstances } from "./instance_pool.ts";
 import { CHUNK_SHIFT } from "./layout.ts";
-import { entryName, globalName } from "./module_rewriter.ts";
+import { entryName, globalName, numberEntryName } from "./module_rewriter.ts";
 import type { PreparedModule } from "./prepared_module.ts";
 import { trapError, type TrapKind, trapKind } from "./trap.ts";
 
@@ -37,6 +37,9 @@ interface LiveInstance {
   readonly gas: WebAssembly.Global;
   readonly depth: WebAssembly.Global;
   readonly failure: WebAssembly.Global;
+  /** The entry over numbers, when there is one. */
+  readonly numbers: WasmFunction | null;
+  readonly wide: WebAssembly.Global;
   readonly memory: WebAssembly.Memory | null;
   readonly map: Uint8Array | null;
 }
@@ -98,6 +101,21 @@ export class FunctionInstance implements InstanceHolder {
   get raw(): WasmFunction {
     if (this.module.mayGrow || this.module.needsNewInstances) return this.#checkedRaw;
     return this.#ready().fresh;
+  }
+
+  /**
+   * The same over numbers: safe integers in the place of i64, and NaN for a result that is none, which {@link wide} has.
+   * `null`: the function takes and gives no i64, or gives several values.
+   */
+  get numbers(): WasmFunction | null {
+    const { numbers } = this.#ready();
+    if (numbers === null || !(this.module.mayGrow || this.module.needsNewInstances)) return numbers;
+    return (...values) => this.#ready().numbers?.(...values);
+  }
+
+  /** The last result of {@link numbers}. */
+  get wide(): bigint {
+    return BigInt(this.#live?.wide.value ?? 0n);
   }
 
   /** Calls the function with full gas and a reset state. Throws a DatabaseError. */
@@ -235,10 +253,12 @@ function ownKind(live: LiveInstance, kind: TrapKind): TrapKind {
 
 function liveInstance(exports: WebAssembly.Exports, index: number): LiveInstance {
   const fresh = exports[entryName(index, true)];
-  const { reset, gas, depth, failure, memory, map } = exports;
+  const numbers = exports[numberEntryName(index)];
+  const { reset, gas, depth, failure, wide, memory, map } = exports;
   if (
     !isFunction(fresh) || !isFunction(reset) || !(gas instanceof WebAssembly.Global) ||
-    !(depth instanceof WebAssembly.Global) || !(failure instanceof WebAssembly.Global)
+    !(depth instanceof WebAssembly.Global) || !(failure instanceof WebAssembly.Global) ||
+    !(wide instanceof WebAssembly.Global)
   ) {
     throw new AssertionError("a rewritten module lacks an export");
   }
@@ -249,6 +269,8 @@ function liveInstance(exports: WebAssembly.Exports, index: number): LiveInstance
     gas,
     depth,
     failure,
+    numbers: isFunction(numbers) ? numbers : null,
+    wide,
     memory: memory instanceof WebAssembly.Memory ? memory : null,
     map: map instanceof WebAssembly.Memory ? new Uint8Array(map.buffer) : null,
   };

@@ -25,7 +25,8 @@ const FILL_MAP = Uint8Array.of(0xfc, 11, 1);
 const COPY_FROM_IMAGE = Uint8Array.of(0xfc, 10, 0, 1);
 
 /** A function's body: one variable after another, then its code. */
-function body(locals: readonly ValueType[], code: InstructionWriter): WasmByteWriter {
+/** A body with variables of these types and this code. */
+export function body(locals: readonly ValueType[], code: InstructionWriter): WasmByteWriter {
   code.end();
   const out = new WasmByteWriter();
   out.unsigned(locals.length);
@@ -38,7 +39,8 @@ function body(locals: readonly ValueType[], code: InstructionWriter): WasmByteWr
 }
 
 /** Sets gas and depth to their full amounts. */
-function refill(code: InstructionWriter, layout: Layout): void {
+/** Fills up gas and depth. */
+export function refill(code: InstructionWriter, layout: Layout): void {
   code.globalGet(layout.gasLimitGlobal);
   code.globalSet(layout.gasGlobal);
   code.i32(STACK_BYTES);

@@ -36,6 +36,8 @@ export interface Layout {
   readonly depthGlobal: number;
   /** 1 after the memory could not grow although its limits allowed it. */
   readonly failureGlobal: number;
+  /** The i64 that an entry over numbers has given last. */
+  readonly wideGlobal: number;
   /** The function that makes everything as at the start. */
   readonly resetFunction: number;
   /** The function that fills the first memory from the image, once. */
@@ -80,6 +82,7 @@ export function layoutOf(structure: ModuleStructure, facts: ModuleFacts): Layout
     gasLimitGlobal: firstGlobal + 1,
     depthGlobal: firstGlobal + 2,
     failureGlobal: firstGlobal + 3,
+    wideGlobal: firstGlobal + 4,
     resetFunction,
     initFunction,
     growFunction,

@@ -2,9 +2,9 @@
  * Writes a module anew from its decoded structure and the rewritten code of its functions.
  *
  * The result has other exports: `gas`, `gas_limit`, `depth`, `failure` (globals), `memory` and `map` (memories),
- * `reset`, `init`, for each exported function with the index n the entries `fresh:n` and `next:n`, for each exported
- * global `global:` and its name. It has no start section, for `reset` calls the start function, and no custom sections.
- * Active data go to the image in the second memory when there is one.
+ * `reset`, `init`, `wide` (a global), for each exported function with the index n the entries `fresh:n`, `next:n` and
+ * perhaps `number:n`, for each exported global `global:` and its name. It has no start section, for `reset` calls the
+ * start function, and no custom sections. Active data go to the image in the second memory when there is one.
  */
 import { WasmByteWriter } from "../base/wasm_byte_writer.ts";
 import { BodyValidator } from "./body_validator.ts";
@@ -17,13 +17,19 @@ import {
   markFunction,
   resetFunction,
 } from "./helper_functions.ts";
+import { hasNumberEntry, numberEntryFunction, numberEntryType } from "./number_entry.ts";
 import { type Layout, layoutOf } from "./layout.ts";
 import { type ModuleFacts, STACK_BYTES } from "./module_facts.ts";
-import { type FunctionType, I32, type ModuleStructure, type SizeLimits } from "./module_structure.ts";
+import { type FunctionType, I32, I64, type ModuleStructure, type SizeLimits } from "./module_structure.ts";
 
 /** What an entry of a function is exported as. */
 export function entryName(index: number, isFresh: boolean): string {
   return `${isFresh ? "fresh" : "next"}:${index}`;
+}
+
+/** What the entry of a function is exported as that takes and gives numbers in the place of i64. */
+export function numberEntryName(index: number): string {
+  return `number:${index}`;
 }
 
 /** What an exported global is exported as. */
@@ -47,6 +53,8 @@ class ModuleRewriter {
   readonly #layout: Layout;
   /** Indexes of the functions that have entries. */
   readonly #entries: readonly number[];
+  /** Those of them that have an entry over numbers, too. */
+  readonly #numberEntries: readonly number[];
 
   constructor(structure: ModuleStructure, facts: ModuleFacts, validator: BodyValidator) {
     this.#structure = structure;
@@ -56,6 +64,11 @@ class ModuleRewriter {
     const indexes = new Set<number>();
     for (const { kind, index } of structure.exports.values()) if (kind === "function") indexes.add(index);
     this.#entries = [...indexes];
+    this.#numberEntries = this.#entries.filter((index) => hasNumberEntry(this.#typeOf(index)));
+  }
+
+  #typeOf(index: number): FunctionType {
+    return this.#structure.types[this.#structure.functions[index] ?? -1] ?? HELPER_TYPES.nothing;
   }
 
   rewrite(): Uint8Array<ArrayBuffer> {
@@ -82,7 +95,8 @@ class ModuleRewriter {
   #types(): WasmByteWriter {
     const out = new WasmByteWriter();
     const helpers = Object.values(HELPER_TYPES);
-    const all: readonly FunctionType[] = [...this.#structure.types, ...helpers];
+    const numbers = this.#numberEntries.map((index) => numberEntryType(this.#typeOf(index)));
+    const all: readonly FunctionType[] = [...this.#structure.types, ...helpers, ...numbers];
     out.unsigned(all.length);
     for (const { parameters, results } of all) {
       out.byte(0x60);
@@ -101,6 +115,8 @@ class ModuleRewriter {
     if (this.#layout.growFunction >= 0) own.push(types.length + 1);
     if (this.#layout.map !== null) own.push(types.length + 2);
     for (const index of this.#entries) own.push(functions[index] ?? 0, functions[index] ?? 0);
+    const firstNumberType = types.length + Object.keys(HELPER_TYPES).length;
+    for (const position of this.#numberEntries.keys()) own.push(firstNumberType + position);
     out.unsigned(functions.length + own.length);
     for (const type of functions) out.unsigned(type);
     for (const type of own) out.unsigned(type);
@@ -126,7 +142,7 @@ class ModuleRewriter {
     const out = new WasmByteWriter();
     const { globals } = this.#structure;
     const own = [0, 0, STACK_BYTES, 0];
-    out.unsigned(globals.length + own.length);
+    out.unsigned(globals.length + own.length + 1);
     for (const { type, isMutable, initial } of globals) {
       out.byte(type);
       out.byte(isMutable ? 1 : 0);
@@ -140,6 +156,7 @@ class ModuleRewriter {
       out.signed(value);
       out.byte(0x0b);
     }
+    out.bytes(Uint8Array.of(I64, 1, 0x42, 0, 0x0b));
     return out;
   }
 
@@ -150,6 +167,7 @@ class ModuleRewriter {
       ["gas_limit", 3, layout.gasLimitGlobal],
       ["depth", 3, layout.depthGlobal],
       ["failure", 3, layout.failureGlobal],
+      ["wide", 3, layout.wideGlobal],
       ["reset", 0, layout.resetFunction],
       ["init", 0, layout.initFunction],
     ];
@@ -158,6 +176,10 @@ class ModuleRewriter {
     for (const [position, index] of this.#entries.entries()) {
       const first = layout.firstEntryFunction + 2 * position;
       exports.push([entryName(index, true), 0, first], [entryName(index, false), 0, first + 1]);
+    }
+    const firstNumberEntry = layout.firstEntryFunction + 2 * this.#entries.length;
+    for (const [position, index] of this.#numberEntries.entries()) {
+      exports.push([numberEntryName(index), 0, firstNumberEntry + position]);
     }
     for (const [name, { kind, index }] of this.#structure.exports) {
       if (kind === "global") exports.push([globalName(name), 3, index]);
@@ -198,14 +220,18 @@ class ModuleRewriter {
     if (layout.map !== null) helpers.push(markFunction());
     const mustReset = hasState(structure, facts);
     const out = new WasmByteWriter();
-    out.unsigned(structure.functions.length + helpers.length + 2 * this.#entries.length);
+    const entries = 2 * this.#entries.length + this.#numberEntries.length;
+    out.unsigned(structure.functions.length + helpers.length + entries);
     for (const index of structure.bodies.keys()) out.sized(this.#validator.rewrite(index, layout));
     for (const helper of helpers) out.sized(helper);
     for (const target of this.#entries) {
-      const type = structure.types[structure.functions[target] ?? 0] ?? HELPER_TYPES.nothing;
+      const type = this.#typeOf(target);
       for (const isFresh of [true, false]) {
         out.sized(entryFunction({ target, type, isFresh, mustReset, layout }));
       }
+    }
+    for (const target of this.#numberEntries) {
+      out.sized(numberEntryFunction({ target, type: this.#typeOf(target), mustReset, layout }));
     }
     return out;
   }

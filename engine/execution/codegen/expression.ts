@@ -185,7 +185,7 @@ export function emitCall(code: Emitter, called: BoundFunction, args: readonly Va
   if (isNull === "true") return NULL_VALUE;
   const ranges = args.flatMap((arg) => arg.range === undefined ? [] : [arg.range]);
   const bounded = ranges.length === args.length
-    ? called.bounded?.(args.map((arg) => arg.code), ranges)
+    ? called.bounded?.(args.map((arg) => arg.code), ranges, code.use)
     : undefined;
   if (bounded !== undefined) {
     const { range } = bounded;

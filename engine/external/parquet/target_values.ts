@@ -196,7 +196,9 @@ export function convertValue(from: SqlType, to: SqlType, value: SqlValue): SqlVa
   if (from.kind === "bytea" && TEXT_KINDS.has(to.kind)) return parseText(to, textOf(value as Uint8Array));
   if (from.kind === "text") return parseText(to, value as string);
   // As the cast writes it, which is not as it is printed.
-  if (from.kind === "bool" && TEXT_KINDS.has(to.kind)) return parseText(to, value === true ? "true" : "false");
+  if (from.kind === "bool" && TEXT_KINDS.has(to.kind)) {
+    return parseText(to, value === true ? "true" : "false");
+  }
   if (TEXT_KINDS.has(to.kind)) return parseText(to, formatText(from, value));
   if (isIntegerKind(to.kind)) {
     if (from.kind === "f32" || from.kind === "f64") return integerFromFloat(to.kind, value as number);

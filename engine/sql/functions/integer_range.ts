@@ -21,6 +21,7 @@ export interface BoundedCode {
 export type BoundedForm = (
   args: readonly string[],
   ranges: readonly IntegerRange[],
+  use: (name: string, implementation: (...args: never[]) => unknown) => string,
 ) => BoundedCode | undefined;
 
 /** All integers that a double holds exactly and unambiguously. */

@@ -4,9 +4,12 @@
  */
 import type { UserFunctionDefinition } from "../../catalog/definitions.ts";
 import { callableOf } from "../../functions/user_function.ts";
+import { INTEGER_RANGES, isIntegerKind } from "../../types/number_or_bigint.ts";
 import type { BoundFunction, FunctionDefinition } from "./definition.ts";
 import { matchSignature } from "./overload.ts";
 import { typeKey } from "./type_family.ts";
+
+type Callable = ReturnType<typeof callableOf>["call"];
 
 const overloads = new WeakMap<UserFunctionDefinition, FunctionDefinition>();
 
@@ -37,6 +40,7 @@ function makeOverload(definition: UserFunctionDefinition): FunctionDefinition {
 function bindUserFunction(definition: UserFunctionDefinition): BoundFunction {
   const { schema, name } = definition;
   const { call, mayReturnNull, steps } = callableOf(definition);
+  const bounded = mayReturnNull ? undefined : boundsOf(definition, call);
   return {
     name: schema === "public" ? name : `${schema}.${name}`,
     argumentTypes: definition.parameters.map(({ type }) => type),
@@ -48,5 +52,14 @@ function bindUserFunction(definition: UserFunctionDefinition): BoundFunction {
     userFunctionId: definition.id,
     evaluate: (_context, ...args) => call(...args),
     inline: (args, use) => `${use(name, call)}(${args.join(", ")})`,
+    ...(bounded === undefined ? {} : { bounded }),
   };
+}
+
+/** A result of a small integer type has that type's bounds, which sums need no checks for. */
+function boundsOf({ name, returns }: UserFunctionDefinition, call: Callable): BoundFunction["bounded"] {
+  if (!isIntegerKind(returns.kind)) return undefined;
+  const [low, high] = INTEGER_RANGES[returns.kind];
+  if (typeof low !== "number" || typeof high !== "number") return undefined;
+  return (args, _ranges, use) => ({ code: `${use(name, call)}(${args.join(", ")})`, range: { low, high } });
 }
