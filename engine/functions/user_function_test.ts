@@ -1,3 +1,125 @@
-/** User-defined functions through an engine: rows that take long, restarts, traps of the language, replayed logs. */
+/** User-defined functions through an engine: rows that take long, traps of the language, restarts. */
 import assert from "node:assert/strict";
-import { denoHost } from "../host/deno_host.ts";
+import { compile } from "../../lang/compiler/compile.ts";
+import { checkSource } from "../../lang/wasm/testing.ts";
+import { memoryHost } from "../host/memory_host.ts";
+import { Engine } from "../session/engine.ts";
+import { RowBuffer } from "../statements/row_buffer.ts";
+import type { Session } from "../session/session.ts";
+import { assemble } from "../wasm/testing.ts";
+
+async function run(session: Session, sql: string): Promise<readonly unknown[][]> {
+  const sink = new RowBuffer();
+  await session.simple(sql, sink, () => {});
+  return sink.rows;
+}
+
+function literal(module: Uint8Array): string {
+  return `'\\x${module.toHex()}'`;
+}
+
+/** Counts to its argument: some six instructions each. */
+const COUNT = literal(assemble(`(module (func (export "count") (param $n i32) (result i32) (local $i i32)
+  (loop $next
+    (local.set $i (i32.add (local.get $i) (i32.const 1)))
+    (br_if $next (i32.lt_u (local.get $i) (local.get $n))))
+  (local.get $i)))`));
+
+Deno.test("rows whose functions take long let others in, and are canceled and timed out at once", async () => {
+  const engine = await Engine.open({ host: memoryHost(), directory: ":memory:" });
+  const [long, other] = [engine.openSession(), engine.openSession()];
+  await run(other, `CREATE FUNCTION count_to(n INT) RETURNS INT LANGUAGE WASM AS ${COUNT} EXPORT 'count'`);
+  await run(other, "CREATE TABLE t AS SELECT g AS id, 150000 AS n FROM generate_series(1, 100000) g");
+  for (
+    const sql of [
+      "SELECT sum(count_to(n)) FROM t",
+      "SELECT id FROM t WHERE count_to(n) < 0",
+      // Rows are cheap until they are not.
+      "SELECT max(CASE WHEN id > 5000 THEN count_to(n + id) END) FROM t",
+      "SELECT count_to(n), count(*) FROM t GROUP BY count_to(n + id % 7), n",
+      "SELECT count(*) FROM t a JOIN t b ON a.id = b.id AND count_to(a.n + b.id) < 0",
+      "UPDATE t SET n = count_to(n)",
+      "SELECT row_number() OVER (ORDER BY count_to(n + id)) FROM t",
+    ]
+  ) {
+    const running = run(long, sql);
+    let turns = 0;
+    let longest = 0;
+    for (const end = performance.now() + 100; performance.now() < end; turns++) {
+      const start = performance.now();
+      await run(other, "SELECT 1");
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      longest = Math.max(longest, performance.now() - start);
+    }
+    const canceled = performance.now();
+    long.cancel();
+    await assert.rejects(running, { code: "57014" }, sql);
+    // Generous, because the machine may be busy with other tests: without turns it is minutes.
+    assert.ok(turns >= 2 && longest < 2000, `${sql}: ${turns} turns, the longest ${longest} ms`);
+    assert.ok(performance.now() - canceled < 2000, sql);
+  }
+  await run(long, "SET statement_timeout = 30");
+  await assert.rejects(run(long, "SELECT sum(count_to(n)) FROM t"), { code: "57014", message: /timeout/ });
+  await engine.close();
+});
+
+Deno.test("a trap of the language has its kind, its text and its place", async () => {
+  const { program } = checkSource(`
+pub fn root(n: Int) -> Int { if n < 0 { panic("no root of {n}") } else { n } }
+pub fn next(n: Int) -> Int { n + 1 }
+pub fn share(n: Int) -> Int { 10 / n }
+pub fn nth(n: Int) -> Int { [1, 2][n] }
+pub fn deep(n: Int) -> Int { if n == 0 { 0 } else { 1 + deep(n - 1) } }
+pub fn loud(text: String) -> String { if text == "" { panic("empty") } else { text + "!" } }
+`);
+  const module = literal(compile(program, { target: "wasm32-db" }).bytes);
+  const engine = await Engine.open({ host: memoryHost(), directory: ":memory:" });
+  const session = engine.openSession();
+  for (const name of ["root", "next", "share", "nth", "deep"]) {
+    await run(session, `CREATE FUNCTION ${name}(n INT) RETURNS INT LANGUAGE WASM AS ${module}`);
+  }
+  await run(session, `CREATE FUNCTION loud(t TEXT) RETURNS TEXT LANGUAGE WASM AS ${module}`);
+  const check = (call: string, code: string, message: RegExp, detail: RegExp) =>
+    assert.rejects(run(session, `SELECT ${call}`), (error: Error & { code?: string; detail?: string }) => {
+      assert.equal(error.code, code, error.message);
+      assert.match(error.message, message);
+      assert.match(error.detail ?? "", detail);
+      return true;
+    });
+  await check("root(-4)", "38000", /^function root\(integer\) panicked: no root of -4$/, /^At \S+:2:\d+\.$/);
+  await check("next(2147483647)", "22003", /stopped: integer overflow/, /:3:/);
+  await check("share(0)", "22012", /stopped: division by zero/, /:4:/);
+  await check("nth(2)", "2202E", /stopped: index out of range/, /:5:/);
+  await check("deep(100000000)", "54001", /./, /./);
+  await check("loud('')", "38000", /panicked: empty/, /:7:/);
+  assert.deepEqual(await run(session, "SELECT root(4), next(1), share(3), nth(1), deep(9), loud('a')"), [
+    [4, 2, 3, 2, 9, "a!"],
+  ]);
+  await engine.close();
+});
+
+Deno.test("functions and what they computed are the same after a restart, from the log and from a checkpoint", async () => {
+  const host = memoryHost();
+  const module = literal(assemble(`(module (func (export "mix") (param i64 f64) (result f64)
+    (f64.div (f64.sqrt (local.get 1)) (f64.convert_i64_s (i64.mul (local.get 0) (i64.const 2654435761))))))`));
+  const open = () => Engine.open({ host, directory: "db" });
+  let engine = await open();
+  let session = engine.openSession();
+  await run(session, `CREATE FUNCTION mix(a BIGINT, b F64) RETURNS F64 LANGUAGE WASM AS ${module} GAS 100`);
+  await run(session, "COMMENT ON FUNCTION mix(BIGINT, F64) IS 'mixes'");
+  await run(session, "CREATE TABLE t (a BIGINT, b F64, c F64 GENERATED ALWAYS AS (mix(a, b)) STORED)");
+  await run(session, "INSERT INTO t SELECT g * 1000003::bigint * g, g FROM generate_series(-5, 1000) g");
+  const rows = await run(session, "SELECT a, b, c FROM t ORDER BY a, b");
+  for (const checkpoint of [false, true]) {
+    if (checkpoint) await run(session, "CHECKPOINT");
+    const digest = engine.machine.digest();
+    await engine.close();
+    engine = await open();
+    session = engine.openSession();
+    assert.equal(engine.machine.digest(), digest);
+    assert.deepEqual(await run(session, "SELECT a, b, c FROM t ORDER BY a, b"), rows);
+    assert.deepEqual(await run(session, "SELECT count(*) FROM t WHERE c IS DISTINCT FROM mix(a, b)"), [[0]]);
+    assert.deepEqual(await run(session, "SELECT obj_description('mix'::regproc, 'pg_proc')"), [["mixes"]]);
+  }
+  await engine.close();
+});

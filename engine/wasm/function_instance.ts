@@ -104,7 +104,7 @@ export class FunctionInstance implements InstanceHolder {
   }
 
   /**
-   * The same over numbers: safe integers in the place of i64, and NaN for a result that is none, which {@link wide} has.
+   * The same over numbers: safe integers in the place of i64, and NaN for a result that is none; {@link wide} has it.
    * `null`: the function takes and gives no i64, or gives several values.
    */
   get numbers(): WasmFunction | null {

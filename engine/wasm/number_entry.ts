@@ -1,6 +1,6 @@
 /**
- * Entries that take and give numbers of JavaScript in the place of i64: to make a bigint of each argument and result takes
- * longer than most functions do.
+ * Entries that take and give numbers of JavaScript in the place of i64: to make a bigint of each argument and result
+ * takes longer than most functions do.
  *
  * An argument is a safe integer. A result that is none is NaN, and the global `wide` has the i64.
  */
