@@ -128,6 +128,33 @@ Deno.test("A paused TLS socket reads no further, and goes on where it stopped", 
   await new Promise((resolve) => server.close(resolve));
 });
 
+Deno.test("HTTPS does not read on behind requests whose answers nobody takes", async () => {
+  using tls = testTls();
+  await using engine = await openEngine();
+  const http = await startHttpServer({ engine, address: null, token: null, version: "1" });
+  const { port } = await http.listenTls(tls.server, ADDRESS);
+  const client = await Deno.connectTls({ hostname: "localhost", port, caCerts: [tls.authority] });
+  const head = "POST /v1/sql HTTP/1.1\r\nHost: l\r\nContent-Type: text/plain\r\nContent-Length: 8\r\n\r\n";
+  const requests = new TextEncoder().encode(`${head}SELECT 1`.repeat(500));
+  let sent = 0, sentBefore = -1;
+  void (async () => {
+    for (;;) sent += await client.write(requests);
+  })().catch(() => {});
+  // What the system's buffers take; without holding back it would go on for ever.
+  while (sent > sentBefore && sent < 24 << 20) {
+    sentBefore = sent;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+  equal(sent < 24 << 20, true, `${sent} bytes`);
+  const trusting = Deno.createHttpClient({ caCerts: [tls.authority], poolMaxIdlePerHost: 0 });
+  const metrics = await fetch(`https://localhost:${port}/v1/metrics`, { client: trusting });
+  const inFlight = Number(/^db_http_requests_in_flight (\d+)$/m.exec(await metrics.text())?.[1]);
+  equal(inFlight < 5_000, true, `${inFlight} requests in flight`);
+  trusting.close();
+  client.close();
+  await http.close(0);
+});
+
 async function readAll(connection: Deno.Conn): Promise<Uint8Array> {
   const bytes: number[] = [];
   const buffer = new Uint8Array(4096);
