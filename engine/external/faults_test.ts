@@ -169,6 +169,7 @@ const FAULTS: readonly Fault[] = [
     answer: answer('{"items":[]}'),
     error: /^22P02 the page is not an array of rows/,
   },
+  { what: "null, not rows", answer: answer("null"), error: /^22P02 the page is not an array of rows/ },
   { what: "rows that are none", answer: answer("[1]"), error: /^22P02 .*neither an object nor an array/ },
   {
     what: "a row without key",

@@ -147,7 +147,7 @@ class PageReading {
     if (this.#hasRows) throw scanner.failure(`the page has rows at "${this.#source.rows}" twice`);
     if (code !== OPEN_ARRAY) {
       // An empty page may say null.
-      if (code === 110) this.#hasRows = true;
+      if (code === 110 && this.#source.rows !== null) this.#hasRows = true;
       if (code === OPEN_OBJECT && this.#source.rows === null) {
         return yield* this.#value(new JsonField(), 0);
       }
