@@ -145,21 +145,23 @@ function compile(
   const args = parameters.flatMap((parameter, index) => argumentsOf(parameter, `a${index}`, index, puts))
     .join(", ");
   const isPlain = puts.length === 0 && result.scalar !== null;
+  const withNumbers = isPlain && takesNumbers(parameters, result);
   const count = isShort ? [] : ["    call.count();"];
   const lines = [
-    // The export itself is taken anew after a trap, which may have left its instance in disorder.
-    "let f = first;",
-    `function first(...args) { f = call.raw; return f(...args); }`,
-    "let n = firstNumbers;",
-    "function firstNumbers(...args) { n = call.numbers; return n(...args); }",
+    // Taken anew after a trap, which may have left its instance in disorder; never another function otherwise, so that
+    // the call stays one that V8 knows.
+    ...isPlain ? ["let f = call.raw;"] : [],
+    ...withNumbers ? ["let n = call.numbers;"] : [],
     `return function user_function(${names.join(", ")}) {`,
     "  let r;",
-    ...isPlain && takesNumbers(parameters, result) ? numberLines(parameters, result, count) : [],
+    ...withNumbers ? numberLines(parameters, result, count) : [],
     "  try {",
     ...isPlain
       ? [`    r = f(${args});`]
       : ["    call.begin();", ...puts.map((line) => `    ${line}`), `    r = call.run(${args});`],
-    "  } catch (error) { f = first; throw call.failure(error); }",
+    `  } catch (error) { const failure = call.failure(error); ${
+      isPlain ? "f = call.raw; " : ""
+    }throw failure; }`,
     ...count,
     `  return ${resultCode(result)};`,
     "};",
@@ -203,7 +205,7 @@ function numberLines(
     `  if (${test.length === 0 ? "true" : test.join(" && ")}) {`,
     "    try {",
     `      r = n(${args.join(", ")});`,
-    "    } catch (error) { n = firstNumbers; throw call.failure(error); }",
+    "    } catch (error) { const failure = call.failure(error); n = call.numbers; throw failure; }",
     ...count,
     ...isWide ? ["    if (r !== r) return scalar(call.wide);"] : [],
     `    return ${

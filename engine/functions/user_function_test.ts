@@ -29,7 +29,7 @@ Deno.test("rows whose functions take long let others in, and are canceled and ti
   const engine = await Engine.open({ host: memoryHost(), directory: ":memory:" });
   const [long, other] = [engine.openSession(), engine.openSession()];
   await run(other, `CREATE FUNCTION count_to(n INT) RETURNS INT LANGUAGE WASM AS ${COUNT} EXPORT 'count'`);
-  await run(other, "CREATE TABLE t AS SELECT g AS id, 150000 AS n FROM generate_series(1, 100000) g");
+  await run(other, "CREATE TABLE t AS SELECT g AS id, 400000 AS n FROM generate_series(1, 100000) g");
   for (
     const sql of [
       "SELECT sum(count_to(n)) FROM t",
@@ -42,9 +42,10 @@ Deno.test("rows whose functions take long let others in, and are canceled and ti
       "SELECT row_number() OVER (ORDER BY count_to(n + id)) FROM t",
     ]
   ) {
+    const begin = performance.now();
     const running = run(long, sql);
     let turns = 0;
-    let longest = 0;
+    let longest = performance.now() - begin;
     for (const end = performance.now() + 100; performance.now() < end; turns++) {
       const start = performance.now();
       await run(other, "SELECT 1");
@@ -54,9 +55,9 @@ Deno.test("rows whose functions take long let others in, and are canceled and ti
     const canceled = performance.now();
     long.cancel();
     await assert.rejects(running, { code: "57014" }, sql);
-    // Generous, because the machine may be busy with other tests: without turns it is minutes.
-    assert.ok(turns >= 2 && longest < 2000, `${sql}: ${turns} turns, the longest ${longest} ms`);
-    assert.ok(performance.now() - canceled < 2000, sql);
+    // Generous, because the machine may be busy with other tests: without turns it is seconds.
+    assert.ok(turns >= 2 && longest < 500, `${sql}: ${turns} turns, the longest ${longest} ms`);
+    assert.ok(performance.now() - canceled < 500, sql);
   }
   await run(long, "SET statement_timeout = 30");
   await assert.rejects(run(long, "SELECT sum(count_to(n)) FROM t"), { code: "57014", message: /timeout/ });

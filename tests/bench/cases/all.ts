@@ -3,6 +3,7 @@ import type { Benchmark } from "../benchmark.ts";
 import { analytics } from "./analytics.ts";
 import { copy } from "./copy.ts";
 import { copyTriggers } from "./copy_triggers.ts";
+import { functions } from "./functions.ts";
 import { growth } from "./growth.ts";
 import { largeTable, ranges } from "./large_table.ts";
 import { parquet } from "./parquet.ts";
@@ -37,4 +38,5 @@ export const BENCHMARKS: Readonly<Record<string, readonly Benchmark[]>> = {
   "tpch": tpch,
   "tpch-growth": tpchGrowth,
   "parquet": parquet,
+  "functions": functions,
 };
