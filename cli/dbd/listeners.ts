@@ -75,7 +75,7 @@ export async function startListeners(request: ListenerRequest): Promise<Listener
       }));
     let http: Address | null = null,
       https: Address | null = null,
-      pg: (Listener & { readonly address: Address }) | null = null;
+      pg: (Listener & { readonly address: Address; readonly sessionCount: number }) | null = null;
     if (settings.httpAddress !== null || settings.httpTlsAddress !== null) {
       if (features.httpGateway === undefined) throw missingFeature("http-gateway");
       const { startHttpServer } = await features.httpGateway();
@@ -90,6 +90,7 @@ export async function startListeners(request: ListenerRequest): Promise<Listener
           onInternalError,
           otherMetrics: () => ({
             binary_connections: binary?.connections ?? 0,
+            pg_connections: pg?.sessionCount ?? 0,
             ...(encryption === null ? {} : tlsMetrics(encryption)),
           }),
         });

@@ -278,6 +278,8 @@ export class Engine implements SessionEngine {
       planMisses: this.plans.cache.misses,
       commits: this.#commits,
       tables: this.machine.catalog.tables.length,
+      rollbacks: this.manager.rollbacks,
+      storage: this.storage.statistics(),
     };
   }
 

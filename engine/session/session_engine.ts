@@ -1,4 +1,5 @@
 /** What a session asks of the engine that it belongs to. */
+import type { StorageStatistics } from "../storage/storage_engine.ts";
 import type { StateMachine } from "../state_machine/state_machine.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { RefreshEngine } from "../statements/refresh/refresh_host.ts";
@@ -24,6 +25,9 @@ export interface EngineStatistics {
   readonly planMisses: number;
   readonly commits: number;
   readonly tables: number;
+  /** Transactions whose changes were undone. */
+  readonly rollbacks: number;
+  readonly storage: StorageStatistics;
 }
 
 /** See the file's head. */

@@ -46,6 +46,8 @@ interface MachineState {
   readonly rowCounters: readonly (readonly [number, RowId])[];
 }
 
+const NO_CHANGES = { inserted: 0, updated: 0, deleted: 0 };
+
 /** The deterministic state machine: the only thing that changes committed state, by applying log entries in order. */
 export class StateMachine {
   readonly clients = new ClientTable();
@@ -55,6 +57,8 @@ export class StateMachine {
   readonly #rowCounters = new Map<number, RowId>();
   /** Highest row id that this node has handed out; a transaction that rolled back leaves a gap. */
   readonly #rowIdsHandedOut = new Map<number, RowId>();
+  /** What was written to each table since the start, for statistics; the replayed log does not count. */
+  #changes = new Map<number, { inserted: number; updated: number; deleted: number }>();
   #catalog = Catalog.initial();
   #lastOp = 0 as OpNumber;
   #lastTimestamp = 0;
@@ -76,11 +80,19 @@ export class StateMachine {
       storage.entryReplayed(entry.op, () => machine.encodeState());
     }
     storage.endReplay();
+    machine.#changes = new Map();
     return machine;
   }
 
   get lastOp(): OpNumber {
     return this.#lastOp;
+  }
+
+  /** Rows written to a table since the start. */
+  changesOf(
+    tableId: number,
+  ): { readonly inserted: number; readonly updated: number; readonly deleted: number } {
+    return this.#changes.get(tableId) ?? NO_CHANGES;
   }
 
   get catalog(): Catalog {
@@ -292,16 +304,20 @@ export class StateMachine {
     switch (effect.kind) {
       case "create":
         this.#storage.table(effect.tableId).create(op, effect.id, effect.values);
+        this.#changed(effect.tableId).inserted++;
         this.#countRow(effect.tableId, effect.id);
         break;
       case "update":
         this.#storage.table(effect.tableId).update(op, effect.id, effect.values);
+        this.#changed(effect.tableId).updated++;
         break;
       case "delete":
         this.#storage.table(effect.tableId).delete(op, effect.id);
+        this.#changed(effect.tableId).deleted++;
         break;
       case "create_batch":
         this.#storage.table(effect.tableId).createBatch(op, effect.batch);
+        this.#changed(effect.tableId).inserted += effect.batch.rowCount;
         this.#countRow(effect.tableId, highestId(effect.batch));
         break;
       case "truncate":
@@ -316,6 +332,12 @@ export class StateMachine {
       default:
         unreachable(effect);
     }
+  }
+
+  #changed(tableId: number): { inserted: number; updated: number; deleted: number } {
+    let counts = this.#changes.get(tableId);
+    if (counts === undefined) this.#changes.set(tableId, counts = { ...NO_CHANGES });
+    return counts;
   }
 
   #applyChange(change: CatalogChange, op: OpNumber): void {

@@ -140,6 +140,8 @@ export class Log {
   /** So many of the next flushes wait for the end of the turn. */
   #gatheringFlushes = 0;
   #flushesSinceGathering = 0;
+  /** How often the log was made durable since the start. */
+  syncs = 0;
   /** Bytes that recovery cut from the tail; for the operator's information. */
   readonly cutBytes: number;
   /** Where in which file the first record is that was beyond the checkpoint at opening. */
@@ -483,6 +485,7 @@ export class Log {
   }
 
   #syncBlocking(): void {
+    this.syncs++;
     this.#blockingSyncs++;
     this.#unsyncedBytes = 0;
     const start = this.#host.clock.monotonic();
@@ -492,6 +495,7 @@ export class Log {
 
   async #syncInBackground(target: number): Promise<void> {
     const entries = target - this.#durableOp;
+    this.syncs++;
     this.#blockingSyncs = 0;
     this.#syncTime *= SYNC_TIME_DECAY;
     if (this.#backgroundSyncs > 0) this.#backgroundSyncs--;

@@ -79,6 +79,23 @@ interface DroppedTable {
   readonly store: TableStore;
 }
 
+/** What a storage engine has done since its start, and what it holds. */
+export interface StorageStatistics {
+  /** How often the log was made durable. */
+  readonly syncs: number;
+  readonly checkpoints: number;
+  /** Log that a start would replay. */
+  readonly logBytes: number;
+  /** Files of all tables. */
+  readonly tableBytes: number;
+  /** Rows that are in memory until the next checkpoint. */
+  readonly memoryBytes: number;
+  readonly cacheBytes: number;
+  readonly cacheLimitBytes: number;
+  /** Decoded blocks and indexes that were asked for and had to be read. */
+  readonly cacheLoads: number;
+}
+
 /** Storage as a whole: the log, the tables with their files, checkpoints, and opening what a directory holds. */
 export class StorageEngine {
   readonly log: Log;
@@ -102,6 +119,8 @@ export class StorageEngine {
   #dropped: DroppedTable[] = [];
   #manifest: Manifest | null;
   #checkpoint: Checkpoint | null = null;
+  /** Checkpoints that were installed since the start. */
+  #checkpoints = 0;
   /** Bytes of log when the last checkpoint began. */
   #checkpointMark = 0;
   /** Bytes of log up to the op of the installed checkpoint. */
@@ -410,6 +429,7 @@ export class StorageEngine {
       // A commit may have needed the next checkpoint meanwhile and finished this one.
       if (!isCurrent()) return;
       this.#installed(checkpoint, checkpoint.install());
+      this.#checkpoints++;
       // No statement is under way here: without readers what was replaced can go now, not after the next commits.
       if (!this.#horizon.hasReaders()) {
         for (const store of this.#tables.values()) store.releaseOldVersions(true);
@@ -520,6 +540,25 @@ export class StorageEngine {
     if (this.#logBytes - this.#installedMark >= LIMITS.settledLogBytes) return true;
     for (const store of this.#tables.values()) if (store.hasUnnamedIndexes) return true;
     return false;
+  }
+
+  /** What was done since the start, and what is held now. */
+  statistics(): StorageStatistics {
+    let tableBytes = 0, memoryBytes = 0;
+    for (const store of this.#tables.values()) {
+      tableBytes += store.layout().fileBytes;
+      memoryBytes += store.memoryBytes;
+    }
+    return {
+      syncs: this.log.syncs,
+      checkpoints: this.#checkpoints,
+      logBytes: this.log.appendedBytes - this.#installedMark,
+      tableBytes,
+      memoryBytes,
+      cacheBytes: this.#cache.bytes,
+      cacheLimitBytes: this.#cache.limitBytes,
+      cacheLoads: this.#cache.loads,
+    };
   }
 
   /** Makes the log durable and gives everything up. Raises the error of a failed log. */

@@ -2,7 +2,8 @@
  * The views of pg_catalog that list the user's objects for people and tools: pg_tables, pg_views, pg_indexes,
  * pg_sequences, the statistics views, pg_stats.
  *
- * Limit: scans and writes are not counted per table; those counters are 0. Row counts and sizes are real.
+ * Limit: scans are not counted per table; those counters are 0. Rows written are counted since the start of the server;
+ * row counts and sizes are real.
  */
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { Interval } from "../types/interval.ts";
@@ -32,8 +33,14 @@ const NO_COUNTS: RowValues = {
 };
 
 function tableStatistics(context: CatalogContext, table: TableDefinition): RowValues {
+  const { inserted, updated, deleted } = context.machine.changesOf(table.id);
   return {
     ...NO_COUNTS,
+    n_tup_ins: inserted,
+    n_tup_upd: updated,
+    n_tup_del: deleted,
+    n_mod_since_analyze: inserted + updated + deleted,
+    n_ins_since_vacuum: inserted,
     relid: table.id,
     schemaname: table.schema,
     relname: table.name,

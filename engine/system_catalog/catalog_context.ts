@@ -19,7 +19,7 @@ export interface CatalogContext extends EvaluationContext {
   /** As the running transaction sees it. */
   readonly catalog: Catalog;
   /** What is committed. */
-  readonly machine: Pick<StateMachine, "catalog" | "lastOp" | "sequences" | "store">;
+  readonly machine: Pick<StateMachine, "catalog" | "lastOp" | "sequences" | "store" | "changesOf">;
   /** The session that reads. */
   readonly session: VisibleSession;
   readonly server: VisibleServer;
@@ -36,7 +36,17 @@ export interface VisibleServer {
   readonly lastOp: number;
   readonly sessions: Iterable<VisibleSession>;
   sessionById(processId: number): VisibleSession | undefined;
-  statistics(): { readonly sessions: number; readonly commits: number };
+  statistics(): {
+    readonly sessions: number;
+    readonly commits: number;
+    readonly rollbacks: number;
+    readonly storage: {
+      readonly syncs: number;
+      readonly checkpoints: number;
+      readonly logBytes: number;
+      readonly cacheLoads: number;
+    };
+  };
   readonly advisoryLocks: AdvisoryLocks;
   /** By table id: external sources that are being read. */
   readonly refreshes: ReadonlyMap<number, {

@@ -76,6 +76,18 @@ function activityRow(session: VisibleSession, viewer: VisibleSession): RowValues
   };
 }
 
+/** Rows written to all tables since the start. */
+function changesOfAll({ catalog, machine }: CatalogContext): RowValues {
+  let tup_inserted = 0, tup_updated = 0, tup_deleted = 0;
+  for (const { id } of catalog.tables) {
+    const { inserted, updated, deleted } = machine.changesOf(id);
+    tup_inserted += inserted;
+    tup_updated += updated;
+    tup_deleted += deleted;
+  }
+  return { tup_inserted, tup_updated, tup_deleted };
+}
+
 function* lockRows({ server }: CatalogContext): Iterable<RowValues> {
   for (const session of server.sessions) {
     const transaction = session.currentTransaction;
@@ -234,6 +246,22 @@ export const SERVER_RELATIONS: RelationProviders = {
       bits: encryption?.bits ?? null,
     }))
   ),
+  pg_stat_wal: liveRows(({ server }) => {
+    const { storage } = server.statistics();
+    return [{
+      wal_records: server.lastOp,
+      wal_fpi: 0,
+      wal_bytes: storage.logBytes,
+      wal_buffers_full: 0,
+      wal_sync: storage.syncs,
+      stats_reset: server.startedAt,
+    }];
+  }),
+  pg_stat_bgwriter: liveRows(({ server }) => [{
+    checkpoints_timed: 0,
+    checkpoints_req: server.statistics().storage.checkpoints,
+    stats_reset: server.startedAt,
+  }]),
   pg_stat_database: liveRows((context) => {
     const statistics = context.server.statistics();
     return [{
@@ -241,7 +269,9 @@ export const SERVER_RELATIONS: RelationProviders = {
       datname: context.database,
       numbackends: statistics.sessions,
       xact_commit: statistics.commits,
-      xact_rollback: 0,
+      xact_rollback: statistics.rollbacks,
+      blks_read: statistics.storage.cacheLoads,
+      ...changesOfAll(context),
       stats_reset: context.server.startedAt,
     }];
   }),

@@ -106,6 +106,8 @@ export class Transaction {
   neverWrites = false;
   interruptible: boolean;
   isOpen = true;
+  /** Its effects are in the log. */
+  isCommitted = false;
   readonly #manager: TransactionManager;
   /** NaN until it is needed, which in most reads it never is. */
   #timestamp: number;

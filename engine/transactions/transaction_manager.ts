@@ -75,6 +75,8 @@ export class TransactionManager {
   #committing: Transaction | undefined;
   /** The newest entry that was committed in steps. */
   #lastInSteps = 0;
+  /** Transactions whose changes were undone, since the start. */
+  rollbacks = 0;
   /** False only in tests that show what validation is for. */
   validates = true;
 
@@ -217,6 +219,7 @@ export class TransactionManager {
         client: client === null ? null : client((this.lastOp + 1) as OpNumber),
         effects,
       });
+      transaction.isCommitted = true;
       if (record !== null) this.#remember({ op, ...record });
       if (transaction.hasDdl) { for (const other of this.#active) other.catalogChanged(); }
       return op;
@@ -263,6 +266,7 @@ export class TransactionManager {
         client: client === null ? null : client((this.lastOp + 1) as OpNumber),
         effects,
       });
+      transaction.isCommitted = true;
       this.#lastInSteps = op;
       // Others may have begun meanwhile.
       const bulk = [...transaction.batches()].map(({ table, batch }): CommittedBulk => ({
@@ -304,6 +308,7 @@ export class TransactionManager {
   /** Ends a transaction; what it has not committed is gone. One that is committing in steps ends with its commit. */
   end(transaction: Transaction): void {
     if (!transaction.isOpen || transaction === this.#committing) return;
+    if (!transaction.isCommitted && transaction.hasEffects) this.rollbacks++;
     transaction.isOpen = false;
     this.#active.delete(transaction);
     this.locks.releaseAll(transaction);

@@ -135,6 +135,21 @@ export function metricsText(engine: Engine, counters: RequestCounters, numbers: 
     "Statements that had to be planned.",
     statistics.planMisses,
   );
+  const { storage } = statistics;
+  writer.single(
+    "db_rollbacks_total",
+    "counter",
+    "Transactions whose changes were undone.",
+    statistics.rollbacks,
+  );
+  writer.single("db_log_syncs_total", "counter", "Times the log was made durable.", storage.syncs);
+  writer.single("db_log_bytes", "gauge", "Log that a start would replay.", storage.logBytes);
+  writer.single("db_checkpoints_total", "counter", "Checkpoints installed.", storage.checkpoints);
+  writer.single("db_table_bytes", "gauge", "Files of all tables.", storage.tableBytes);
+  writer.single("db_memory_rows_bytes", "gauge", "Rows in memory until a checkpoint.", storage.memoryBytes);
+  writer.single("db_block_cache_bytes", "gauge", "Decoded blocks in the cache.", storage.cacheBytes);
+  writer.single("db_block_cache_limit_bytes", "gauge", "Most bytes of the cache.", storage.cacheLimitBytes);
+  writer.single("db_block_cache_loads_total", "counter", "Blocks that were not in it.", storage.cacheLoads);
   writer.single("db_http_connections", "gauge", "Open HTTP connections.", numbers.connections);
   writer.single("db_websocket_connections", "gauge", "Open WebSockets.", numbers.webSockets);
   writer.single(

@@ -432,6 +432,38 @@ Deno.test("values of POST /v1/sql are numbers where a number is exact, and no co
     );
   }));
 
+Deno.test("statistics views count rows written, rollbacks, syncs and checkpoints", () =>
+  withServer(async ({ sql }) => {
+    await sql("CREATE TABLE t (id INT PRIMARY KEY); CREATE TABLE other (n INT)");
+    await sql("INSERT INTO t SELECT generate_series(1, 10)");
+    await sql("UPDATE t SET id = -id WHERE id < 4");
+    await sql("DELETE FROM t WHERE id > 8");
+    await sql("BEGIN; INSERT INTO t VALUES (100); ROLLBACK");
+    await sql("CHECKPOINT");
+    const tables = await sql(
+      "SELECT relname, n_tup_ins, n_tup_upd + n_tup_del AS changed, n_live_tup FROM pg_stat_user_tables ORDER BY relname",
+    );
+    deepStrictEqual(tables.json.rows, [
+      { relname: "other", n_tup_ins: 0, changed: 0, n_live_tup: 0 },
+      { relname: "t", n_tup_ins: 13, changed: 5, n_live_tup: 8 },
+    ]);
+    const database =
+      "SELECT tup_inserted, tup_deleted, xact_rollback, xact_commit > 3 AS commits, numbackends > 0 AS backends " +
+      "FROM pg_stat_database";
+    deepStrictEqual((await sql(database)).json.rows, [
+      { tup_inserted: 13, tup_deleted: 5, xact_rollback: 1, commits: true, backends: true },
+    ]);
+    const log =
+      "SELECT wal_records > 3 AND wal_sync > 0 AS w, checkpoints_req AS c FROM pg_stat_wal, pg_stat_bgwriter";
+    deepStrictEqual((await sql(log)).json.rows, [{ w: true, c: 1 }]);
+    deepStrictEqual(
+      (await sql("SELECT state FROM pg_stat_activity WHERE pid = pg_backend_pid()")).json.rows,
+      [
+        { state: "active" },
+      ],
+    );
+  }));
+
 Deno.test("positions count characters, refusals say what to write instead", () =>
   withServer(async ({ sql }) => {
     await sql("CREATE TABLE ball (id BIGINT PRIMARY KEY, n INT); CREATE TABLE heap (n INT)");
@@ -499,6 +531,11 @@ Deno.test("GET /v1/metrics is in the text format, every family with HELP and TYP
     }
     match(answer.text, /^db_http_requests_total\{path="\/v1\/sql",status="200"\} 1$/m);
     match(answer.text, /^db_binary_connections 3$/m);
+    for (
+      const name of ["log_syncs_total", "checkpoints_total", "block_cache_bytes", "log_bytes", "table_bytes"]
+    ) {
+      ok(families.has(`db_${name}`), name);
+    }
   }, { otherMetrics: () => ({ binary_connections: 3 }) }));
 
 Deno.test("exactly-once headers repeat the reply of the same request and refuse others", () =>

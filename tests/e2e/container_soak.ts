@@ -36,6 +36,7 @@ buildah $store commit -q "$container" localbase >/dev/null
 buildah $store bud -q --format docker --build-arg BASE=localhost/localbase -t dbd "$work/bundle" >/dev/null
 container=$(buildah $store from dbd)
 buildah $store inspect --type image --format '{{.Docker.Config.User}} {{.Docker.Config.Healthcheck.Test}}' dbd
+echo
 mounted=$(buildah $store mount "$container")
 mkdir "$work/volume"
 chown 10001:10001 "$work/volume"
@@ -45,6 +46,7 @@ mount --bind "$mounted" "$mounted"
 mount --bind "$work/volume" "$mounted/data"
 mount -o remount,bind,ro "$mounted"
 mount -t proc proc "$mounted/proc" || true
+mount --rbind /dev "$mounted/dev"
 inside() {
   env -i PATH=/bin XDG_CACHE_HOME=/opt/db/cache DENO_DIR=/data/.cache DB_LISTEN_ADDR=0.0.0.0:26532 \\
     DB_HTTP_ADDR=0.0.0.0:26533 DB_PG_ADDR=0.0.0.0:25432 DB_DATA_DIR=/data "\\$@"

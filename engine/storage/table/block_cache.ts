@@ -45,6 +45,8 @@ export class BlockCache {
   /** Where the hand jumps to: pseudo-random and the same in each run. */
   #chance = 1;
   #bytes = 0;
+  /** Entries that were taken in since the start: what was asked for and not there. */
+  loads = 0;
 
   /** At most this many bytes are kept. */
   constructor(limitBytes: number) {
@@ -63,6 +65,7 @@ export class BlockCache {
 
   /** Takes an entry in, evicting others; an entry larger than the cache is evicted at once. */
   add(entry: CacheEntry): void {
+    this.loads++;
     this.#bytes += entry.bytes;
     const place = this.#free.pop() ?? this.#ring.length;
     this.#ring[place] = entry;
