@@ -76,7 +76,9 @@ function attempt(
       const rival = environment.manager.claimTable(tableId, run.transaction);
       if (rival !== undefined) throw new TableWait(rival, `table ${tableId}`);
     }
-    const execution = run.compiled().start(run.contextFor(run.transaction));
+    const compiled = run.compiled();
+    run.transaction.compiledCatalog = environment.manager.catalog;
+    const execution = compiled.start(run.contextFor(run.transaction));
     if (execution.step(run.sink)) return execution;
     if (!run.transaction.interruptible && !run.transaction.readOnly) {
       return goOnAlone(environment, run, mark, execution);

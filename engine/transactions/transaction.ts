@@ -8,18 +8,16 @@
  * Invariants: writes are private until commit. A row is locked before it is written; after that no other transaction
  * changes it, and its newest committed version is not newer than the snapshot.
  */
-import { forbidsDuplicates, keyName, visibleKey } from "../catalog/index_keys.ts";
+import { forbidsDuplicates } from "../catalog/index_keys.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import { assert, assertDefined } from "../base/assert.ts";
-import { Catalog, columnPosition } from "../catalog/catalog.ts";
+import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogChange } from "../catalog/catalog_change.ts";
-import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
+import type { TableDefinition } from "../catalog/definitions.ts";
 import { batchBytes } from "../operations/batch_codec.ts";
 import type { Effect, EffectSource, OpNumber, RowBatch, RowId, StoredRow } from "../operations/effect.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
-import { formatText } from "../types/text_io.ts";
-import { fromStored } from "../types/stored_value.ts";
 import { firstTakenKey } from "./batch_check.ts";
 import { batchMemory, batchRow } from "./batch_values.ts";
 import { isTemporarySchema } from "../catalog/temporary_schema.ts";
@@ -28,6 +26,7 @@ import type { NontransactionalEffects } from "./nontransactional_effects.ts";
 import { TableWriteSet, type WriteSetRow } from "./write_set.ts";
 import { requireStorableBatch, requireStorableRow } from "./storable_rows.ts";
 import type { ReadPredicate } from "./read_set.ts";
+import { duplicateId, duplicateKey } from "./duplicates.ts";
 import { LockWait, StaleSnapshot, TableWait } from "./signals.ts";
 import { keyColumns, keyOf, keyText } from "./stored_key.ts";
 import { TableView } from "./table_view.ts";
@@ -108,6 +107,8 @@ export class Transaction {
   isOpen = true;
   /** Its effects are in the log. */
   isCommitted = false;
+  /** The committed catalog when the running statement was compiled; null: it has not yielded. */
+  compiledCatalog: Catalog | null = null;
   readonly #manager: TransactionManager;
   /** NaN until it is needed, which in most reads it never is. */
   #timestamp: number;
@@ -621,7 +622,12 @@ export class Transaction {
   }
 
   #definition(tableId: number): TableDefinition {
-    return assertDefined(this.catalog.table(tableId), `table ${tableId}`);
+    const table = this.catalog.table(tableId);
+    // Another transaction has dropped it since the statement was compiled.
+    if (table === undefined && this.compiledCatalog?.table(tableId) !== undefined) {
+      throw new StaleSnapshot(tableId, 0);
+    }
+    return assertDefined(table, `table ${tableId}`);
   }
 
   /** The write set to write to; waits for a transaction that alters the table. */
@@ -644,6 +650,11 @@ export class Transaction {
     const altering = this.#manager.alteringTransaction(table.id);
     if (altering !== undefined && altering !== this) {
       throw new TableWait(altering, `relation "${table.name}"`);
+    }
+    // The statement was compiled for a definition that another transaction has changed while it yielded.
+    const compiledFor = this.compiledCatalog?.table(table.id);
+    if (compiledFor !== undefined && compiledFor !== this.#manager.catalog.table(table.id)) {
+      throw new StaleSnapshot(table.id, 0);
     }
     const writeSet = new TableWriteSet(table);
     this.#writeSets.set(table.id, writeSet);
@@ -759,44 +770,4 @@ export class Transaction {
   writeSetRow(tableId: number, id: RowId): WriteSetRow | undefined {
     return this.#writeSets.get(tableId)?.byId.get(id);
   }
-}
-
-/** The 23505 error for a row id that exists. */
-export function duplicateId(table: TableDefinition, id: RowId): DatabaseError {
-  const primaryKey = table.constraints.find((constraint) => constraint.kind === "primary_key");
-  const column = table.columns.find((each) => each.id === table.rowIdColumn);
-  const name = primaryKey?.name ?? `${table.name}_id`;
-  return new DatabaseError(
-    SQLSTATE.uniqueViolation,
-    `duplicate key value violates unique constraint "${name}"`,
-    {
-      detail: `Key (${column?.name ?? "rowid"})=(${id}) already exists.`,
-      schema: table.schema,
-      table: table.name,
-      constraint: name,
-    },
-  );
-}
-
-/** The 23505 error for a key of a unique index. */
-export function duplicateKey(
-  table: TableDefinition,
-  index: IndexDefinition,
-  values: StoredRow,
-): DatabaseError {
-  const columns = keyColumns(table, index).slice(0, visibleKey(index).length);
-  const texts = columns.map((column) => {
-    const value = fromStored(column.type, values[columnPosition(table, column.id)] ?? null);
-    return value === null ? "null" : formatText(column.type, value);
-  });
-  return new DatabaseError(
-    SQLSTATE.uniqueViolation,
-    `duplicate key value violates unique constraint "${index.name}"`,
-    {
-      detail: `Key (${columns.map(keyName).join(", ")})=(${texts.join(", ")}) already exists.`,
-      schema: table.schema,
-      table: table.name,
-      constraint: index.name,
-    },
-  );
 }

@@ -33,7 +33,8 @@ import {
   type ReadPredicate,
 } from "./read_set.ts";
 import { keyOf } from "./stored_key.ts";
-import { duplicateId, duplicateKey, Transaction } from "./transaction.ts";
+import { duplicateId, duplicateKey } from "./duplicates.ts";
+import { Transaction } from "./transaction.ts";
 
 /** Locks given up between two yields of a commit in steps. */
 const LOCKS_AT_ONCE = 1024;
