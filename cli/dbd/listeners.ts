@@ -190,8 +190,8 @@ function missingFeature(feature: string): Error {
 function tlsMetrics({ server, certificateEnd }: ServerEncryption): Record<string, number> {
   return {
     tls_connections: server.connections,
-    tls_handshakes: server.handshakes,
-    tls_handshake_failures: server.failures,
+    tls_handshakes_total: server.handshakes,
+    tls_handshake_failures_total: server.failures,
     tls_certificate_end_timestamp_seconds: certificateEnd(),
   };
 }

@@ -90,7 +90,7 @@ export interface ListenerNumbers {
   readonly uptimeSeconds: number;
   readonly residentBytes: number;
   readonly heapBytes: number;
-  /** Further gauges by name, without `db_`. */
+  /** Further gauges, and counters that end with `_total`, by name without `db_`. */
   readonly others: Readonly<Record<string, number>>;
 }
 
@@ -159,7 +159,10 @@ export function metricsText(engine: Engine, counters: RequestCounters, numbers: 
     numbers.requestsInFlight,
   );
   for (const [name, value] of Object.entries(numbers.others)) {
-    writer.single(`db_${name}`, "gauge", `Current ${name.replaceAll("_", " ")}.`, value);
+    const words = name.replaceAll("_", " ");
+    if (name.endsWith("_total")) {
+      writer.single(`db_${name}`, "counter", `Number of ${words.slice(0, -" total".length)}.`, value);
+    } else writer.single(`db_${name}`, "gauge", `Current ${words}.`, value);
   }
   writer.single("db_resident_memory_bytes", "gauge", "Memory of the process.", numbers.residentBytes);
   writer.single("db_heap_bytes", "gauge", "JavaScript heap in use.", numbers.heapBytes);

@@ -66,7 +66,7 @@ export interface HttpServerOptions {
   readonly maximumRequestsInFlight?: number;
   /** Receives bugs that statements ran into; the client is sent XX000. */
   readonly onInternalError?: (error: unknown) => void;
-  /** Further gauges for `/v1/metrics`, by name without `db_`. */
+  /** Further gauges, and counters that end with `_total`, for `/v1/metrics`, by name without `db_`. */
   readonly otherMetrics?: () => Readonly<Record<string, number>>;
   readonly heartbeatMilliseconds?: number;
 }
