@@ -8,12 +8,16 @@ import { projectRoot, run } from "../../tools/project.ts";
 const MARKS: Readonly<Record<string, string>> = {
   "external-sources": "is not valid gzip, or breaks off",
   "external-sources-tls": "not a connection of this machine",
+  "external-sources-objstore": "AWS4-HMAC-SHA256",
 };
 
 Deno.test("a bundle of dbd holds the code of its features of external sources only", async () => {
   const folder = await Deno.makeTempDir({ prefix: "external-" });
   try {
-    const builds: readonly (readonly FeatureName[])[] = [[], ["external-sources", "external-sources-tls"]];
+    const builds: readonly (readonly FeatureName[])[] = [
+      ["external-sources", "external-sources-tls"],
+      ["external-sources", "external-sources-tls", "external-sources-objstore"],
+    ];
     for (const features of builds) {
       const config = await writeConfiguration({ root: projectRoot, folder, features });
       const { code, stderr } = await run(Deno.execPath(), [

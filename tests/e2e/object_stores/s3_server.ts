@@ -50,10 +50,13 @@ interface Context {
   readonly headers: Record<string, string>;
   status: number;
   body: string;
+  set(name: string, value: string): void;
 }
 
 server.middleware.unshift(async (context: Context, next: () => Promise<void>) => {
   const { method, url, headers } = context;
+  // After a body that is a file's, this server does not answer what comes next on the connection.
+  context.set("connection", "close");
   const expected = await expectedSignature(method, `https://${headers.host}${url}`, headers);
   const given = /Signature=(\w+)/.exec(headers.authorization ?? "")?.[1] ?? null;
   if (expected === given) return await next();
