@@ -12,9 +12,10 @@ import type { Matcher } from "./matcher.ts";
 import { OPERATION, type Program } from "./program.ts";
 
 /** Instructions looked at for one step of `gas`, and after how many steps are charged. */
-const WORK_PER_STEP = 5;
+const WORK_PER_STEP = 4;
 const CHARGED_WORK = 1000;
-/** Places of groups that are copied in the time of one instruction. */
+/** What a new array of groups takes, and how many of its places are copied in the time of one instruction. */
+const ARRAY_WORK = 3;
 const GROUPS_PER_WORK = 16;
 
 /** The ways that are being followed, most preferred first: an instruction each, with its groups. */
@@ -114,6 +115,7 @@ export class Automaton implements Matcher {
       if (best === null) {
         const groups = new Int32Array(this.#program.groups * 2 + 2).fill(-1);
         groups[0] = place;
+        this.#work += ARRAY_WORK + groups.length / GROUPS_PER_WORK;
         this.#follow(now, 0, groups, text, place);
       } else if (now.count === 0) break;
       const code = place < text.length ? text.codePointAt(place) ?? -1 : -1;
@@ -169,14 +171,14 @@ export class Automaton implements Matcher {
           break;
         case OPERATION.save: {
           const copy = top.groups.slice();
-          this.#work += copy.length / GROUPS_PER_WORK;
+          this.#work += ARRAY_WORK + copy.length / GROUPS_PER_WORK;
           copy[first[at] as number] = place;
           pending.push({ instruction: at + 1, groups: copy });
           break;
         }
         case OPERATION.forget: {
           const copy = top.groups.slice();
-          this.#work += copy.length / GROUPS_PER_WORK;
+          this.#work += ARRAY_WORK + copy.length / GROUPS_PER_WORK;
           copy.fill(-1, (first[at] as number) * 2, (second[at] as number) * 2 + 2);
           pending.push({ instruction: at + 1, groups: copy });
           break;
