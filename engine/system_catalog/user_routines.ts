@@ -1,4 +1,5 @@
 /** User-defined functions as pg_proc, information_schema and the functions on functions show them. */
+import { LIMITS } from "../base/limits.ts";
 import type { UserFunctionDefinition } from "../catalog/definitions.ts";
 import { typeKey } from "../sql/functions/type_family.ts";
 import { quoteIdentifier } from "../sql/parser/keywords.ts";
@@ -37,6 +38,8 @@ export function userRoutineRows({ catalog }: CatalogContext): RowValues[] {
     proargnames: each.parameters.every(({ name }) => name === null)
       ? null
       : SqlArray.of(each.parameters.map(({ name }) => name ?? "")),
+    // So that dumps keep it: pg_dump writes settings of a function, and knows nothing of GAS.
+    proconfig: each.gas === LIMITS.wasmGas ? null : SqlArray.of([`gas=${each.gas}`]),
     prosrc: each.exportName,
     probin: moduleText(each),
   }));

@@ -27,6 +27,9 @@ import { type FunctionUser, removeUser, usersOf } from "./function_uses.ts";
 /** Languages that PostgreSQL has and this database does not. */
 const OTHER_LANGUAGES: ReadonlySet<string> = new Set(["sql", "plpgsql", "c", "internal"]);
 
+/** How dumps of pg_dump say GAS: as a setting of the function, see `pg_proc.proconfig`. */
+const DUMPED_GAS = /^set gas (?:to|=) '?(\d+)'?$/;
+
 /** CREATE [OR REPLACE] FUNCTION. */
 export function createFunction(binder: DefinitionBinder, ast: CreateFunction): string {
   const tag = "CREATE FUNCTION";
@@ -110,8 +113,10 @@ function refuseOthers(binder: DefinitionBinder, ast: CreateFunction): void {
       { hint: "Functions are written in WebAssembly: LANGUAGE WASM." },
     );
   }
-  const [option] = ast.otherOptions;
-  if (option === undefined || /^(?:parallel|cost|not leakproof|security invoker)/.test(option)) return;
+  const option = ast.otherOptions.find((each) =>
+    !/^(?:parallel|cost|not leakproof|security invoker)/.test(each) && !DUMPED_GAS.test(each)
+  );
+  if (option === undefined) return;
   throw binder.unsupported(`${option.toUpperCase()} in CREATE FUNCTION`, ast.position);
 }
 
@@ -164,12 +169,16 @@ function moduleBytes(binder: DefinitionBinder, ast: CreateFunction): Uint8Array 
 }
 
 function gasOf(binder: DefinitionBinder, ast: CreateFunction): number {
-  if (ast.gas === null) return LIMITS.wasmGas;
-  const gas = Number(ast.gas);
+  const dumped = ast.otherOptions.map((each) => DUMPED_GAS.exec(each)?.[1]).find((each) =>
+    each !== undefined
+  );
+  const written = ast.gas ?? dumped;
+  if (written === undefined) return LIMITS.wasmGas;
+  const gas = Number(written);
   if (gas >= 1 && gas <= LIMITS.maximumWasmGas) return gas;
   throw binder.error(
     SQLSTATE.invalidParameterValue,
-    `GAS must be from 1 to ${LIMITS.maximumWasmGas} instructions, not ${ast.gas}`,
+    `GAS must be from 1 to ${LIMITS.maximumWasmGas} instructions, not ${written}`,
     ast.position,
   );
 }

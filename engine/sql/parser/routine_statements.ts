@@ -201,8 +201,8 @@ function parseFunctionOption(stream: TokenStream, parts: FunctionParts): boolean
     }
     parts.body = parseOperand(stream);
     if (stream.acceptSymbol(",")) {
-      stream.expectString();
-      parts.otherOptions.push("as object file, link symbol");
+      // As PostgreSQL writes functions of other languages, in dumps: the object file and the name in it.
+      parts.exportName = stream.expectString();
     }
   } else if (stream.isWord("export") && stream.isString(1)) {
     stream.advance();
