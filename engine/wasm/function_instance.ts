@@ -8,6 +8,7 @@
 import { assert, assertDefined, AssertionError } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";
 import { type InstanceHolder, type InstancePool, sharedInstances } from "./instance_pool.ts";
+import { CHEAP_PAGES, LARGE_PAGE_COST } from "./instruction_table.ts";
 import { CHUNK_SHIFT } from "./layout.ts";
 import { entryName, globalName, numberEntryName } from "./module_rewriter.ts";
 import type { PreparedModule } from "./prepared_module.ts";
@@ -57,6 +58,11 @@ function compile(module: PreparedModule): WebAssembly.Module {
 /** How many steps of an expression a number of instructions counts as. */
 export function expressionSteps(instructions: number): number {
   return Math.ceil(instructions / LIMITS.wasmInstructionsPerStep);
+}
+
+/** What every call pays for the memory that it begins with. */
+function standingCost({ memory }: PreparedModule): number {
+  return Math.max(0, (memory?.initialPages ?? 0) - CHEAP_PAGES) * LARGE_PAGE_COST;
 }
 
 function isFunction(value: unknown): value is WasmFunction {
@@ -236,7 +242,7 @@ export class FunctionInstance implements InstanceHolder {
     const live = liveInstance(exports, this.#index);
     this.#pool.hold(this, this.module.instanceBytes + (live.map?.length ?? 0));
     const { gas_limit: gasLimit, init } = exports;
-    if (gasLimit instanceof WebAssembly.Global) gasLimit.value = this.gas;
+    if (gasLimit instanceof WebAssembly.Global) gasLimit.value = this.gas - standingCost(this.module);
     if (isFunction(init)) init();
     this.#live = live;
     this.#mustReset = false;

@@ -149,6 +149,25 @@ Deno.test("FunctionInstance.call() ends what runs without end, by gas, and says 
   check("(call_indirect (type $t) (local.get 0) (i32.const 0))", "54001", depth);
 });
 
+Deno.test("FunctionInstance.call() pays for every page above 16, so that large memories get fewer instructions", () => {
+  const f = instance(
+    `(module (memory 20) (func (export "f") (param i32) (result i32) (memory.grow (local.get 0))))`,
+  );
+  assert.equal(f.call(0), 20);
+  assert.equal(f.gasUsed, 4 * 81_920 + 101);
+  assert.equal(f.call(3), 20);
+  assert.equal(f.gasUsed, 7 * 81_920 + 3 * 4096 + 101);
+  checkError(() => f.call(200), "54001", /out of gas/);
+  const small = instance(
+    `(module (memory 1) (func (export "f") (param i32) (result i32) (memory.grow (local.get 0))))`,
+  );
+  small.call(15);
+  assert.equal(small.gasUsed, 15 * 4096 + 101);
+  small.call(16);
+  assert.equal(small.gasUsed, 16 * 4096 + 81_920 + 101);
+  assert.equal(small.call(256), -1);
+});
+
 Deno.test("FunctionInstance.call() reports a trap by its kind, with 38000 unless SQL has a code for it", () => {
   const check = (body: string, kind: string) => {
     const f = instance(
@@ -263,7 +282,10 @@ Deno.test("InstancePool keeps memory and number of instances bounded", () => {
   const module = prepareModule(assemble(
     `(module (memory (export "memory") 256) (func (export "f") (result i32) (i32.const 7)))`,
   ));
-  const all = Array.from({ length: 40 }, () => new FunctionInstance(module, "f", { gas: 1000, pool: own }));
+  const all = Array.from(
+    { length: 40 },
+    () => new FunctionInstance(module, "f", { gas: LIMITS.maximumWasmGas, pool: own }),
+  );
   for (const one of all) {
     assert.equal(one.call(), 7);
     assert.ok(own.bytes <= LIMITS.wasmInstanceBytes, `${own.bytes}`);

@@ -3,7 +3,7 @@
  * entries of its exported functions.
  */
 import { WasmByteWriter } from "../base/wasm_byte_writer.ts";
-import { PAGE_COST } from "./instruction_table.ts";
+import { CHEAP_PAGES, LARGE_PAGE_COST, PAGE_COST } from "./instruction_table.ts";
 import { InstructionWriter } from "./instruction_writer.ts";
 import { CHUNK_SHIFT, type Layout, type MapLayout, MARKED_BYTES, PAGE_BYTES } from "./layout.ts";
 import { type ModuleFacts, STACK_BYTES } from "./module_facts.ts";
@@ -13,6 +13,7 @@ const LESS_UNSIGNED = 0x49;
 const GREATER_UNSIGNED = 0x4b;
 const ADD = 0x6a;
 const SUBTRACT = 0x6b;
+const MULTIPLY = 0x6c;
 const SHIFT_LEFT = 0x74;
 const SHIFT_RIGHT_UNSIGNED = 0x76;
 const SELECT = 0x1b;
@@ -195,7 +196,18 @@ export function growFunction(layout: Layout): WasmByteWriter {
   code.spend({ global: layout.gasGlobal, local: counter }, () => {
     code.localGet(pages);
     code.i32(PAGE_COST);
-    code.byte(0x6c);
+    code.byte(MULTIPLY);
+    const size = (): void => code.bytes(MEMORY_SIZE);
+    largePages(code, () => {
+      size();
+      code.localGet(pages);
+      code.byte(ADD);
+    });
+    largePages(code, size);
+    code.byte(SUBTRACT);
+    code.i32(LARGE_PAGE_COST);
+    code.byte(MULTIPLY);
+    code.byte(ADD);
   });
   code.localGet(pages);
   code.bytes(MEMORY_GROW);
@@ -209,6 +221,16 @@ export function growFunction(layout: Layout): WasmByteWriter {
   code.end();
   code.localGet(counter);
   return body([I32], code);
+}
+
+/** Puts a number of pages on the stack, but no fewer than are cheap. */
+function largePages(code: InstructionWriter, pages: () => void): void {
+  pages();
+  code.i32(CHEAP_PAGES);
+  pages();
+  code.i32(CHEAP_PAGES);
+  code.byte(GREATER_UNSIGNED);
+  code.byte(SELECT);
 }
 
 /** `mark(address, count)`: the range was written. */

@@ -107,6 +107,13 @@ setRange(COST, [[0x01, 0x03], [0x05, 0x05], [0x0b, 0x0b], [0x1a, 0x1a]], 0);
 
 /** What each page costs by which a memory grows. */
 export const PAGE_COST = 4096;
+/** Pages that fit the caches of a processor. Reading from more of them at random takes many times as long. */
+export const CHEAP_PAGES = 16;
+/**
+ * What each page above {@link CHEAP_PAGES} costs a call, besides {@link PAGE_COST}, whether the memory begins with it
+ * or grows by it: who has more memory gets fewer instructions, so that the slowest ones end as soon.
+ */
+export const LARGE_PAGE_COST = 81_920;
 /** Bulk instructions cost 1 for so many bytes, as a shift. */
 export const BULK_SHIFT = 3;
 

@@ -22,7 +22,7 @@ const wabt = await loadWabt();
 
 /** The bytes of a module that is written as text. It is not validated. */
 export function assemble(text: string): Uint8Array<ArrayBuffer> {
-  const module = wabt.parseWat("module.wat", text, FEATURES);
+  const module = wabt.parseWat("module.wat", new TextEncoder().encode(text), FEATURES);
   try {
     return new Uint8Array(module.toBinary({}).buffer);
   } finally {
