@@ -310,8 +310,8 @@ export class Transaction {
 
   create(tableId: number, id: RowId, values: StoredRow): void {
     const table = this.#definition(tableId);
-    requireStorableRow(table, values);
     const writeSet = this.#writable(table);
+    requireStorableRow(table, values);
     this.#lock(tableId, id, () => `row ${id} of relation "${table.name}"`);
     const own = writeSet.byId.get(id);
     const existed = own === undefined
@@ -331,8 +331,8 @@ export class Transaction {
 
   update(tableId: number, id: RowId, values: StoredRow): void {
     const table = this.#definition(tableId);
-    requireStorableRow(table, values);
     const writeSet = this.#writable(table);
+    requireStorableRow(table, values);
     this.#lockAndCheck(table, id);
     this.#checkUnique(table, writeSet, values, id);
     this.#write(writeSet, id, values);
