@@ -32,11 +32,15 @@ const KEYS = 9;
 
 /** Triggers of one seed. */
 export function generatedTriggers(choices: Choices): GeneratedTrigger[] {
-  return Array.from({ length: 2 + choices.below(4) }, (_, index) => trigger(choices, index));
+  // Few tables, so that triggers see what others have set.
+  const tables = [choices.pick(Object.keys(columnsByTable)), choices.pick(Object.keys(columnsByTable))];
+  return Array.from(
+    { length: 2 + choices.below(4) },
+    (_, index) => trigger(choices, choices.pick(tables), index),
+  );
 }
 
-function trigger(choices: Choices, index: number): GeneratedTrigger {
-  const table = choices.pick(Object.keys(columnsByTable));
+function trigger(choices: Choices, table: string, index: number): GeneratedTrigger {
   const columns = columnsByTable[table] ?? [];
   const events = choices.pick(eventSets);
   // Names are not in the order in which the triggers are made.
