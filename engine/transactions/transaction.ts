@@ -375,8 +375,8 @@ export class Transaction {
   /** Ids must be new (from the table's counter, or shown to be free), and {@link checkBatch} have found nothing. */
   createBatch(tableId: number, batch: RowBatch): void {
     const table = this.#definition(tableId);
-    requireStorableBatch(table, batch);
     const writeSet = this.#writable(table, { spread: false });
+    requireStorableBatch(table, batch);
     this.#batchMemory += batchMemory(batch);
     this.#batchBytes += batchBytes(batch);
     if (this.#batchMemory > LIMITS.transactionBatchBytes) {
