@@ -24,7 +24,7 @@ Deno.test("db/layers refuses an import that points up", () => {
     ["lang/check.ts", `import "../registry/index.ts";`, ["db/layers"]],
     ["gateways/http/server.ts", `import "../pg/codec.ts";`, ["db/layers"]],
     ["cli/dbd.ts", `import { s } from "../gateways/pg/server.ts";`, ["db/layers"]],
-    ["mod.ts", `import "./cli/dbd.ts";`, ["db/layers"]],
+    ["cli/dbd.ts", `import "../mod.ts";`, ["db/layers"]],
     ["engine/stray.ts", `import "./base/assert.ts";`, ["db/layers"]],
     ["engine/sql/lexer.ts", `import "../../tests/oracle.ts";`, ["db/layers"]],
   ]);
