@@ -33,7 +33,8 @@ const foreignNames = /(^|\/)(\.github|fixtures|docs|web)\//;
  * Names that are customary in capitals or with a dash, and those that begin with a code of the language's
  * diagnostics.
  */
-const customaryNames = /^([A-Z]+(\.md)?|Containerfile|deno\.lock|run|\.[a-z]+|[A-Z]{2}\d{4}(_[a-z0-9]+)+\.[a-z]+)$/;
+const customaryNames =
+  /^([A-Z]+(\.md)?|Containerfile|deno\.lock|run|\.[a-z]+|[A-Z]{2}\d{4}(_[a-z0-9]+)+\.[a-z]+)$/;
 
 interface Rule {
   readonly pattern: RegExp;

@@ -74,6 +74,8 @@ Deno.test("three packages: publish, add, fetch, build, from two machines", () =>
   withEnvironment(async (world) => {
     const author = new Shell(world, "author", TOKEN);
     await author.write("noise", { "project.toml": manifest("noise", "1.0.0"), "src/main.lang": NOISE });
+    // The first start says that it unpacks itself.
+    await author.lang("noise", "--version");
     const login = await author.lang("noise", "pkg", "login");
     deepStrictEqual([login.code, login.stderr], [0, ""]);
     const published = await author.lang("noise", "pkg", "publish");
