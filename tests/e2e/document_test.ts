@@ -38,6 +38,15 @@ const MISSING: readonly string[] = [
 
 const TOKEN = "shared-secret";
 
+/** Ends the server, if it has not ended by itself, which the work has noticed. */
+function stop(child: Deno.ChildProcess): void {
+  try {
+    child.kill("SIGTERM");
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+  }
+}
+
 /** Runs a compiled server around some work. */
 async function withServer(work: (server: DocumentServer) => Promise<void>): Promise<void> {
   const { dbd, dbcli } = await compiledPrograms();
@@ -87,11 +96,7 @@ async function withServer(work: (server: DocumentServer) => Promise<void>): Prom
       pgPort: Number(addressOf("PostgreSQL protocol").split(":").at(-1)),
     });
   } finally {
-    try {
-      child.kill("SIGTERM");
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error; // It has ended by itself, which the work has noticed.
-    }
+    stop(child);
     await child.status;
     await reading.catch(() => undefined);
     await Deno.remove(directory, { recursive: true });

@@ -13,6 +13,9 @@ function evaluate(text: string, a: number, b: number): number {
   return new Function("a", "b", `return ${text};`)(a, b);
 }
 
+/** Operators call no functions. */
+const unused = (name: string) => name;
+
 Deno.test("boundedForm() gives exact results within its range for operands within theirs", () => {
   const random = new SeededRandom(20);
   const end = () => random.between(-1, 1) * Math.floor(2 ** (random.float() * 50));
@@ -24,7 +27,7 @@ Deno.test("boundedForm() gives exact results within its range for operands withi
     });
     const symbol = (["+", "-", "*"] as const)[random.below(3)] ?? "+";
     const factors = [10 ** random.below(4), 10 ** random.below(4)] as const;
-    const form = boundedForm(symbol, SAFE_RANGE, factors)(["a", "b"], ranges);
+    const form = boundedForm(symbol, SAFE_RANGE, factors)(["a", "b"], ranges, unused);
     if (form === undefined) continue;
     bounded++;
     const [a = 0, b = 0] = ranges.map(({ low, high }) => random.between(low, high));
@@ -39,11 +42,14 @@ Deno.test("boundedForm() gives exact results within its range for operands withi
 
 Deno.test("boundedForm() refuses what may leave the safe integers or the allowed range", () => {
   const wide = { low: 0, high: 2 ** 40 };
-  strictEqual(boundedForm("*", SAFE_RANGE)(["a", "b"], [wide, wide]), undefined);
-  strictEqual(boundedForm("+", SAFE_RANGE, [10 ** 6, 1])(["a", "b"], [wide, wide]), undefined);
+  strictEqual(boundedForm("*", SAFE_RANGE)(["a", "b"], [wide, wide], unused), undefined);
+  strictEqual(boundedForm("+", SAFE_RANGE, [10 ** 6, 1])(["a", "b"], [wide, wide], unused), undefined);
   const byte = { low: -128, high: 127 };
-  strictEqual(boundedForm("+", byte)(["a", "b"], [byte, byte]), undefined);
-  strictEqual(boundedForm("+", SAFE_RANGE)(["a"], [byte]), undefined);
-  deepStrictEqual(boundedForm("-", SAFE_RANGE)(["a", "b"], [byte, byte])?.range, { low: -255, high: 255 });
+  strictEqual(boundedForm("+", byte)(["a", "b"], [byte, byte], unused), undefined);
+  strictEqual(boundedForm("+", SAFE_RANGE)(["a"], [byte], unused), undefined);
+  deepStrictEqual(boundedForm("-", SAFE_RANGE)(["a", "b"], [byte, byte], unused)?.range, {
+    low: -255,
+    high: 255,
+  });
   ok(isWithin(byte, SAFE_RANGE) && !isWithin(SAFE_RANGE, byte));
 });
