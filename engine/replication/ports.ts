@@ -45,13 +45,15 @@ export interface SuperblockStore {
 
 /** The state that committed entries are applied to. */
 export interface ReplicatedState {
-  /** The last op applied. */
+  /** A large entry is being applied, or the state built again; `Replica.onApplied` is called when that has ended. */
+  readonly isBusy: boolean;
+  /** The last op applied, or being applied; 0 while the state is built again. */
   readonly appliedOp: number;
   /** The digest of the log at `appliedOp`. */
   readonly appliedDigest: bigint;
   /** Applies the entry of `appliedOp + 1`. */
   apply(entry: ReplicatedEntry): void;
-  /** Goes back to a state at or below the op, from which the log is applied again. */
+  /** Goes back to a state at or below the op, from which the log is applied again; also when it is busy. */
   rebuild(op: number): void;
   /** This member has become the primary, or is the primary no more: sessions start or end. */
   roleChanged(isPrimary: boolean): void;

@@ -100,6 +100,8 @@ export class Replica {
   #backups: BackupProgress[] = [];
   /** The last op of the log that this primary's view began with. */
   #viewStartOp = 0;
+  /** This primary's state is that of its whole log. */
+  #isReady = false;
   #startHeaders: StartView | null = null;
   #repairAt = -Infinity;
   #repairPeer = 0;
@@ -148,7 +150,7 @@ export class Replica {
 
   /** Whether this primary may answer: the log that its view began with is committed in it. */
   get canServe(): boolean {
-    return this.isPrimary && this.#commit >= this.#viewStartOp;
+    return this.#isReady && this.#commit >= this.#viewStartOp;
   }
 
   /** The member that orders entries in this view, as far as this one knows. */
@@ -165,7 +167,7 @@ export class Replica {
 
   /** The primary's engine has written entries of this view at the end of the log, and applied them. */
   onAppended(): void {
-    assert(this.isPrimary, "only a primary appends");
+    assert(this.#isReady, "only a primary appends");
     this.#sendEntries();
   }
 
@@ -174,6 +176,11 @@ export class Replica {
     if (!this.#log.advance()) return;
     if (this.isPrimary) this.#countCommit();
     else this.#acknowledge();
+  }
+
+  /** The state is no longer busy. */
+  onApplied(): void {
+    this.#apply();
   }
 
   /** The newest state given to the superblock store is durable. */
@@ -376,17 +383,26 @@ export class Replica {
     this.#apply();
   }
 
-  /** Applies what is committed; a primary has applied its entries when it made them. */
+  /**
+   * Applies what is committed. A primary's state is that of its whole log: it applies what its view began with, and
+   * its own entries when it makes them.
+   */
   #apply(): void {
     const { state } = this.#ports;
-    while (state.appliedOp < Math.min(this.#commit, this.#log.lastOp)) {
+    const last = this.isPrimary ? this.#log.lastOp : Math.min(this.#commit, this.#log.lastOp);
+    while (!state.isBusy && state.appliedOp < last) {
       const op = state.appliedOp + 1;
       if (this.#log.slot(op).kind !== "present") return;
       const entry = this.#log.read(op);
       if (entry === null) return this.#onDamage(op);
       state.apply(entry);
     }
+    if (state.isBusy) return;
     this.#provenOp = Math.min(this.#commit, state.appliedOp);
+    if (this.isPrimary && !this.#isReady && state.appliedOp >= last) {
+      this.#isReady = true;
+      state.roleChanged(true);
+    }
   }
 
   // --- view changes ---
@@ -445,11 +461,12 @@ export class Replica {
   }
 
   #leaveNormal(): void {
-    const wasPrimary = this.isPrimary;
+    const wasReady = this.#isReady;
     this.#status = "view_change";
     this.#backups = [];
     this.#startHeaders = null;
-    if (wasPrimary) this.#ports.state.roleChanged(false);
+    this.#isReady = false;
+    if (wasReady) this.#ports.state.roleChanged(false);
   }
 
   #vote(): void {
@@ -543,19 +560,7 @@ export class Replica {
     this.#sendToAll(this.#startHeaders);
     this.#keepOrRebuildState();
     this.#apply();
-    this.#applySuffix();
-    this.#ports.state.roleChanged(true);
     this.#countCommit();
-  }
-
-  /** A primary's state is that of its whole log. */
-  #applySuffix(): void {
-    const { state } = this.#ports;
-    while (state.appliedOp < this.#log.lastOp) {
-      const entry = this.#log.read(state.appliedOp + 1);
-      if (entry === null) return this.#onDamage(state.appliedOp + 1);
-      state.apply(entry);
-    }
   }
 
   #startView(commit: number): StartView {

@@ -52,8 +52,8 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
     name: "a backup applies above the commit number",
     file: "engine/replication/replica.ts",
     changes: [[
-      "state.appliedOp < Math.min(this.#commit, this.#log.lastOp)",
-      "state.appliedOp < this.#log.lastOp",
+      "this.isPrimary ? this.#log.lastOp : Math.min(this.#commit, this.#log.lastOp)",
+      "this.#log.lastOp",
     ]],
   },
   {
@@ -72,7 +72,7 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
   {
     name: "a primary answers before its suffix is committed",
     file: "engine/replication/replica.ts",
-    changes: [["return this.isPrimary && this.#commit >= this.#viewStartOp;", "return this.isPrimary;"]],
+    changes: [["return this.#isReady && this.#commit >= this.#viewStartOp;", "return this.#isReady;"]],
   },
   {
     name: "the log is truncated before the superblock",

@@ -55,6 +55,8 @@ export class ToyMember implements ReplicatedState {
   /** The newest write of the superblock, until it is durable. */
   #superblockWrite: SuperblockState | null = null;
   #digests: bigint[] = [];
+  /** What the state is busy with. */
+  #busy: object | null = null;
   #life: Life | null = null;
 
   constructor(
@@ -85,6 +87,7 @@ export class ToyMember implements ReplicatedState {
   start(): void {
     assert(this.#life === null, `member ${this.index} runs`);
     this.#digests = [];
+    this.#busy = null;
     const log = new ToyLog(this.disk);
     const superblock: SuperblockStore = {
       read: () => this.#superblock,
@@ -137,13 +140,17 @@ export class ToyMember implements ReplicatedState {
     const header: EntryHeader = { op, view, digest, previousDigest: previous.digest };
     const entry: ReplicatedEntry = { header, payload: new Uint8Array(0) };
     life.log.write(entry);
-    this.apply(entry);
+    this.#append(header);
     life.waiting.push({ header, view });
     life.replica.onAppended();
     this.#sync(life);
   }
 
   // --- the state ---
+
+  get isBusy(): boolean {
+    return this.#busy !== null;
+  }
 
   get appliedOp(): number {
     return this.#digests.length;
@@ -154,13 +161,37 @@ export class ToyMember implements ReplicatedState {
   }
 
   apply({ header }: ReplicatedEntry): void {
+    this.#append(header);
+    if (this.#random.below(50) === 0) this.#work(() => {});
+  }
+
+  rebuild(op: number): void {
+    const kept = this.#digests.slice(0, this.#random.between(0, op));
+    this.#digests = [];
+    this.#work(() => {
+      this.#digests = kept;
+    });
+  }
+
+  #append(header: EntryHeader): void {
     assert(header.op === this.appliedOp + 1, `op ${header.op} is applied after ${this.appliedOp}`);
     this.#digests.push(header.digest);
     this.#witness.applied(this, header);
   }
 
-  rebuild(op: number): void {
-    this.#digests.length = this.#random.between(0, op);
+  /** Is busy for a while; what was under way before is given up. A process that starts does all at once. */
+  #work(finish: () => void): void {
+    const life = this.#life;
+    if (life === null) return finish();
+    const work = this.#busy = {};
+    this.#events.after(this.#random.between(1, 300), () =>
+      this.#whenAwake(life, () => {
+        if (this.#busy !== work) return;
+        this.#busy = null;
+        finish();
+        life.replica.onApplied();
+        this.#sync(life);
+      }));
   }
 
   roleChanged(isPrimary: boolean): void {
