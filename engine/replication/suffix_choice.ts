@@ -98,15 +98,16 @@ function isCopy(vote: DoViewChange, op: number, header: EntryHeader): boolean {
 }
 
 /**
- * The entry to keep where every log of the highest log view has something that nobody can name, and all members have
- * voted: the only one that may be committed. Keeping it is right in any case, for it follows the entry before it.
+ * What to keep where no log of the highest log view can name what it has, and all members have voted: the only entry
+ * that may be committed, for keeping one that follows the entry before it is right in any case; null if none may be,
+ * undefined if that is open.
  */
 function onlyPossibleEntry(
   votes: readonly DoViewChange[],
   op: number,
   { quorum, previousDigest }: { quorum: number; previousDigest: bigint | null },
-): EntryHeader | null {
-  if (votes.length < 2 * quorum - 1 || previousDigest === null) return null;
+): EntryHeader | null | undefined {
+  if (votes.length < 2 * quorum - 1 || previousDigest === null) return undefined;
   const unreadable = votes.filter((vote) => slotOf(vote, op).kind === "unreadable").length;
   const possible = new Map<bigint, EntryHeader>();
   for (const vote of votes) {
@@ -116,7 +117,7 @@ function onlyPossibleEntry(
     if (copies + unreadable >= quorum) possible.set(slot.header.digest, slot.header);
   }
   const [only = null] = possible.values();
-  return possible.size === 1 ? only : null;
+  return possible.size <= 1 && (only !== null || unreadable < quorum) ? only : undefined;
 }
 
 /**
@@ -142,8 +143,9 @@ export function chooseSuffix(votes: readonly DoViewChange[], quorum: number): Su
     if (votes.filter((vote) => isNack(vote, op, header)).length >= quorum) return choice;
     const previousDigest = headers.at(-1)?.digest ?? committedHeaders.at(-1)?.digest ??
       commitDigest(votes, commit);
-    const only = header === null ? onlyPossibleEntry(votes, op, { quorum, previousDigest }) : null;
-    if (only === null) return null;
+    const only = header === null ? onlyPossibleEntry(votes, op, { quorum, previousDigest }) : undefined;
+    if (only === undefined) return null;
+    if (only === null) return choice;
     headers.push(only);
   }
 }

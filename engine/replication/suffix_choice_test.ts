@@ -60,7 +60,8 @@ const CASES: readonly (readonly [what: string, votes: string[], chosen: string |
   ["another entry in an older log is a nack", ["A2 c4 aa!", "B1 c4 ab", "C1 c4 a"], "4:a"],
   ["nobody can name it: the only one that may be committed", ["A2 c4 a?", "B1 c4 aa", "C1 c4 a"], "4:aa"],
   ["nobody can name it, and not all have voted", ["A2 c4 a?", "B1 c4 aa"], null],
-  ["nobody can name it: another chain cannot be committed", ["A2 c4 a?", "B1 c4 bb", "C1 c4 a"], null],
+  ["nobody can name it: another chain cannot be committed", ["A2 c4 a?", "B1 c4 bb", "C1 c4 a"], "4:a"],
+  ["nobody can name it: most cannot be read", ["A2 c4 a?", "B2 c4 a?", "C1 c4 bb"], null],
 ];
 
 for (const [what, votes, chosen] of CASES) {

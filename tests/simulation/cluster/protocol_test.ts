@@ -28,6 +28,7 @@ const FOUND: readonly (readonly [seed: number, what: string])[] = [
   [1755, "an entry that a view goes without is unreadable"],
   [3087, "a new primary's own log differs below the commit number"],
   [3619, "a primary of before has applied what a later view committed otherwise"],
+  [6471, "nobody can name an entry, and none of those in its place may be committed"],
 ];
 
 for (const [seed, what] of FOUND) {
