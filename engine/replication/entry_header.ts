@@ -1,4 +1,5 @@
 /** The names of log entries, and what a member can know of one. */
+import { EMPTY_HISTORY } from "../operations/history_digest.ts";
 
 /**
  * Names an entry: its place in the log, the view that first prepared it, and the digests of the log before and after
@@ -33,7 +34,7 @@ export type Slot =
   | { readonly kind: "absent" };
 
 /** The header below the first entry. */
-export const EMPTY_LOG: EntryHeader = { op: 0, view: 0, digest: 0n, previousDigest: null };
+export const EMPTY_LOG: EntryHeader = { op: 0, view: 0, digest: EMPTY_HISTORY, previousDigest: null };
 
 /** Whether two headers of one op name the same entry. */
 export function isSameEntry(a: EntryHeader, b: EntryHeader): boolean {

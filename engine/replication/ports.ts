@@ -9,7 +9,7 @@
 import type { EntryHeader, ReplicatedEntry, Slot } from "./entry_header.ts";
 import type { Message } from "./message.ts";
 
-/** The log of one member. Ops start at 1; op 0 is the empty log, with digest 0. */
+/** The log of one member. Ops start at 1; op 0 is the empty log. */
 export interface ReplicatedLog {
   /** The highest op with any slot but `absent`. */
   readonly lastOp: number;

@@ -26,6 +26,7 @@ import type {
   RowId,
 } from "../operations/effect.ts";
 import { encodeEntry, encodeInSteps } from "../operations/entry_codec.ts";
+import { HistoryDigest } from "../operations/history_digest.ts";
 import { MAX_ROW_ID } from "../operations/value_codec.ts";
 import type { StorageEngine } from "../storage/storage_engine.ts";
 import type { TableStore } from "../storage/table/table_store.ts";
@@ -62,8 +63,7 @@ export class StateMachine {
   #catalog = Catalog.initial();
   #lastOp = 0 as OpNumber;
   #lastTimestamp = 0;
-  #digestLow = 0x811c9dc5;
-  #digestHigh = 0x01000193;
+  readonly #digest = new HistoryDigest();
 
   private constructor(storage: StorageEngine) {
     this.#storage = storage;
@@ -76,7 +76,7 @@ export class StateMachine {
     if (machineState !== null) machine.#restore(decodeState(machineState));
     for (const { entry, payload } of storage.recovered.entries()) {
       assert(entry.op === machine.#lastOp + 1, `entry ${entry.op} follows ${machine.#lastOp}`);
-      machine.#apply(entry, payload);
+      machine.#apply(entry, crc32c(payload));
       storage.entryReplayed(entry.op, () => machine.encodeState());
     }
     storage.endReplay();
@@ -106,7 +106,7 @@ export class StateMachine {
 
   /** Digest of the history up to {@link lastOp}: 16 hexadecimal digits. */
   digest(): string {
-    return hex(this.#digestHigh) + hex(this.#digestLow);
+    return this.#digest.hex;
   }
 
   store(tableId: number): TableStore {
@@ -153,9 +153,9 @@ export class StateMachine {
     const op = (this.#lastOp + 1) as OpNumber;
     const complete: Entry = { op, ...entry };
     const payload = encodeEntry(complete);
-    this.#storage.log.append(op, payload);
+    const checksum = this.#storage.log.append(op, payload);
     try {
-      this.#apply(complete, payload);
+      this.#apply(complete, checksum);
     } catch (error) {
       // A bug: the entry is in the log, but the state is between two ops and must not be read any more.
       this.#storage.log.stop(error);
@@ -216,8 +216,7 @@ export class StateMachine {
 
   #restore(state: MachineState): void {
     this.#lastOp = state.op as OpNumber;
-    this.#digestHigh = parseInt(state.digest.slice(0, 8), 16) | 0;
-    this.#digestLow = parseInt(state.digest.slice(8), 16) | 0;
+    this.#digest.value = BigInt(`0x${state.digest}`);
     this.#lastTimestamp = state.lastTimestamp;
     this.#catalog = Catalog.from(state.catalog);
     this.clients.restore(state.clients);
@@ -225,10 +224,11 @@ export class StateMachine {
     for (const [tableId, id] of state.rowCounters) this.#rowCounters.set(tableId, id);
   }
 
-  #apply(entry: Entry, payload: Uint8Array): void {
+  /** Applies an entry whose payload has this checksum. */
+  #apply(entry: Entry, checksum: number): void {
     const { op } = entry;
     for (const effect of entry.effects) this.#applyEffect(effect, op);
-    this.#finishEntry(op, entry, crc32c(payload, 0, payload.length));
+    this.#finishEntry(op, entry, checksum);
   }
 
   #finishEntry(
@@ -239,7 +239,7 @@ export class StateMachine {
     if (entry.client !== null) this.clients.apply(entry.client);
     this.#lastOp = op;
     this.#lastTimestamp = Math.max(this.#lastTimestamp, entry.timestamp);
-    this.#mixDigest(checksum, op);
+    this.#digest.mix(checksum, op);
   }
 
   /**
@@ -370,14 +370,6 @@ export class StateMachine {
   #countRow(tableId: number, id: RowId): void {
     if (id > (this.#rowCounters.get(tableId) ?? 0)) this.#rowCounters.set(tableId, id);
   }
-
-  /** Two multiplicative lanes over (checksum, op): cheap, and different histories differ with probability 1 - 2^-64. */
-  #mixDigest(checksum: number, op: number): void {
-    this.#digestLow = Math.imul(this.#digestLow ^ checksum, 0x85ebca6b) ^ (op | 0);
-    this.#digestLow = Math.imul(this.#digestLow ^ (this.#digestLow >>> 15), 0xc2b2ae35);
-    this.#digestHigh = Math.imul(this.#digestHigh ^ this.#digestLow ^ (checksum >>> 7), 0x27d4eb2f);
-    this.#digestHigh ^= this.#digestHigh >>> 13;
-  }
 }
 
 /** The definition with those of the indexes that it does not have. */
@@ -401,8 +393,4 @@ function decodeState(bytes: Uint8Array): MachineState {
 function increment(id: RowId): RowId {
   const next = BigInt(id) + 1n;
   return typeof id === "number" && id < Number.MAX_SAFE_INTEGER ? id + 1 : next;
-}
-
-function hex(value: number): string {
-  return (value >>> 0).toString(16).padStart(8, "0");
 }

@@ -22,7 +22,6 @@ import type { Host } from "../host/host.ts";
 import {
   detachedHead,
   encodeLogHeader,
-  headOfPieces,
   LOG_HEADER_BYTES,
   logDamage,
   logFileName,
@@ -234,10 +233,11 @@ export class Log {
   }
 
   /**
-   * Adds the entry with this op, which must follow the last one. The bytes are copied or written before it returns.
-   * Raises 53100, with the log unchanged and usable, when the disk is full; 58030 when the log has failed.
+   * Adds the entry with this op, which must follow the last one, and answers the payload's CRC-32C. The bytes are
+   * copied or written before it returns. Raises 53100, with the log unchanged and usable, when the disk is full;
+   * 58030 when the log has failed.
    */
-  append(op: number, payload: Uint8Array): void {
+  append(op: number, payload: Uint8Array): number {
     this.#assertUsable();
     assert(op === this.#lastOp + 1, `op ${op} appended after ${this.#lastOp}`);
     assert(payload.length > 0, "an entry has a payload");
@@ -245,9 +245,11 @@ export class Log {
     if (payload.length > LIMITS.maximumEntryBytes) throw entryTooLarge();
     const recordBytes = RECORD_HEAD_BYTES + payload.length;
     if (this.#end + recordBytes > this.#options.fileBytes && this.#end > LOG_HEADER_BYTES) this.#rotate();
-    if (payload.length >= this.#options.directWriteBytes) this.#writeDirectly(op, payload);
-    else this.#collect(op, payload);
+    const checksum = crc32c(payload);
+    if (payload.length >= this.#options.directWriteBytes) this.#writeDirectly(op, payload, checksum);
+    else this.#collect(op, payload, checksum);
     this.#accept(op, recordBytes);
+    return checksum;
   }
 
   #accept(op: number, recordBytes: number): void {
@@ -306,7 +308,7 @@ export class Log {
         assert(this.#inPieces === entry && at > position + RECORD_HEAD_BYTES, "an entry has a payload");
         const bytes = at - position - RECORD_HEAD_BYTES;
         const record = { op, durableOp, firstOp: this.#firstOp, position };
-        write(position, headOfPieces({ bytes, checksum }, record));
+        write(position, detachedHead({ bytes, checksum }, record));
         this.#inPieces = null;
         this.#accept(op, RECORD_HEAD_BYTES + bytes);
         this.#written = this.#end;
@@ -341,7 +343,7 @@ export class Log {
     if (this.#error !== null) throw this.#error;
   }
 
-  #collect(op: number, payload: Uint8Array): void {
+  #collect(op: number, payload: Uint8Array, checksum: number): void {
     const recordBytes = RECORD_HEAD_BYTES + payload.length;
     this.#reserve(this.#end + recordBytes);
     if (this.#end - this.#written + recordBytes > this.#buffer.length) this.#writeOut();
@@ -355,16 +357,18 @@ export class Log {
       op,
       durableOp: this.#durableOp,
       payloadBytes: payload.length,
+      checksum,
       firstOp: this.#firstOp,
       position: this.#end,
     });
   }
 
   /** Large entries go to the file without a copy; writing them is what finds out whether there is space. */
-  #writeDirectly(op: number, payload: Uint8Array): void {
+  #writeDirectly(op: number, payload: Uint8Array, checksum: number): void {
     this.#writeOut();
     const position = this.#end;
-    const head = detachedHead(payload, { op, durableOp: this.#durableOp, firstOp: this.#firstOp, position });
+    const record = { op, durableOp: this.#durableOp, firstOp: this.#firstOp, position };
+    const head = detachedHead({ bytes: payload.length, checksum }, record);
     try {
       this.#file.writeAt(position, head);
       this.#file.writeAt(position + RECORD_HEAD_BYTES, payload);
@@ -633,7 +637,7 @@ export class Log {
   /** Vouches for the last records, behind which nothing else would. A full disk may leave it out. */
   #seal(): void {
     if (this.#sealed || this.#lastOp < this.#firstOp) return;
-    const head = detachedHead(new Uint8Array(0), {
+    const head = detachedHead({ bytes: 0, checksum: 0 }, {
       op: this.#lastOp,
       durableOp: this.#lastOp,
       firstOp: this.#firstOp,

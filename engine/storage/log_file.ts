@@ -25,6 +25,8 @@ const MAGIC = "dbd log\0";
 const FORMAT_VERSION = 1;
 const NAME_PATTERN = /^([0-9a-f]{16})\.log$/;
 const WINDOW_BYTES = 1 << 20;
+/** Summing so many bytes takes longer than deriving their checksum. */
+const SHORT_PAYLOAD_BYTES = 1024;
 
 /** Work that the search for records behind damage may do, in checksummed bytes. */
 const SEARCH_BUDGET_BYTES = 2 ** 32;
@@ -71,7 +73,10 @@ export function hasLogHeader(file: DiskFile, firstOp: number): boolean {
   return view.getBigUint64(16, true) === BigInt(firstOp);
 }
 
-/** Writes a record's head; the payload must be right behind it in the same array. */
+/**
+ * Writes a record's head; the payload, whose own checksum is given, must be right behind it in the same array. The
+ * record's checksum follows from that of a long payload; a short one is quicker summed again.
+ */
 export function sealRecord(
   bytes: Uint8Array,
   view: DataView,
@@ -80,30 +85,23 @@ export function sealRecord(
     readonly op: number;
     readonly durableOp: number;
     readonly payloadBytes: number;
+    readonly checksum: number;
     readonly firstOp: number;
     readonly position: number;
   },
 ): void {
+  const { payloadBytes, checksum } = record;
   writeHead(view, at, record);
-  const seed = checksumSeed(record.firstOp, record.position);
-  view.setUint32(at + 4, crc32c(bytes, at + 8, at + RECORD_HEAD_BYTES + record.payloadBytes, seed), true);
+  const from = at + RECORD_HEAD_BYTES;
+  const before = crc32c(bytes, at + 8, from, checksumSeed(record.firstOp, record.position));
+  const sum = payloadBytes < SHORT_PAYLOAD_BYTES
+    ? crc32c(bytes, from, from + payloadBytes, before)
+    : (checksum ^ shiftChecksum(before, payloadBytes)) >>> 0;
+  view.setUint32(at + 4, sum, true);
 }
 
-/** The head of a record whose payload is elsewhere. */
+/** The head of a record whose payload is elsewhere and was summed on its own. */
 export function detachedHead(
-  payload: Uint8Array,
-  record: {
-    readonly op: number;
-    readonly durableOp: number;
-    readonly firstOp: number;
-    readonly position: number;
-  },
-): Uint8Array {
-  return headOfPieces({ bytes: payload.length, checksum: crc32c(payload, 0, payload.length) }, record);
-}
-
-/** The head of a record whose payload was summed on its own, piece by piece. */
-export function headOfPieces(
   payload: { readonly bytes: number; readonly checksum: number },
   record: {
     readonly op: number;

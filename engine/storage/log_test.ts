@@ -452,3 +452,15 @@ Deno.test("Log.appendInPieces() logs the same bytes as append(), or nothing", as
   equal(read(again), range(1, 6));
   await again.close();
 });
+
+Deno.test("Log.append() answers the payload's checksum, and the record verifies, whatever its size", async () => {
+  const host = memoryHost();
+  const log = Log.open(host, "log", 0);
+  const sizes = [1, 63, 64, 1023, 1024, 5000, 70_000, 1_500_000, 1];
+  for (const [index, size] of sizes.entries()) {
+    const payload = payloadOf(index + 1, size);
+    strictEqual(log.append(index + 1, payload), crc32c(payload));
+  }
+  await log.close();
+  equal(read(Log.open(host, "log", 0)), range(1, sizes.length));
+});

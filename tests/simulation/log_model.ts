@@ -63,9 +63,10 @@ export class LogModel {
     if (this.#replica !== null && this.#replica.lastOp > recoveredOp) this.#replica = null;
     const append = log.append.bind(log);
     log.append = (...parameters: Parameters<Log["append"]>) => {
-      append(...parameters);
+      const checksum = append(...parameters);
       const [op, payload] = parameters;
       this.#note(op, payload.slice());
+      return checksum;
     };
     const appendInPieces = log.appendInPieces.bind(log);
     log.appendInPieces = (...parameters: Parameters<Log["appendInPieces"]>) => {

@@ -7,7 +7,11 @@
 import { assert } from "../../../engine/base/assert.ts";
 import type { SeededRandom } from "../../../engine/base/random.ts";
 import type { Message } from "../../../engine/replication/message.ts";
-import type { EntryHeader, ReplicatedEntry } from "../../../engine/replication/entry_header.ts";
+import {
+  EMPTY_LOG,
+  type EntryHeader,
+  type ReplicatedEntry,
+} from "../../../engine/replication/entry_header.ts";
 import type { ReplicatedState, SuperblockState, SuperblockStore } from "../../../engine/replication/ports.ts";
 import { Replica } from "../../../engine/replication/replica.ts";
 import { TICK_MILLISECONDS } from "../../../engine/replication/timeouts.ts";
@@ -157,7 +161,7 @@ export class ToyMember implements ReplicatedState {
   }
 
   get appliedDigest(): bigint {
-    return this.#digests.at(-1) ?? 0n;
+    return this.#digests.at(-1) ?? EMPTY_LOG.digest;
   }
 
   apply({ header }: ReplicatedEntry): void {
