@@ -1,19 +1,27 @@
 /**
- * `deno task soak:container`: builds the image of the `Containerfile` with buildah, over a base that is copied from
- * this machine (no registry is needed), and runs the server in it: as the image's user, with a read-only root and a
- * volume.
+ * `deno task soak:container`: builds the image of the `Containerfile` with buildah, from the archive that a release
+ * has, over a base that is copied from this machine (no registry is needed). The server then runs in it twice: with the
+ * image's user, environment and entry point, a read-only root, a volume, and a network of its own, so that the image's
+ * ports are free; clients ask it over all three protocols.
  *
- * Needs root, buildah and chroot; says so and exits with 0 where they are missing. Exit code 1: something was wrong.
+ * It needs root, buildah and `unshare`, and says so and exits with 0 where they are missing. No daemon runs and no user
+ * namespace is needed: the image is entered by `chroot`, in namespaces for mounts and network. Exit code 1: something
+ * was wrong.
  */
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { isInstalled } from "../../tools/not_run.ts";
-import { projectRoot, run } from "../../tools/project.ts";
+import { run } from "../../tools/project.ts";
+import { bundle } from "../../tools/release.ts";
 
-const script = `
+/** Builds the image and enters it. Parameters: folder to work in, this program's runtime, the script to run inside. */
+const build = `
 set -eu
-work=$1 root=$2 programs=$3
-export STORAGE_DRIVER=vfs BUILDAH_ISOLATION=chroot
-store="--root $work/store --runroot $work/run"
+work=$1
+export BUILDAH_ISOLATION=chroot
+store="--root $work/store --runroot $work/run --storage-driver vfs"
+container=
+clean_up() { [ -z "$container" ] || { buildah $store umount "$container"; buildah $store rm "$container"; } >"$work/clean_up" 2>&1 || true; }
+trap clean_up EXIT
 base=$work/base
 mkdir -p "$base/bin" "$base/tmp" "$base/proc" "$base/dev"
 copy_libraries() {
@@ -27,82 +35,115 @@ for name in sh dd head tee stat mktemp mkfifo mkdir mv rm chmod chown find id ca
   cp -L "$path" "$base/bin/$name"
   copy_libraries "$path"
 done
-copy_libraries "$4"
+copy_libraries "$2"
 mkdir "$work/bundle"
-cp "$programs/dbd" "$programs/dbcli" "$root/LICENSE" "$root/Containerfile" "$work/bundle"
-container=$(buildah $store from scratch)
-buildah $store copy -q "$container" "$base" /
-buildah $store commit -q "$container" localbase >/dev/null
+tar -xzf "$work/bundle.tar.gz" -C "$work/bundle" --strip-components=1
+scratch=$(buildah $store from scratch)
+buildah $store copy -q "$scratch" "$base" /
+buildah $store commit -q "$scratch" localbase >/dev/null
+buildah $store rm "$scratch" >/dev/null
 buildah $store bud -q --format docker --build-arg BASE=localhost/localbase -t dbd "$work/bundle" >/dev/null
+image() { buildah $store inspect --type image --format "$1" dbd; echo; }
+image 'user {{.Docker.Config.User}}, health {{.Docker.Config.Healthcheck.Test}}, volumes {{.Docker.Config.Volumes}}'
+image 'ports {{.Docker.Config.ExposedPorts}}, entry {{.Docker.Config.Entrypoint}}'
 container=$(buildah $store from dbd)
-buildah $store inspect --type image --format '{{.Docker.Config.User}} {{.Docker.Config.Healthcheck.Test}}' dbd
-echo
-mounted=$(buildah $store mount "$container")
-mkdir "$work/volume"
-chown 10001:10001 "$work/volume"
+export root=$(buildah $store mount "$container") volume=$work/volume
+export variables="$(image '{{range .Docker.Config.Env}}{{println .}}{{end}}')"
+export user="$(image '{{.Docker.Config.User}}')" entry=$(image '{{index .Docker.Config.Entrypoint 0}}')
+mkdir "$volume"
+chown "$user" "$volume"
 chmod 755 "$work"
-cat >"$work/inside.sh" <<END
-mount --bind "$mounted" "$mounted"
-mount --bind "$work/volume" "$mounted/data"
-mount -o remount,bind,ro "$mounted"
-mount -t proc proc "$mounted/proc" || true
-mount --rbind /dev "$mounted/dev"
-inside() {
-  env -i PATH=/bin XDG_CACHE_HOME=/opt/db/cache DENO_DIR=/data/.cache DB_LISTEN_ADDR=0.0.0.0:26532 \\
-    DB_HTTP_ADDR=0.0.0.0:26533 DB_PG_ADDR=0.0.0.0:25432 DB_DATA_DIR=/data "\\$@"
+unshare -m -n sh -u "$3" 2>&1
+`;
+
+/** Runs in the namespaces of the container. */
+const inside = `
+mount --bind "$root" "$root"
+mount --bind "$volume" "$root/data"
+mount -o remount,bind,ro "$root"
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+ip link set lo up
+# In parentheses, so that the process that is waited for is the program itself.
+program() { exec env -i $variables "$@"; }
+enter="$(which chroot) --userspec=$user $root"
+ready() {
+  attempt=0
+  until (program $enter $entry health >/dev/null); do
+    attempt=$((attempt + 1))
+    [ $attempt -lt 60 ] || { echo "the server does not answer"; break; }
+    sleep 0.5
+  done
 }
-user="$(which chroot) --userspec=10001:10001 $mounted"
-inside \\$user /opt/db/dbd || echo "open: code \\$?"
-inside \\$user /opt/db/dbd health || echo "unhealthy: code \\$?"
-inside DB_TOKEN=secret \\$user /opt/db/dbd &
-server=\\$!
-for attempt in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-  sleep 0.5
-  inside \\$user /opt/db/dbd health && break
-done
-touch "$mounted/written" 2>/dev/null || echo "root: read-only"
-kill -TERM \\$server
-wait \\$server && echo "stopped: code 0"
-END
-unshare -m sh "$work/inside.sh" 2>&1
-buildah $store umount "$container" >/dev/null
-buildah $store rm "$container" >/dev/null
+(program $enter $entry) || echo "open: code $?"
+(program $enter $entry health) || echo "unhealthy: code $?"
+
+(program DB_TOKEN=secret $enter $entry) & server=$!
+ready
+(program $enter $entry health)
+grep '^Uid' /proc/$server/status | tr '\\t' ' '
+ask() { (program DB_TOKEN=secret $enter /opt/db/dbcli --addr 127.0.0.1:6532 "$1"); }
+ask "CREATE TABLE ball (id BIGINT PRIMARY KEY, color TEXT NOT NULL); INSERT INTO ball VALUES (1, 'red'), (2, 'green')"
+if which psql >/dev/null; then
+  PGPASSWORD=secret psql -h 127.0.0.1 -U db -Atc "SELECT 'over PostgreSQL: ' || count(*) FROM ball"
+fi
+touch "$root/written" 2>/dev/null || echo "root: read-only"
+kill -TERM $server
+wait $server && echo "stopped: code 0"
+
+(program DB_TOKEN=secret $enter $entry) & server=$!
+ready
+ask "INSERT INTO ball VALUES (3, 'blue')"
+kill -KILL $server
+wait $server || echo "killed: code $?"
+(program $enter $entry health) || echo "nothing goes on: code $?"
+(program DB_TOKEN=secret $enter $entry) & server=$!
+ready
+ask "SELECT 'after a kill: ' || string_agg(color, ' ' ORDER BY id) AS colors FROM ball"
+kill -TERM $server
+wait $server
 `;
 
 const expected: readonly RegExp[] = [
-  /^10001:10001 \[CMD \/opt\/db\/dbd health\]$/m,
+  /^user 10001:10001, health \[CMD \/opt\/db\/dbd health\], volumes map\[\/data:\{\}\]$/m,
+  /^ports map\[5432\/tcp:\{\} 6532\/tcp:\{\} 6533\/tcp:\{\}\], entry \[\/opt\/db\/dbd\]$/m,
   /there is no token: give one with --token-file or DB_TOKEN/,
   /^open: code 2$/m,
   /^unhealthy: code 1$/m,
   /^\{"status":"ok",/m,
+  /^Uid: 10001 10001 10001 10001$/m,
+  /^INSERT 0 2$/m,
   /^root: read-only$/m,
   /^stopped: code 0$/m,
+  /^killed: code 137$/m,
+  /^nothing goes on: code 1$/m,
+  /after a kill: red green blue/,
 ];
 
 if (import.meta.main) {
-  if (!await isInstalled("buildah") || Deno.uid() !== 0) {
-    console.log("NOT RUN: the image (it needs root and buildah, which is not installed)");
+  if (Deno.uid() !== 0 || !await isInstalled("buildah") || !await isInstalled("unshare")) {
+    console.log("NOT RUN: the image (it needs root, buildah and unshare)");
     Deno.exit(0);
   }
   const { dbd } = await compiledPrograms();
   const work = await Deno.makeTempDir({ prefix: "container-" });
   try {
-    const parameters = [
-      "-c",
-      script,
-      "sh",
-      work,
-      projectRoot,
-      dbd.slice(0, dbd.lastIndexOf("/")),
-      Deno.execPath(),
-    ];
+    const archive = bundle(dbd.slice(0, dbd.lastIndexOf("/")), ["dbcli", "dbd", "lang"]);
+    await Deno.writeFile(`${work}/bundle.tar.gz`, ReadableStream.from(archive));
+    await Deno.writeTextFile(`${work}/inside.sh`, inside);
+    const parameters = ["-c", build, "sh", work, Deno.execPath(), `${work}/inside.sh`];
     const { code, stdout, stderr } = await run("sh", parameters);
-    const missing = expected.filter((pattern) => !pattern.test(stdout));
+    const missing = [
+      ...expected,
+      ...await isInstalled("psql") ? [/^over PostgreSQL: 2$/m] : [],
+    ].filter((pattern) => !pattern.test(stdout));
     console.log(stdout);
     if (code !== 0 || missing.length > 0) {
       console.error(`exit code ${code}; missing: ${missing.join(" ")}\n${stderr}`);
       Deno.exitCode = 1;
-    } else console.log("the image is built, refuses to be open, serves, is healthy and stops");
+    } else {console.log(
+        "the image is built, refuses to be open, serves, is healthy, stops, and survives a kill",
+      );}
   } finally {
     await Deno.remove(work, { recursive: true });
   }
