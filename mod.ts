@@ -46,6 +46,11 @@ export type { Server, ServeSettings } from "./cli/serve.ts";
 export interface OpenOptions {
   /** Memory for decoded blocks of segments; 64 MiB unless given. */
   readonly blockCacheBytes?: number;
+  /** Lets statements read external sources, as `serve` and `dbd` do; without it they are refused. */
+  readonly externalSources?: {
+    /** `HOST` or `HOST:PORT` on this machine or its own network that they may read; none unless given. */
+    readonly allowedHosts?: readonly string[];
+  };
 }
 
 /**
@@ -61,11 +66,15 @@ export interface OpenOptions {
  * ```
  *
  * Raises {@link DatabaseError}: 55006 when another process uses the directory, XX001 when a file in it is damaged,
- * 58030 when it cannot be read or written.
+ * 58030 when it cannot be read or written, 22023 for an option that is wrong.
  */
-export function open(directory: string, options: OpenOptions = {}): Promise<Database> {
+export async function open(directory: string, options: OpenOptions = {}): Promise<Database> {
   const host = directory === ":memory:" ? memoryHost() : denoHost();
-  return Database.open({ host, directory, ...options });
+  const { externalSources, ...others } = options;
+  if (externalSources === undefined) return await Database.open({ host, directory, ...others });
+  const { externalSourcesOf } = await import("./cli/serve.ts");
+  const external = await externalSourcesOf(externalSources.allowedHosts ?? [], host.clock);
+  return await Database.open({ host, directory, ...others, ...external });
 }
 
 /**

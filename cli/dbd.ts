@@ -51,7 +51,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
           print: (line) => write(Deno.stdout, `${line}\n`),
         });
       case "health":
-        return await health(command.address, { print: (line) => write(Deno.stdout, `${line}\n`) });
+        return await health(command, { print: (line) => write(Deno.stdout, `${line}\n`) });
       case "run":
         return await runServer(command.settings, {
           features,

@@ -4,10 +4,14 @@
  * belong to the program.
  */
 import { DatabaseError, SQLSTATE } from "../engine/base/errors.ts";
+import { LIMITS } from "../engine/base/limits.ts";
+import type { Clock } from "../engine/host/host.ts";
 import { Database } from "../engine/session/database.ts";
+import type { EngineOptions } from "../engine/session/engine.ts";
 import { type Address, formatAddress } from "../gateways/binary/address.ts";
 import { features } from "./features.ts";
 import { version } from "./shared/version.ts";
+import { openExternalSources } from "./dbd/external.ts";
 import { readCommand, type ServerSettings, UsageError } from "./dbd/settings.ts";
 import { StartError } from "./dbd/start_error.ts";
 import { startServer } from "./dbd/start_server.ts";
@@ -88,6 +92,16 @@ export async function serveDatabase(
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** The option `externalSources` of `open` of `mod.ts`, as an option of the engine. */
+export async function externalSourcesOf(
+  externalAllowedHosts: readonly string[],
+  clock: Clock,
+): Promise<Pick<EngineOptions, "external">> {
+  const settings = { externalAllowedHosts, externalParquetPageBytes: LIMITS.parquetPageBytes };
+  const external = await openExternalSources(settings, features, clock).catch(raise);
+  return external === undefined ? {} : { external };
 }
 
 function readSettings(settings: ServeSettings): ServerSettings {

@@ -1,7 +1,7 @@
 /** `serve()` of the library: the whole server inside of a program. */
 import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { health } from "./dbd/health.ts";
-import { connect, type DatabaseError, serve } from "../mod.ts";
+import { connect, type DatabaseError, open, serve } from "../mod.ts";
 
 const OWN = { data_dir: ":memory:", listen_addr: "127.0.0.1:0" };
 
@@ -13,7 +13,8 @@ Deno.test("serve() serves every protocol from one database, with the token, and 
   const [, port = "0"] = server.addresses.http?.split(":") ?? [];
   const said: string[] = [];
   const print = (line: string) => said.push(line);
-  strictEqual(await health({ hostname: "0.0.0.0", port: Number(port) }, { print }), 0);
+  const everywhere = { hostname: "0.0.0.0", port: Number(port) };
+  strictEqual(await health({ address: everywhere, isSecure: false }, { print }), 0);
   match(said.join(), /"status":"ok"/);
   const ask = (headers: Record<string, string>) =>
     fetch(`http://${server.addresses.http}/v1/sql`, {
@@ -29,7 +30,7 @@ Deno.test("serve() serves every protocol from one database, with the token, and 
   match(server.addresses.pg ?? "", /^127\.0\.0\.1:\d+$/);
   strictEqual(server.addresses.https, null);
   await Promise.all([server.close(), server.close()]);
-  strictEqual(await health({ hostname: "127.0.0.1", port: Number(port) }, { print }), 1);
+  strictEqual(await health({ address: everywhere, isSecure: false }, { print }), 1);
   await rejects(ask({ Authorization: "Bearer secret" }), TypeError);
   await rejects(server.database.query("SELECT 1"));
 });
@@ -93,5 +94,52 @@ Deno.test("serve() keeps what it acknowledged, and refuses settings that are wro
     ] as const
   ) {
     ok(expected.test(await failure({ ...memory, ...settings })), `${JSON.stringify(settings)}`);
+  }
+});
+
+Deno.test("health() asks over TLS where only TLS is served, without the authority of the certificate", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "serve-" });
+  try {
+    await using server = await serve({
+      ...OWN,
+      data_dir: folder,
+      dev_tls: true,
+      http_tls_addr: "127.0.0.1:0",
+    });
+    const address = { hostname: "127.0.0.1", port: Number(server.addresses.https?.split(":")[1]) };
+    const said: string[] = [];
+    const print = (line: string) => said.push(line);
+    strictEqual(await health({ address, isSecure: true }, { print }), 0);
+    match(said[0] ?? "", /^\{"status":"ok"/);
+    strictEqual(await health({ address, isSecure: false }, { print }), 1);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+Deno.test("open() reads external sources when it is asked to, and local ones when they are named", async () => {
+  const web = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    () => new Response('{"id":1,"name":"red"}\n', { headers: { "Content-Type": "application/x-ndjson" } }),
+  );
+  const { port } = web.addr;
+  const create = `CREATE EXTERNAL SOURCE ball (id BIGINT, name TEXT) FROM 'http://127.0.0.1:${port}/'
+    FORMAT NDJSON KEY id`;
+  try {
+    await using without = await open(":memory:");
+    await rejects(without.execute(create), { code: "0A000" });
+    await using stranger = await open(":memory:", { externalSources: {} });
+    await rejects(
+      stranger.execute(create).then(() => stranger.execute("REFRESH EXTERNAL SOURCE ball")),
+      { code: "42501" },
+    );
+    const externalSources = { allowedHosts: [`127.0.0.1:${port}`] };
+    await using database = await open(":memory:", { externalSources });
+    await database.execute(create);
+    await database.execute("REFRESH EXTERNAL SOURCE ball");
+    deepStrictEqual(await database.query("SELECT id, name FROM ball"), [{ id: 1, name: "red" }]);
+    await rejects(open(":memory:", { externalSources: { allowedHosts: ["a b:c"] } }), { code: "22023" });
+  } finally {
+    await web.shutdown();
   }
 });

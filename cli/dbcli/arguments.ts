@@ -1,9 +1,10 @@
 /** The command line of `dbcli`, and the environment behind it. Pure. */
 import { closest } from "../../engine/base/suggest.ts";
 import type { ClientTls } from "../../gateways/binary/client_api.ts";
+import { clientTls } from "../shared/client_tls.ts";
+import { UsageError } from "../shared/usage_error.ts";
 
-/** An error in how the program was called; exit code 2. */
-export class UsageError extends Error {}
+export { UsageError };
 
 /** What the program is to do. */
 export interface ClientSettings {
@@ -69,44 +70,17 @@ export function readCommand(
     settings: {
       addresses: addressesFrom(values, environment),
       token,
-      tls: tlsFrom({ values, isAsked: switches.has("--tls"), environment, readFile }),
+      tls: clientTls({
+        isAsked: switches.has("--tls"),
+        authoritiesPath: values.get("--tls-ca") ?? nonEmpty(environment.DB_TLS_CA),
+        serverName: values.get("--tls-server-name"),
+        readFile,
+      }),
       json: switches.has("--json"),
       keepGoing: switches.has("--keep-going"),
       statement: positional[0] ?? null,
     },
   };
-}
-
-/** TLS is asked for by `--tls`, and by everything that has no meaning without it. */
-function tlsFrom(sources: {
-  readonly values: ReadonlyMap<string, string>;
-  readonly isAsked: boolean;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly readFile: (path: string) => string;
-}): ClientTls | null {
-  const { values, isAsked, environment, readFile } = sources;
-  const caPath = values.get("--tls-ca") ?? nonEmpty(environment.DB_TLS_CA);
-  const serverName = values.get("--tls-server-name");
-  if (!isAsked && caPath === undefined && serverName === undefined) return null;
-  return {
-    ...(caPath === undefined ? {} : { ca: readAuthorities(caPath, readFile) }),
-    ...(serverName === undefined ? {} : { serverName }),
-  };
-}
-
-function readAuthorities(path: string, readFile: (path: string) => string): string {
-  let text: string;
-  try {
-    text = readFile(path);
-  } catch (error) {
-    throw new UsageError(
-      `cannot read "${path}" of --tls-ca: ${error instanceof Error ? error.message : error}`,
-    );
-  }
-  if (!text.includes("-----BEGIN CERTIFICATE-----")) {
-    throw new UsageError(`"${path}" of --tls-ca holds no certificate in PEM form`);
-  }
-  return text;
 }
 
 function addressesFrom(

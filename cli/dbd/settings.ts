@@ -10,9 +10,9 @@ import { LIMITS } from "../../engine/base/limits.ts";
 import { DatabaseError } from "../../engine/base/errors.ts";
 import type { FeatureName } from "../features/feature_names.ts";
 import { type Address, formatAddress, isLoopback, parseAddress } from "../../gateways/binary/address.ts";
+import { UsageError } from "../shared/usage_error.ts";
 
-/** An error in how the program was called; exit code 2. */
-export class UsageError extends Error {}
+export { UsageError };
 
 /** How a setting's text is read. */
 type SettingKind = "address" | "text" | "count" | "bytes" | "seconds" | "switch";
@@ -180,7 +180,7 @@ export type Command =
   | { readonly kind: "help" }
   | { readonly kind: "version" }
   | { readonly kind: "verify"; readonly dataDirectory: string }
-  | { readonly kind: "health"; readonly address: Address }
+  | { readonly kind: "health"; readonly address: Address; readonly isSecure: boolean }
   | { readonly kind: "run"; readonly settings: ServerSettings };
 
 /** Where settings come from. */
@@ -228,10 +228,20 @@ export function readCommand(sources: SettingSources): Command {
   }
   if (verb === "health") {
     if (more.length > 0) throw new UsageError(`unexpected argument "${more[0]}": dbd health takes HTTP_ADDR`);
-    const text = directory ?? findIn(places)("http_addr") ?? "127.0.0.1";
-    return { kind: "health", address: readAddress(text, DEFAULT_PORTS.http_addr ?? 0, "HTTP_ADDR") };
+    return healthCommand(directory, findIn(places));
   }
   return { kind: "run", settings: settingsFrom({ ...line, places, sources }) };
+}
+
+/** Asks in clear text where the server listens so, for nothing secret is said; otherwise over TLS. */
+function healthCommand(given: string | undefined, find: Find): Command {
+  const [, scheme, named] = /^(?:(https?):\/\/)?(.*)$/s.exec(given ?? "") ?? [];
+  const isSecure = given === undefined
+    ? find("http_addr") === undefined && find("http_tls_addr") !== undefined
+    : scheme === "https";
+  const key = isSecure ? "http_tls_addr" : "http_addr";
+  const text = given === undefined ? find(key) ?? "127.0.0.1" : named ?? "";
+  return { kind: "health", isSecure, address: readAddress(text, DEFAULT_PORTS[key] ?? 0, "HTTP_ADDR") };
 }
 
 /** Looks a setting up in one place or several. */
@@ -437,13 +447,21 @@ function readToken(places: readonly Place[], sources: SettingSources): string | 
       throw new UsageError("a token and a token file are given; one of them is enough");
     }
     if (token === "") throw new UsageError("the token is empty");
-    if (token !== undefined) return token;
+    if (token !== undefined) return requireOneWord(token, "the token");
     if (file === undefined) continue;
     const line = (readText(sources, file, "token file").split("\n")[0] ?? "").trim();
     if (line === "") throw new UsageError(`the first line of the token file "${file}" is empty`);
-    return line;
+    return requireOneWord(line, `the token in "${file}"`);
   }
   return null;
+}
+
+/** Over HTTP a token is one word of a header: with anything between words it would let nobody in there. */
+function requireOneWord(token: string, what: string): string {
+  if (!/[\s\p{Cc}]/u.test(token)) return token;
+  throw new UsageError(
+    `${what} has a space or a control character in it, which no client can send over HTTP`,
+  );
 }
 
 /** Lines `key = value` with `#` comments and optional quotes, or a JSON object. Raises {@link UsageError}. */
@@ -612,7 +630,8 @@ Usage: dbd [LISTEN_ADDR] [DATA_DIR] [options]
   LISTEN_ADDR                address of the binary protocol (default ${DEFAULT_LISTEN})
   DATA_DIR                   where the data is kept (default ${DEFAULT_DIRECTORY})
   verify                     read every byte and every value of a database that no server runs on, and name what is wrong
-  health                     ask a running server over HTTP whether it serves; exit code 0 if so
+  health                     ask a running server over HTTP whether it serves; exit code 0 if so. HTTP_ADDR may begin with
+                             https://; only the answer counts then, not the certificate's name
 
 Options
 ${lines.join("\n")}

@@ -40,7 +40,7 @@ Deno.test("readCommand() has the defaults of the document", () => {
 });
 
 Deno.test("readCommand() lets a flag beat the environment, and that the file", () => {
-  const files = { c: "http_addr = 127.0.0.3:1 # comment\npg_max_conns=5\ntoken = 'from file'\n" };
+  const files = { c: "http_addr = 127.0.0.3:1 # comment\npg_max_conns=5\ntoken = 'from_file'\n" };
   const at = (parameters: string[], environment: Record<string, string>) =>
     settings([...parameters, "--config", "c"], environment, files);
   strictEqual(at([], {}).httpAddress?.hostname, "127.0.0.3");
@@ -50,7 +50,7 @@ Deno.test("readCommand() lets a flag beat the environment, and that the file", (
     "127.0.0.1",
   );
   strictEqual(at([], {}).pgMaximumConnections, 5);
-  strictEqual(at([], {}).token, "from file");
+  strictEqual(at([], {}).token, "from_file");
   strictEqual(at([], { DB_TOKEN: "e" }).token, "e");
   strictEqual(settings(["--token-file", "t"], { DB_TOKEN: "e" }, { t: "secret\nrest" }).token, "secret");
 });
@@ -68,14 +68,30 @@ Deno.test("readCommand() knows verify, with the directory from the same places",
 });
 
 Deno.test("readCommand() knows health, with the address of HTTP", () => {
-  const read = (parameters: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
-    readCommand({ parameters, environment, features: ["http-gateway"], readFile: () => "" });
-  deepStrictEqual(read(["health"]), { kind: "health", address: { hostname: "127.0.0.1", port: 6533 } });
-  deepStrictEqual(read(["health"], { DB_HTTP_ADDR: "0.0.0.0:7000" }), {
-    kind: "health",
-    address: { hostname: "0.0.0.0", port: 7000 },
-  });
-  deepStrictEqual(read(["health", ":9"]), { kind: "health", address: { hostname: "127.0.0.1", port: 9 } });
+  const read = (
+    parameters: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+  ): string => {
+    const command = readCommand({
+      parameters,
+      environment,
+      features: ["http-gateway", "tls"],
+      readFile: () => "",
+    });
+    if (command.kind !== "health") return command.kind;
+    return `${command.isSecure ? "https" : "http"} ${command.address.hostname} ${command.address.port}`;
+  };
+  strictEqual(read(["health"]), "http 127.0.0.1 6533");
+  strictEqual(read(["health"], { DB_HTTP_ADDR: "0.0.0.0:7000" }), "http 0.0.0.0 7000");
+  strictEqual(
+    read(["health"], { DB_HTTP_ADDR: ":7000", DB_HTTP_TLS_ADDR: ":7001" }),
+    "http 127.0.0.1 7000",
+  );
+  strictEqual(read(["health"], { DB_HTTP_TLS_ADDR: "0.0.0.0" }), "https 0.0.0.0 6534");
+  strictEqual(read(["health", ":9"], { DB_HTTP_TLS_ADDR: ":1" }), "http 127.0.0.1 9");
+  strictEqual(read(["health", "https://localhost"]), "https 127.0.0.1 6534");
+  strictEqual(read(["health", "http://localhost:8"]), "http 127.0.0.1 8");
+  throws(() => read(["health", "ftp://localhost:8"]), /not an address/);
   throws(() => read(["health", "a", "b"]), /dbd health takes HTTP_ADDR/);
 });
 
@@ -118,6 +134,9 @@ Deno.test("readCommand() refuses what it does not know", () => {
       ["--http-tls-addr", ":1"],
       /--http-tls-addr needs a certificate: --tls-cert FILE --tls-key FILE, or --dev-tls/,
     ],
+    [["--token", "a b"], /^.*the token has a space or a control character in it/],
+    [["--token", "a\r\nb"], /the token has a space or a control character/],
+    [["--token", "a\u0085"], /the token has a space or a control character/],
     [["--tls-required"], /--tls-required needs a certificate/],
     [["--tls-cert", "c"], /--tls-cert needs --tls-key/],
     [["--tls-key", "c"], /--tls-key needs --tls-cert/],

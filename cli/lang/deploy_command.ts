@@ -1,9 +1,13 @@
 /** `lang deploy`: builds functions of the database and creates them there. */
 import { type Command, Option } from "commander";
 import { DatabaseError } from "../../engine/base/errors.ts";
+import type { ClientOptions, ClientTls } from "../../gateways/binary/client_api.ts";
 import { planDeploy } from "../../lang/commands/deploy.ts";
 import { sizeText } from "../../lang/commands/size_text.ts";
 import { reportToJson } from "../../lang/diagnostics/json.ts";
+import { CommandError } from "../../lang/commands/command_error.ts";
+import { clientTls } from "../shared/client_tls.ts";
+import { UsageError } from "../shared/usage_error.ts";
 import { examples } from "./examples.ts";
 import { readyPackages } from "./packages_ready.ts";
 import { type Context, openPackage, reportStep, showDiagnostics } from "./shared/context.ts";
@@ -11,6 +15,9 @@ import { type Context, openPackage, reportStep, showDiagnostics } from "./shared
 interface Options {
   readonly db?: string;
   readonly token?: string;
+  readonly tls?: boolean;
+  readonly tlsCa?: string;
+  readonly tlsServerName?: string;
   readonly sql?: boolean;
   readonly format: "human" | "json";
 }
@@ -32,6 +39,15 @@ export function addDeployCommand(program: Command, context: Context): void {
       `host and port of the binary protocol (default: DB_ADDR, else ${DEFAULT_ADDRESS})`,
     )
     .option("--token <token>", "token of the server (default: DB_TOKEN)")
+    .option("--tls", "encrypt the connection, and check the server's certificate")
+    .option(
+      "--tls-ca <file>",
+      "the authorities to trust, PEM (default: DB_TLS_CA, else the system's); means --tls",
+    )
+    .option(
+      "--tls-server-name <name>",
+      "the name that the certificate must be for (default: the server's); means --tls",
+    )
     .option("--sql", "print the statements, without a server")
     .addOption(
       new Option("--format <format>", "output format").choices(["human", "json"]).default("human"),
@@ -44,6 +60,7 @@ export function addDeployCommand(program: Command, context: Context): void {
       ]),
     )
     .action(async (path: string | undefined, options: Options) => {
+      const tls = readTls(options);
       if (!await readyPackages(context, path, options.format)) return;
       const { workspace } = openPackage(path);
       const { diagnostics, plan } = await planDeploy(workspace, {
@@ -65,7 +82,7 @@ export function addDeployCommand(program: Command, context: Context): void {
       const address = options.db ?? (Deno.env.get("DB_ADDR") || DEFAULT_ADDRESS);
       const token = options.token ?? (Deno.env.get("DB_TOKEN") || null);
       try {
-        await run(plan.statements, address, token);
+        await run(plan.statements, { address, token, tls: tls ?? false });
       } catch (error) {
         if (!(error instanceof DatabaseError)) throw error;
         context.exitCode = 1;
@@ -99,11 +116,29 @@ export function addDeployCommand(program: Command, context: Context): void {
     });
 }
 
+/** Raises {@link CommandError} for a file that cannot be used. */
+function readTls({ tls, tlsCa, tlsServerName }: Options): ClientTls | null {
+  try {
+    return clientTls({
+      isAsked: tls === true,
+      authoritiesPath: tlsCa ?? (Deno.env.get("DB_TLS_CA") || undefined),
+      serverName: tlsServerName,
+      readFile: (path) => Deno.readTextFileSync(path),
+    });
+  } catch (error) {
+    if (error instanceof UsageError) throw new CommandError(`Cannot use TLS: ${error.message}`);
+    throw error;
+  }
+}
+
 /** Runs the statements in one transaction. */
-async function run(statements: readonly string[], address: string, token: string | null): Promise<void> {
+async function run(
+  statements: readonly string[],
+  server: Pick<ClientOptions, "address" | "token" | "tls">,
+): Promise<void> {
   // Loaded here, because no other command speaks with a database.
   const { OperationClient } = await import("../../gateways/binary/client.ts");
-  const client = await OperationClient.connect({ address, token, name: "lang deploy" });
+  const client = await OperationClient.connect({ ...server, name: "lang deploy" });
   try {
     await client.transaction(async (inner) => {
       for (const statement of statements) await inner.execute(statement);

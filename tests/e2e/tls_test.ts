@@ -1,6 +1,6 @@
 /**
  * TLS of the compiled server with real clients: every `sslmode` of psql, libpq by psycopg, JDBC, `pg`, `postgres`,
- * curl, a WebSocket, dbcli and the library; and a certificate that is replaced while the server runs.
+ * curl, a WebSocket, dbcli, lang deploy and the library; and a certificate that is replaced while the server runs.
  */
 import { deepStrictEqual as same, match, rejects, strictEqual as equal } from "node:assert/strict";
 import pg from "pg";
@@ -124,7 +124,7 @@ async function askByJdbc(server: DbdPeer, sslrootcert: string): Promise<ProgramR
   }
 }
 
-Deno.test("JDBC, psycopg, pg, postgres, curl, a WebSocket, dbcli and connect() check the server and are encrypted", async () => {
+Deno.test("JDBC, psycopg, pg, postgres, curl, a WebSocket, dbcli, lang deploy and connect() check the server and are encrypted", async () => {
   const programs = await compiledPrograms();
   const server = await startDbd({
     binary: programs.dbd,
@@ -204,6 +204,35 @@ Deno.test("JDBC, psycopg, pg, postgres, curl, a WebSocket, dbcli and connect() c
     match(clear.stdout, /does not speak TLS there/);
     match(misnamed.stdout, /its certificate is for DNS:localhost, .*, not for db\.example/);
     await Promise.all(others);
+
+    const folder = await Deno.makeTempDir({ prefix: "tls-deploy-" });
+    try {
+      await outputOf(programs.lang, ["new", "--template", "db-function", `${folder}/pack`]);
+      const deploy = (...parameters: readonly string[]): Promise<ProgramResult> =>
+        runProgram(programs.lang, [
+          "deploy",
+          `${folder}/pack`,
+          "--db",
+          `localhost:${binaryPort}`,
+          "--token",
+          TOKEN,
+          ...parameters,
+        ]);
+      const [trusted, unknown, absent] = await Promise.all([
+        deploy("--tls-ca", path),
+        deploy("--tls"),
+        deploy("--tls-ca", `${folder}/none.pem`),
+      ]);
+      match(trusted.stdout, /^deployed \d+ functions? to localhost:\d+/m);
+      match(
+        unknown.stderr,
+        /Cannot deploy to localhost:\d+: .*not signed by an authority that is trusted here/,
+      );
+      match(absent.stderr, /Cannot use TLS: cannot read ".*none\.pem" of --tls-ca/);
+      same([trusted.code, unknown.code, absent.code], [0, 1, 2]);
+    } finally {
+      await Deno.remove(folder, { recursive: true });
+    }
 
     const bad = await runProgram(programs.dbd, [
       "127.0.0.1:0",
