@@ -133,6 +133,24 @@ export const SETTINGS: readonly SettingLine[] = [
     help: "let plans assert what they assume of each value (slow; to find bugs)",
   },
   {
+    key: "replica",
+    kind: "text",
+    value: "N",
+    help: "run as this member of a cluster, from 0 on; needs --peers",
+  },
+  {
+    key: "peers",
+    kind: "text",
+    value: "ADDRS",
+    help: "ADDR,ADDR,ADDR of all members' LISTEN_ADDR in order of index: 1, 3 or 5",
+  },
+  {
+    key: "read_lease",
+    kind: "text",
+    value: "on|off",
+    help: "whether a cluster's primary reads without asking the others while they promise to wait (on)",
+  },
+  {
     key: "drain_timeout",
     kind: "seconds",
     value: "SECONDS",
@@ -145,6 +163,15 @@ export type TlsSettings =
   | { readonly kind: "files"; readonly certificatePath: string; readonly keyPath: string }
   | { readonly kind: "development" };
 
+/** Which member of which cluster the server is. */
+export interface ClusterSettings {
+  readonly index: number;
+  /** What this member dials, in order of index; its own is not looked at. */
+  readonly peers: readonly Address[];
+  /** The primary may answer reads under a lease. */
+  readonly usesReadLease: boolean;
+}
+
 /** What the server is started with. */
 export interface ServerSettings {
   readonly listenAddress: Address;
@@ -152,6 +179,8 @@ export interface ServerSettings {
   readonly httpAddress: Address | null;
   readonly httpTlsAddress: Address | null;
   readonly pgAddress: Address | null;
+  /** null: a server of its own. */
+  readonly cluster: ClusterSettings | null;
   /** null: everything is in clear text. */
   readonly tls: TlsSettings | null;
   /** PostgreSQL and binary clients in clear text are refused. */
@@ -193,7 +222,8 @@ export interface SettingSources {
   readFile(path: string): string;
 }
 
-const DEFAULT_LISTEN = "127.0.0.1:7878";
+const DEFAULT_PORT = 7878;
+const DEFAULT_LISTEN = `127.0.0.1:${DEFAULT_PORT}`;
 const DEFAULT_DIRECTORY = "./dbd-data";
 const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   http_addr: 6533,
@@ -349,11 +379,12 @@ function settingsFrom(options: {
   };
   const tls = readTls(find);
   const settings: ServerSettings = {
-    listenAddress: readAddress(listen ?? find("listen_addr") ?? DEFAULT_LISTEN, 7878, "LISTEN_ADDR"),
+    listenAddress: readAddress(listen ?? find("listen_addr") ?? DEFAULT_LISTEN, DEFAULT_PORT, "LISTEN_ADDR"),
     dataDirectory: directory ?? find("data_dir") ?? DEFAULT_DIRECTORY,
     httpAddress: address("http_addr", development && has("http-gateway")),
     httpTlsAddress: address("http_tls_addr", development && has("http-gateway") && tls !== null),
     pgAddress: address("pg_addr", development && has("pg-gateway")),
+    cluster: readCluster(find),
     tls,
     requiresTls: readSwitch(find, "tls_required"),
     token: readToken(places, sources),
@@ -386,7 +417,11 @@ function settingsFrom(options: {
   };
   if (settings.dataDirectory === "") throw new UsageError("DATA_DIR is empty");
   requireCertificate(settings, has("http-gateway"));
-  if (!readSwitch(find, "allow_open")) requireLoopback(settings);
+  requireMemberDirectory(settings);
+  if (!readSwitch(find, "allow_open")) {
+    requireLoopback(settings);
+    requireLoopbackPeers(settings);
+  }
   return settings;
 }
 
@@ -402,6 +437,48 @@ function readTls(find: Find): TlsSettings | null {
   if (certificatePath === undefined) throw new UsageError("--tls-key needs --tls-cert FILE besides it");
   if (keyPath === undefined) throw new UsageError("--tls-cert needs --tls-key FILE besides it");
   return { kind: "files", certificatePath, keyPath };
+}
+
+/** The sizes of clusters: those of which a majority outlives the loss of as many members as it can. */
+const CLUSTER_SIZES: readonly number[] = [1, 3, 5];
+
+function readCluster(find: Find): ClusterSettings | null {
+  const replica = find("replica"), list = find("peers"), lease = find("read_lease");
+  if (replica === undefined && list === undefined) {
+    if (lease !== undefined) {
+      throw new UsageError("--read-lease is for members of a cluster: give --replica and --peers");
+    }
+    return null;
+  }
+  if (list === undefined) throw new UsageError("--replica needs --peers ADDR,ADDR,ADDR besides it");
+  if (replica === undefined) {
+    throw new UsageError("--peers needs --replica N besides it: which of them this is, from 0 on");
+  }
+  const peers = list.split(",").map((text) => readAddress(text, DEFAULT_PORT, "--peers"));
+  if (!CLUSTER_SIZES.includes(peers.length)) {
+    throw new UsageError(`--peers names ${peers.length} members; a cluster has 1, 3 or 5`);
+  }
+  const index = Number(replica);
+  if (!/^\d+$/.test(replica) || index >= peers.length) {
+    throw new UsageError(
+      `--replica takes the index of this member in --peers, from 0 to ${peers.length - 1}, not "${replica}"`,
+    );
+  }
+  const others = peers.filter((_, peer) => peer !== index).map(formatAddress);
+  const repeated = others.find((address, peer) => others.indexOf(address) !== peer);
+  if (repeated !== undefined) throw new UsageError(`--peers names ${repeated} twice`);
+  return { index, peers, usesReadLease: lease === undefined || readSwitch(find, "read_lease") };
+}
+
+/** A member must find again what it has promised, where the others look for it. */
+function requireMemberDirectory({ cluster, dataDirectory, development }: ServerSettings): void {
+  if (cluster === null) return;
+  if (dataDirectory === ":memory:") {
+    throw new UsageError("a member of a cluster keeps its promises in DATA_DIR, and :memory: is none");
+  }
+  if (development) {
+    throw new UsageError("--dev may choose other ports than --peers names: leave one of them out");
+  }
 }
 
 /** What asks for TLS needs a certificate, and a place to keep one that is made. */
@@ -438,6 +515,16 @@ function requireLoopback(settings: ServerSettings): void {
         "give one with --token-file or DB_TOKEN, listen on 127.0.0.1, or add --allow-open",
     );
   }
+}
+
+/** Without a token, a member trusts this machine only. */
+function requireLoopbackPeers({ cluster, token }: ServerSettings): void {
+  const peer = cluster?.peers.find(({ hostname }, index) => index !== cluster.index && !isLoopback(hostname));
+  if (token !== null || peer === undefined) return;
+  throw new UsageError(
+    `--peers names ${formatAddress(peer)}, another machine, and there is no token: ` +
+      "give all members the same with --token-file or DB_TOKEN, or add --allow-open",
+  );
 }
 
 function readToken(places: readonly Place[], sources: SettingSources): string | null {
@@ -594,6 +681,9 @@ function variableOf(key: string): string {
 }
 
 function unknownOption(name: string): UsageError {
+  if (/^--peer-(ca|cert|key)$/.test(name)) {
+    return new UsageError(`${name} is not there yet: members prove the token to each other, in clear text`);
+  }
   const known = [
     ...SETTINGS.map((setting) => flagOf(setting.key)),
     "--config",

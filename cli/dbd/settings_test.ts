@@ -106,6 +106,21 @@ Deno.test("readCommand() fills in ports and sizes", () => {
   deepStrictEqual([development.httpAddress?.port, development.pgAddress?.port], [6533, 5432]);
 });
 
+Deno.test("readCommand() reads which member of which cluster the server is", () => {
+  strictEqual(settings([]).cluster, null);
+  const peers = [{ hostname: "a", port: 1 }, { hostname: "b", port: 7878 }, { hostname: "c", port: 3 }];
+  const parameters = ["--replica", "1", "--peers", "a:1, b,c:3", "--token=t"];
+  deepStrictEqual(settings(parameters).cluster, { index: 1, peers, usesReadLease: true });
+  const environment = { DB_REPLICA: "0", DB_PEERS: "0.0.0.0:1", DB_READ_LEASE: "off" };
+  // The own address is not looked at, and may be anything.
+  deepStrictEqual(settings([], environment).cluster, {
+    index: 0,
+    peers: [{ hostname: "0.0.0.0", port: 1 }],
+    usesReadLease: false,
+  });
+  strictEqual(settings(["--replica=0", "--peers=a,b,c", "--allow-open"]).cluster?.peers.length, 3);
+});
+
 Deno.test("readCommand() opens no address to others without a token", () => {
   throws(() => settings(["0.0.0.0:7878"]), /--token-file/);
   throws(() => settings(["--http-addr", "0.0.0.0:1"]), UsageError);
@@ -142,6 +157,21 @@ Deno.test("readCommand() refuses what it does not know", () => {
     [["--tls-key", "c"], /--tls-key needs --tls-cert/],
     [["--tls-key", "c", "--tls-cert", "c", "--dev-tls"], /leave --tls-cert and --tls-key out/],
     [["--dev-tls", "127.0.0.1:1", ":memory:"], /:memory: is none/],
+    [["--replica", "0"], /--replica needs --peers/],
+    [["--peers", ":1,:2,:3"], /--peers needs --replica N/],
+    [["--read-lease=off"], /--read-lease is for members of a cluster/],
+    [["--replica=0", "--peers=:1,:2"], /names 2 members; a cluster has 1, 3 or 5/],
+    [["--replica=0", "--peers=:1,:2,:3,:4"], /names 4 members/],
+    [["--replica=3", "--peers=:1,:2,:3"], /from 0 to 2, not "3"/],
+    [["--replica=-1", "--peers=:1,:2,:3"], /from 0 to 2, not "-1"/],
+    [["--replica=one", "--peers=:1"], /from 0 to 0, not "one"/],
+    [["--replica=0", "--peers=:1,:2,x y"], /--peers: "x y" is not an address/],
+    [["--replica=0", "--peers=:1,:2,127.0.0.1:2"], /--peers names 127.0.0.1:2 twice/],
+    [["--replica=0", "--peers=:1", "127.0.0.1:1", ":memory:"], /:memory: is none/],
+    [["--replica=0", "--peers=:1", "--dev"], /--dev may choose other ports/],
+    [["--replica=0", "--peers=:1,b:2,c:3"], /--peers names b:2, another machine, and there is no token/],
+    [["--replica=0", "--peers=:1,:2,:3", "--read-lease", "perhaps"], /--read-lease is either true or false/],
+    [["--peer-ca", "f"], /--peer-ca is not there yet/],
     [["--dev-tls", "--http-tls-addr", "0.0.0.0"], /can be reached by others and there is no token/],
   ];
   for (const [parameters, message] of cases) {

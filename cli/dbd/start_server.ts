@@ -36,6 +36,9 @@ export interface StartedServer {
 export async function startServer(settings: ServerSettings, request: StartRequest): Promise<StartedServer> {
   const { features, version } = request;
   if (settings.checksInput) setChecksInput(true);
+  if (settings.cluster !== null) {
+    throw new StartError("Cannot run as a member of a cluster: this build serves a single node only");
+  }
   const engine = await openEngine(settings, features);
   let encryption: ServerEncryption | null = null;
   try {

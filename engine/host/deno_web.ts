@@ -1,38 +1,7 @@
 /** The web port of a real machine under Deno, without TLS, which is a build feature of its own (`deno_web_tls.ts`). */
 import { lookup } from "node:dns/promises";
-import type { NetworkConnection } from "./network.ts";
+import { SocketConnection } from "./deno_network.ts";
 import type { UpgradeToTls, Web } from "./web.ts";
-
-/** A connection over a socket of Deno. */
-export class SocketConnection implements NetworkConnection {
-  readonly remote: { readonly hostname: string; readonly port: number };
-  readonly socket: Deno.TcpConn | Deno.TlsConn;
-  #isClosed = false;
-
-  constructor(socket: Deno.TcpConn | Deno.TlsConn) {
-    this.socket = socket;
-    const { hostname, port } = socket.remoteAddr;
-    this.remote = { hostname, port };
-  }
-
-  read(target: Uint8Array): Promise<number | null> {
-    return this.socket.read(target as Uint8Array<ArrayBuffer>);
-  }
-
-  async write(bytes: Uint8Array): Promise<void> {
-    for (let at = 0; at < bytes.length;) at += await this.socket.write(bytes.subarray(at));
-  }
-
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    try {
-      this.socket.close();
-    } catch {
-      // The socket is gone already, with the connection.
-    }
-  }
-}
 
 /** The web as this machine reaches it. */
 export function denoWeb(options: { readonly upgradeToTls?: UpgradeToTls } = {}): Web {

@@ -1,5 +1,5 @@
 /** TLS for the web port of a real machine: the feature `external-sources-tls`. Certificates are verified in full. */
-import { SocketConnection } from "./deno_web.ts";
+import { SocketConnection } from "./deno_network.ts";
 import type { UpgradeToTls } from "./web.ts";
 
 /** Upgrades connections to TLS. `caCerts`: authorities to trust besides those of the system. */

@@ -8,6 +8,7 @@
 import { unreachable } from "../base/assert.ts";
 import { ByteReader, ByteWriter } from "../base/bytes.ts";
 import { crc32c } from "../base/checksum.ts";
+import { LIMITS } from "../base/limits.ts";
 import type { ReplicatedEntry, Slot } from "./entry_header.ts";
 import {
   corruptedReplication,
@@ -21,8 +22,8 @@ import type { Message, RepairedEntry, WantedEntry } from "./message.ts";
 
 /** Bytes of the length before a frame. */
 export const FRAME_LENGTH_BYTES = 4;
-/** The longest frame, its length not counted. */
-export const MAX_FRAME_BYTES = 2 * 1024 * 1024;
+/** The longest message, its length not counted; what carries it cuts it into shorter frames. */
+export const MAX_MESSAGE_BYTES = LIMITS.maximumEntryBytes + 1024 * 1024;
 
 const CHECKSUM_BYTES = 4;
 const HEAD_BYTES = CHECKSUM_BYTES + 13;
@@ -67,7 +68,7 @@ export function encodeMessage(group: number, message: Message): Uint8Array {
 
 /** The message of a frame without its length; raises XX001. Payloads are views of the frame. */
 export function decodeMessage(frame: Uint8Array): GroupMessage {
-  if (frame.length < HEAD_BYTES || frame.length > MAX_FRAME_BYTES) {
+  if (frame.length < HEAD_BYTES || frame.length > MAX_MESSAGE_BYTES) {
     throw corruptedReplication(`a frame of ${frame.length} bytes`);
   }
   const reader = new ByteReader(frame);

@@ -1,0 +1,236 @@
+/**
+ * One connection to another member after its hello: messages in and out, in frames of at most 64 KiB.
+ *
+ * There are two lanes: entries, and everything else. Each keeps its order. The lane of everything else goes first, so
+ * that a heartbeat waits for one write at most, not for the megabytes of a large entry. A message longer than a frame
+ * travels in pieces: u32 length, u32 CRC-32C of what follows, u8 128, u8 flags (1 last piece, 2 lane of entries), and
+ * the bytes. An empty frame says that its sender lives.
+ *
+ * Limits: 8 MiB wait to be sent, one message of any size when nothing waits; beyond, messages are dropped, for the
+ * protocol repeats them. What is sent in one turn of the event loop leaves in one write of up to 256 KiB.
+ */
+import { assert } from "../base/assert.ts";
+import { crc32c } from "../base/checksum.ts";
+import type { NetworkConnection } from "../host/network.ts";
+import { corruptedReplication } from "./header_codec.ts";
+import type { Message } from "./message.ts";
+import { decodeMessage, encodeMessage, FRAME_LENGTH_BYTES, MAX_MESSAGE_BYTES } from "./message_codec.ts";
+import type { PeerInput } from "./peer_input.ts";
+
+/** What waits for one peer beyond which messages are dropped. */
+export const MAX_QUEUED_BYTES = 8 * 1024 * 1024;
+const MAX_WHOLE_BYTES = 64 * 1024;
+const MAX_WRITE_BYTES = 256 * 1024;
+const PIECE_TYPE = 128;
+const PIECE_HEAD_BYTES = FRAME_LENGTH_BYTES + 6;
+/** The type of a frame comes after its checksum. */
+const TYPE_OFFSET = 4;
+const FLAGS = { last: 1, entries: 2 } as const;
+const KEEP_ALIVE = new Uint8Array(FRAME_LENGTH_BYTES);
+
+/** The longest frame between members. */
+export const MAX_PEER_FRAME_BYTES = MAX_WHOLE_BYTES + PIECE_HEAD_BYTES;
+
+type Lane = "entries" | "other";
+
+/** What a connection reports to its owner. */
+export interface PeerConnectionListener {
+  onMessage(message: Message): void;
+  /** Called once. `reason`: null when one of the two has closed it. */
+  onClose(reason: string | null): void;
+}
+
+/** See the head of the file. */
+export class PeerConnection {
+  readonly #connection: NetworkConnection;
+  readonly #input: PeerInput;
+  readonly #listener: PeerConnectionListener;
+  readonly #peer: number;
+  readonly #group: number;
+  readonly #lanes: Readonly<Record<Lane, Uint8Array[]>> = { entries: [], other: [] };
+  readonly #pieces: Record<Lane, { parts: Uint8Array[]; bytes: number }> = {
+    entries: { parts: [], bytes: 0 },
+    other: { parts: [], bytes: 0 },
+  };
+  #queuedBytes = 0;
+  #isWriting = false;
+  #isClosed = false;
+  #hasSent = false;
+  #silentTicks = 0;
+  /** Counters for statistics. */
+  readonly counters = {
+    sentMessages: 0,
+    sentBytes: 0,
+    receivedMessages: 0,
+    receivedBytes: 0,
+    droppedMessages: 0,
+  };
+
+  constructor(
+    options: {
+      readonly connection: NetworkConnection;
+      readonly input: PeerInput;
+      readonly peer: number;
+      readonly group: number;
+    },
+    listener: PeerConnectionListener,
+  ) {
+    this.#connection = options.connection;
+    this.#input = options.input;
+    this.#input.maximumBytes = MAX_PEER_FRAME_BYTES;
+    this.#peer = options.peer;
+    this.#group = options.group;
+    this.#listener = listener;
+  }
+
+  /** Bytes that wait to be sent. */
+  get queuedBytes(): number {
+    return this.#queuedBytes;
+  }
+
+  /** Reads until the end. */
+  async run(): Promise<void> {
+    let reason: string | null = null;
+    try {
+      do {
+        for (let frame = this.#input.take(); frame !== null && !this.#isClosed; frame = this.#input.take()) {
+          this.#receive(frame);
+        }
+      } while (!this.#isClosed && await this.#input.fill());
+    } catch (error) {
+      reason = error instanceof Error ? error.message : String(error);
+    }
+    this.close(reason);
+  }
+
+  /** Sends a message when there is room for it. */
+  send(message: Message): void {
+    if (this.#isClosed) return;
+    if (this.#queuedBytes > MAX_QUEUED_BYTES) {
+      this.counters.droppedMessages++;
+      return;
+    }
+    this.counters.sentMessages++;
+    const bytes = encodeMessage(this.#group, message);
+    const lane = message.kind === "prepare" || message.kind === "repair_entries" ? "entries" : "other";
+    if (bytes.length <= MAX_WHOLE_BYTES) this.#queue(lane, bytes);
+    else this.#queuePieces(lane, bytes.subarray(FRAME_LENGTH_BYTES));
+  }
+
+  /** To be called in equal times: says that this member lives; answers for how many calls the other was silent. */
+  tick(): number {
+    if (!this.#hasSent && this.#queuedBytes === 0) this.#queue("other", KEEP_ALIVE);
+    this.#hasSent = false;
+    return ++this.#silentTicks;
+  }
+
+  /** Closes the connection; what waits to be sent is lost. */
+  close(reason: string | null = null): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#lanes.entries.length = this.#lanes.other.length = this.#queuedBytes = 0;
+    this.#connection.close();
+    this.#listener.onClose(reason);
+  }
+
+  #queuePieces(lane: Lane, frame: Uint8Array): void {
+    for (let at = 0; at < frame.length; at += MAX_WHOLE_BYTES) {
+      const part = frame.subarray(at, at + MAX_WHOLE_BYTES);
+      const isLast = at + part.length === frame.length;
+      const piece = new Uint8Array(PIECE_HEAD_BYTES + part.length);
+      const view = new DataView(piece.buffer);
+      view.setUint32(0, piece.length - FRAME_LENGTH_BYTES, true);
+      piece[FRAME_LENGTH_BYTES + TYPE_OFFSET] = PIECE_TYPE;
+      piece[FRAME_LENGTH_BYTES + TYPE_OFFSET + 1] = (isLast ? FLAGS.last : 0) |
+        (lane === "entries" ? FLAGS.entries : 0);
+      piece.set(part, PIECE_HEAD_BYTES);
+      view.setUint32(FRAME_LENGTH_BYTES, crc32c(piece, FRAME_LENGTH_BYTES + TYPE_OFFSET), true);
+      this.#queue(lane, piece);
+    }
+  }
+
+  #queue(lane: Lane, bytes: Uint8Array): void {
+    this.#lanes[lane].push(bytes);
+    this.#queuedBytes += bytes.length;
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    // What is sent in the same turn joins this write.
+    queueMicrotask(() => void this.#write());
+  }
+
+  async #write(): Promise<void> {
+    try {
+      for (let bytes = this.#nextWrite(); bytes !== null && !this.#isClosed; bytes = this.#nextWrite()) {
+        await this.#connection.write(bytes);
+        this.counters.sentBytes += bytes.length;
+        this.#queuedBytes = Math.max(0, this.#queuedBytes - bytes.length);
+        this.#hasSent = true;
+      }
+      this.#isWriting = false;
+    } catch (error) {
+      this.close(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #nextWrite(): Uint8Array | null {
+    const taken: Uint8Array[] = [];
+    let length = 0;
+    for (const lane of [this.#lanes.other, this.#lanes.entries]) {
+      let count = 0;
+      for (const bytes of lane) {
+        if (length > 0 && length + bytes.length > MAX_WRITE_BYTES) break;
+        length += bytes.length;
+        count++;
+        taken.push(bytes);
+      }
+      lane.splice(0, count);
+    }
+    if (taken.length <= 1) return taken[0] ?? null;
+    const whole = new Uint8Array(length);
+    let at = 0;
+    for (const bytes of taken) {
+      whole.set(bytes, at);
+      at += bytes.length;
+    }
+    return whole;
+  }
+
+  #receive(frame: Uint8Array): void {
+    this.#silentTicks = 0;
+    this.counters.receivedBytes += FRAME_LENGTH_BYTES + frame.length;
+    if (frame.length === 0) return;
+    const whole = frame[TYPE_OFFSET] === PIECE_TYPE ? this.#join(frame) : frame;
+    if (whole === null) return;
+    const { group, message } = decodeMessage(whole);
+    if (message.from !== this.#peer || group !== this.#group) {
+      throw corruptedReplication(`a message of member ${message.from} and group ${group}`);
+    }
+    this.counters.receivedMessages++;
+    this.#listener.onMessage(message);
+  }
+
+  /** Adds a piece; answers the whole frame with its last. */
+  #join(frame: Uint8Array): Uint8Array | null {
+    const flags = frame[TYPE_OFFSET + 1];
+    const checksum = new DataView(frame.buffer, frame.byteOffset).getUint32(0, true);
+    if (flags === undefined || flags > 3 || checksum !== crc32c(frame, TYPE_OFFSET)) {
+      throw corruptedReplication("a piece of a message is damaged");
+    }
+    const pieces = this.#pieces[(flags & FLAGS.entries) !== 0 ? "entries" : "other"];
+    pieces.parts.push(frame.subarray(PIECE_HEAD_BYTES - FRAME_LENGTH_BYTES));
+    pieces.bytes += frame.length;
+    if (pieces.bytes > MAX_MESSAGE_BYTES) throw corruptedReplication("a message that is too long");
+    if ((flags & FLAGS.last) === 0) return null;
+    const parts = pieces.parts;
+    pieces.parts = [];
+    pieces.bytes = 0;
+    const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+    let at = 0;
+    for (const part of parts) {
+      whole.set(part, at);
+      at += part.length;
+    }
+    assert(at === whole.length, "the parts make the whole");
+    return whole;
+  }
+}

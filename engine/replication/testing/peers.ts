@@ -1,0 +1,78 @@
+/** Members that are connected over TCP on this machine, with short times, for tests. */
+import { denoHost } from "../../host/deno_host.ts";
+import { denoNetwork } from "../../host/deno_network.ts";
+import type { NetworkAddress, NetworkListener } from "../../host/network.ts";
+import type { Message } from "../message.ts";
+import { PeerConnections, type PeerConnectionsOptions } from "../peer_connections.ts";
+
+/** A member, what it has logged, and what has come to it. */
+export interface TestPeer {
+  readonly peers: PeerConnections;
+  readonly lines: string[];
+  readonly messages: Message[];
+  /** Why it had to stop. */
+  readonly misfits: string[];
+  close(): void;
+}
+
+const TIMES = { firstRetry: 5, lastRetry: 40, handshake: 1000, tick: 50, silentTicks: 6, grace: 150 };
+const network = denoNetwork();
+
+/** Listeners on free ports, one for each member. */
+export async function listeners(count: number): Promise<NetworkListener[]> {
+  return await Promise.all(
+    Array.from({ length: count }, () => network.listen({ hostname: "127.0.0.1", port: 0 })),
+  );
+}
+
+/** Starts a member behind a listener, which is closed with it unless it is kept. */
+export function startPeer(
+  listener: NetworkListener,
+  addresses: readonly NetworkAddress[],
+  options: Partial<PeerConnectionsOptions> & { readonly index: number; readonly keepsListener?: boolean },
+): TestPeer {
+  const lines: string[] = [], misfits: string[] = [], messages: Message[] = [];
+  const peers = new PeerConnections({
+    host: denoHost(),
+    network,
+    addresses,
+    configurationHash: 1n,
+    token: "secret",
+    knowledge: { clusterId: null, hasLog: false },
+    log: (line) => lines.push(line),
+    onMisfit: ({ message }) => misfits.push(message),
+    times: TIMES,
+    ...options,
+  });
+  peers.onMessage((message) => messages.push(message));
+  let isClosed = false;
+  (async () => {
+    for (;;) {
+      const connection = await listener.accept();
+      if (connection === null) return;
+      if (isClosed) connection.close();
+      else peers.accept(connection, new Uint8Array(0));
+    }
+  })();
+  peers.start();
+  return {
+    peers,
+    lines,
+    messages,
+    misfits,
+    close: () => {
+      isClosed = true;
+      peers.close();
+      if (options.keepsListener !== true) listener.close();
+    },
+  };
+}
+
+/** Waits until the condition holds; fails after five seconds. */
+export async function until(condition: () => boolean, what: string): Promise<void> {
+  for (let attempt = 0; attempt < 1000; attempt++) {
+    if (condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  throw new Error(`waited in vain for ${what}`);
+}
