@@ -148,6 +148,11 @@ export class Replica {
     return this.#status === "normal" && this.#isPrimaryOfView;
   }
 
+  /** Whether this primary's state is that of its whole log, so that it may append. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
   /** Whether this primary may answer: the log that its view began with is committed in it. */
   get canServe(): boolean {
     return this.#isReady && this.#commit >= this.#viewStartOp;

@@ -63,7 +63,8 @@ export interface RecoveredEntry {
 
 /** Where the log is, in the data directory. */
 export const LOG_DIRECTORY = "log";
-const TABLES_DIRECTORY = "tables";
+/** Where the files of tables are, in the data directory. */
+export const TABLES_DIRECTORY = "tables";
 const MEMORY = ":memory:";
 const CHECKPOINT_SLICE_MICROSECONDS = 2000;
 
