@@ -116,6 +116,7 @@ export class Session implements SessionHost {
       monotonic: () => engine.monotonic(),
       yieldToLoop: () => engine.yieldToLoop(),
       whenIdle: () => engine.turns.whenIdle(),
+      timeouts: this.#timeouts,
       get abort() {
         return cancellation.signal;
       },

@@ -1,11 +1,13 @@
 /**
- * The times after which a session is stopped: `statement_timeout` while a statement runs, and while none does
- * `idle_in_transaction_session_timeout` within a transaction, `idle_session_timeout` outside.
+ * The times after which a session is stopped: `statement_timeout` while a statement runs, `lock_timeout` while it waits
+ * for another transaction, and while none runs `idle_in_transaction_session_timeout` within a transaction,
+ * `idle_session_timeout` outside.
  *
  * At most one timer of each kind is set. With all settings at 0, their default, no timer is ever touched.
  */
 import type { DatabaseError } from "../base/errors.ts";
 import type { Host } from "../host/host.ts";
+import { lockTimeout } from "../transactions/lock_table.ts";
 import type { Settings } from "../settings/settings.ts";
 import {
   idleInTransactionTimeout,
@@ -33,6 +35,7 @@ export class SessionTimeouts {
   #idleMilliseconds = 0;
   #idleInTransactionMilliseconds = 0;
   #statementTimer: number | null = null;
+  #lockTimer: number | null = null;
   #idleTimer: number | null = null;
   /** When the running statement times out, in the monotonic clock's microseconds; 0: never. */
   #deadline = 0;
@@ -55,6 +58,22 @@ export class SessionTimeouts {
       milliseconds * MICROSECONDS,
       () => this.#target.cancel(statementTimeout()),
     );
+  }
+
+  /** The statement begins to wait for another transaction. */
+  lockWaitBegins(): void {
+    const milliseconds = this.#settings.milliseconds("lock_timeout");
+    if (milliseconds === 0) return;
+    this.#lockTimer = this.#host.timers.setTimer(
+      milliseconds * MICROSECONDS,
+      () => this.#target.cancel(lockTimeout()),
+    );
+  }
+
+  /** The wait is over. */
+  lockWaitEnds(): void {
+    if (this.#lockTimer !== null) this.#host.timers.clearTimer(this.#lockTimer);
+    this.#lockTimer = null;
   }
 
   /** From now on the session does nothing until its client asks for something. */

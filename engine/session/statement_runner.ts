@@ -17,7 +17,8 @@ import { planFacts } from "../execution/codegen/plan_analysis.ts";
 import type { Plan } from "../sql/plan/plan.ts";
 import { closesCycle, deadlock } from "../transactions/lock_table.ts";
 import { isRetrySignal, type OutsideWait, type RetrySignal, TableWait } from "../transactions/signals.ts";
-import type { Mark, Transaction } from "../transactions/transaction.ts";
+import type { Mark } from "../transactions/journal.ts";
+import type { Transaction } from "../transactions/transaction.ts";
 import { serializationFailure, type TransactionManager } from "../transactions/transaction_manager.ts";
 import type { MaybePromise, ResultSink } from "../statements/outcome.ts";
 
@@ -36,6 +37,8 @@ export interface RunnerEnvironment {
   yieldToLoop(): Promise<void>;
   /** What to wait for before a commit while another transaction commits in steps; null: nothing. */
   whenIdle(): Promise<void> | null;
+  /** What ends a wait for another transaction after `lock_timeout`. */
+  readonly timeouts: { lockWaitBegins(): void; lockWaitEnds(): void };
   /** Rejects waits when the statement is canceled. */
   readonly abort: AbortSignal;
   /** Raises 57014 when the statement has been canceled. */
@@ -146,9 +149,16 @@ async function retry(
   run.sink.retract();
   transaction.becomeInterruptible();
   transaction.rollbackTo(mark, { keepLocks: true, forgetReads: true });
-  if (signal.kind === "lock_wait") await manager.locks.wait(signal.lock, transaction, environment.abort);
-  else if (signal.kind === "table_wait") await waitForEnd(signal.holder, transaction, environment.abort);
-  else if (signal.kind === "outside_wait") await waitOutside(signal, environment.abort);
+  if (signal.kind === "outside_wait") await waitOutside(signal, environment.abort);
+  else if (signal.kind !== "stale_snapshot") {
+    environment.timeouts.lockWaitBegins();
+    try {
+      if (signal.kind === "lock_wait") await manager.locks.wait(signal.lock, transaction, environment.abort);
+      else await waitForEnd(signal.holder, transaction, environment.abort);
+    } finally {
+      environment.timeouts.lockWaitEnds();
+    }
+  }
   environment.checkCanceled();
   assert(transaction.isOpen, "a waiting transaction stays open");
   if (signal.kind === "outside_wait") {

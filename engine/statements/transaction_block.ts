@@ -6,7 +6,8 @@
  * which also gives up its locks), and only ROLLBACK or ROLLBACK TO is accepted.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import type { Mark, Transaction } from "../transactions/transaction.ts";
+import type { Mark } from "../transactions/journal.ts";
+import type { Transaction } from "../transactions/transaction.ts";
 import type { TransactionManager } from "../transactions/transaction_manager.ts";
 import type { Portal } from "./portal.ts";
 import type { Settings } from "../settings/settings.ts";

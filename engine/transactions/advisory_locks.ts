@@ -10,7 +10,7 @@ import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Host } from "../host/host.ts";
-import { deadlock, Lock } from "./lock_table.ts";
+import { deadlock, Lock, lockTimeout } from "./lock_table.ts";
 import { NontransactionalEffects } from "./nontransactional_effects.ts";
 import { OutsideWait } from "./signals.ts";
 import type { Transaction } from "./transaction.ts";
@@ -192,9 +192,7 @@ export class AdvisoryLocks {
     abort.addEventListener("abort", onAbort, { once: true });
     const milliseconds = session.settings.milliseconds("lock_timeout");
     if (milliseconds > 0) {
-      timer = timers.setTimer(milliseconds * 1000, () => {
-        giveUp(new DatabaseError(SQLSTATE.lockNotAvailable, "canceling statement due to lock timeout"));
-      });
+      timer = timers.setTimer(milliseconds * 1000, () => giveUp(lockTimeout()));
     }
     this.#waiting.set(session, lock);
     transaction.waitsFor = lock.held.find((each) => each.session !== session)?.session.currentTransaction ??

@@ -1,6 +1,6 @@
 /** Single values of bulk loads, whose rows are kept column by column. */
-import { decodeUtf8 } from "../base/bytes.ts";
-import type { RowBatch, RowId, StoredValue } from "../operations/effect.ts";
+import { decodeUtf8, encodeUtf8 } from "../base/bytes.ts";
+import type { BatchColumn, RowBatch, RowId, StoredValue } from "../operations/effect.ts";
 
 /** The value of one row of a batch's column. */
 export function batchValue(batch: RowBatch, row: number, position: number): StoredValue {
@@ -13,6 +13,33 @@ export function batchValue(batch: RowBatch, row: number, position: number): Stor
   if (column.storageClass === "float") return column.data[row] as number;
   const bytes = column.bytes.subarray(column.offsets[row] as number, column.offsets[row + 1] as number);
   return column.storageClass === "text" ? decodeUtf8(bytes) : bytes.slice();
+}
+
+/** A column that holds the same value in every row. */
+export function constantColumn(
+  storageClass: BatchColumn["storageClass"],
+  value: StoredValue,
+  rowCount: number,
+): BatchColumn {
+  const nulls = value === null ? new Uint8Array(rowCount).fill(1) : null;
+  switch (storageClass) {
+    case "float":
+      return { storageClass, data: new Float64Array(rowCount).fill(Number(value ?? 0)), nulls };
+    case "int": {
+      const isBig = typeof value === "bigint";
+      const data = new Float64Array(rowCount).fill(isBig ? NaN : Number(value ?? 0));
+      const big = isBig ? new Map(Array.from(data, (_, row) => [row, value])) : null;
+      return { storageClass, data, nulls, big };
+    }
+    default: {
+      const one = typeof value === "string" ? encodeUtf8(value) : value as Uint8Array | null;
+      const length = one?.length ?? 0;
+      const bytes = new Uint8Array(length * rowCount);
+      for (let row = 0; one !== null && row < rowCount; row++) bytes.set(one, row * length);
+      const offsets = Uint32Array.from({ length: rowCount + 1 }, (_, row) => row * length);
+      return { storageClass, offsets, bytes, nulls };
+    }
+  }
 }
 
 /** All values of one row of a batch. */

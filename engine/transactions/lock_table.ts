@@ -172,6 +172,11 @@ export function deadlock(): DatabaseError {
   });
 }
 
+/** The 55P03 of lock_timeout. */
+export function lockTimeout(): DatabaseError {
+  return new DatabaseError(SQLSTATE.lockNotAvailable, "canceling statement due to lock timeout");
+}
+
 /** Whether following "waits for" from the transaction leads back to it. */
 export function closesCycle(transaction: Transaction): boolean {
   const seen = new Set<Transaction>();

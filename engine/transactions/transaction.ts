@@ -18,12 +18,14 @@ import type { TableDefinition } from "../catalog/definitions.ts";
 import { batchBytes } from "../operations/batch_codec.ts";
 import type { Effect, EffectSource, OpNumber, RowBatch, RowId, StoredRow } from "../operations/effect.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
+import { onlyAddsColumns, widenedRow } from "./added_columns.ts";
 import { firstTakenKey } from "./batch_check.ts";
 import { batchMemory, batchRow } from "./batch_values.ts";
 import { isTemporarySchema } from "../catalog/temporary_schema.ts";
+import type { JournalEntry, Mark, PendingChecks } from "./journal.ts";
 import type { Lock, LockKey } from "./lock_table.ts";
 import type { NontransactionalEffects } from "./nontransactional_effects.ts";
-import { TableWriteSet, type WriteSetRow } from "./write_set.ts";
+import { rowBytes, TableWriteSet, type WriteSetRow } from "./write_set.ts";
 import { requireStorableBatch, requireStorableRow } from "./storable_rows.ts";
 import type { ReadPredicate } from "./read_set.ts";
 import { duplicateId, duplicateKey } from "./duplicates.ts";
@@ -39,22 +41,7 @@ const NO_VALUES: StoredRow = [];
 /** A row of a bulk load takes so much less work than one that was written by itself. */
 const BATCH_ROWS_PER_ROW = 16;
 
-/** By table: the constraints whose checks of its rows wait for the commit. */
-type PendingChecks = ReadonlyMap<number, ReadonlySet<number>>;
 const NO_CONSTRAINTS: ReadonlySet<number> = new Set();
-
-/** A place in a transaction's life that it can return to. */
-export interface Mark {
-  readonly journal: number;
-  readonly reads: number;
-  readonly locks: number;
-  readonly changes: number;
-  readonly sequences: number;
-  readonly messages: number;
-  readonly commitChecks: number;
-  readonly pending: PendingChecks;
-  readonly catalog: Catalog;
-}
 
 /** LISTEN, UNLISTEN and NOTIFY, which take effect at the commit. An empty channel: all of them. */
 export interface CommitMessage {
@@ -64,19 +51,6 @@ export interface CommitMessage {
   /** The session that said it. */
   readonly processId: number;
 }
-
-/** How to take one write back. */
-type JournalEntry =
-  | { readonly kind: "add"; readonly writeSet: TableWriteSet }
-  | {
-    readonly kind: "set";
-    readonly writeSet: TableWriteSet;
-    readonly id: RowId;
-    readonly values: StoredRow | null;
-  }
-  | { readonly kind: "batch"; readonly writeSet: TableWriteSet }
-  | { readonly kind: "contents"; readonly writeSet: TableWriteSet; readonly saved: TableWriteSet }
-  | { readonly kind: "writeSet"; readonly tableId: number; readonly before: TableWriteSet | undefined };
 
 /** One transaction: a snapshot, what it has read, and what it wants to write. */
 export class Transaction {
@@ -377,8 +351,7 @@ export class Transaction {
     const table = this.#definition(tableId);
     const writeSet = this.#writable(table, { spread: false });
     requireStorableBatch(table, batch);
-    this.#batchMemory += batchMemory(batch);
-    this.#batchBytes += batchBytes(batch);
+    this.#take(batch);
     if (this.#batchMemory > LIMITS.transactionBatchBytes) {
       throw new DatabaseError(SQLSTATE.outOfMemory, "transaction holds too many uncommitted rows", {
         hint: "Split it into several transactions.",
@@ -407,9 +380,10 @@ export class Transaction {
       : change.kind === "drop_table"
       ? change.tableId
       : 0;
-    if (tableId !== 0 && this.#manager.catalog.table(tableId) !== undefined) {
-      this.#requireExclusive(tableId, this.catalog.table(tableId)?.name ?? "");
-    }
+    const before = this.catalog.table(tableId);
+    if (change.kind === "put_table" && onlyAddsColumns(before, change.table)) {
+      this.#requireWidening(change.table, before?.columns.length ?? 0);
+    } else this.requireAlone(tableId);
     this.#catalog = this.catalog.apply(change);
     this.#changes.push(change);
     this.#views.clear();
@@ -423,6 +397,12 @@ export class Transaction {
       writeSet.spreadBatches();
       writeSet.remap(change.table);
     }
+  }
+
+  /** Waits until no other open transaction has uncommitted rows in a table that was there before. */
+  requireAlone(tableId: number): void {
+    const table = this.#manager.catalog.table(tableId);
+    if (table !== undefined) this.#requireExclusive(tableId, this.catalog.table(tableId)?.name ?? table.name);
   }
 
   /** Records that a sequence has advanced; the manager hands out the value. */
@@ -536,7 +516,11 @@ export class Transaction {
           entry.writeSet.removeLast();
           break;
         case "set":
-          entry.writeSet.set(assertDefined(entry.writeSet.byId.get(entry.id), "writeSet row"), entry.values);
+          entry.writeSet.set(
+            assertDefined(entry.writeSet.byId.get(entry.id), "writeSet row"),
+            // Others may have added columns since.
+            entry.values && widenedRow(entry.values, entry.writeSet.definition.columns),
+          );
           break;
         case "batch":
           this.#takeBack(entry.writeSet.batches.pop());
@@ -598,9 +582,32 @@ export class Transaction {
     this.#views.clear();
   }
 
-  /** Another transaction has changed the catalog: views are laid anew over the new definitions. */
+  /**
+   * Another transaction has changed the catalog: views are laid anew over the new definitions. A table with
+   * uncommitted rows can only have got columns.
+   */
   catalogChanged(): void {
     this.#views.clear();
+    for (const [tableId, writeSet] of this.#writeSets) {
+      const next = this.catalog.table(tableId);
+      if (next !== undefined && next !== writeSet.definition) this.#widen(writeSet, next);
+    }
+  }
+
+  #widen(writeSet: TableWriteSet, next: TableDefinition): void {
+    const added = next.columns.slice(writeSet.definition.columns.length);
+    this.#bytes += writeSet.rows.length * rowBytes(added.map((column) => column.missingValue));
+    for (const batch of writeSet.batches) this.#takeBack(batch);
+    writeSet.remap(next);
+    for (const batch of writeSet.batches) this.#take(batch);
+    for (const entry of this.#journal) {
+      if (entry.kind === "contents" && entry.writeSet === writeSet) entry.saved.remap(next);
+    }
+  }
+
+  /** How many uncommitted rows it has in the table. */
+  uncommittedRows(tableId: number): number {
+    return this.#writeSets.get(tableId)?.rowCount ?? 0;
   }
 
   /** Ids of the tables with uncommitted rows. */
@@ -614,11 +621,15 @@ export class Transaction {
     return writeSet !== undefined && (writeSet.rows.length > 0 || writeSet.truncated);
   }
 
-  /** Ids of the tables that its DDL makes, alters or drops. */
-  get alteredTables(): number[] {
-    return this.#changes.flatMap((change) =>
+  /** Ids of the tables that its DDL makes, drops, or alters in another way than by adding columns. */
+  get rewrittenTables(): number[] {
+    const altered = this.#changes.flatMap((change) =>
       change.kind === "put_table" ? [change.table.id] : change.kind === "drop_table" ? [change.tableId] : []
     );
+    return [...new Set(altered)].filter((id) => {
+      const after = this.#catalog.table(id);
+      return after === undefined || !onlyAddsColumns(this.#manager.catalog.table(id), after);
+    });
   }
 
   #definition(tableId: number): TableDefinition {
@@ -638,8 +649,20 @@ export class Transaction {
         "cannot execute a write in a read-only transaction",
       );
     }
+    const { catalog } = this.#manager;
+    // The statement was compiled for a definition that another transaction has changed while it yielded.
+    if (this.compiledCatalog !== null && this.compiledCatalog !== catalog) {
+      const compiledFor = this.compiledCatalog.table(table.id);
+      if (compiledFor !== undefined && compiledFor !== catalog.table(table.id)) {
+        throw new StaleSnapshot(table.id, 0);
+      }
+    }
     const existing = this.#writeSets.get(table.id);
     if (existing !== undefined) {
+      const widening = this.#manager.wideningTransaction(table.id);
+      if (widening !== undefined && widening !== this && existing.rowCount >= LIMITS.widenedRows) {
+        throw new TableWait(widening, `relation "${table.name}"`);
+      }
       if (options.spread && existing.batches.length > 0) {
         this.#note({ kind: "contents", writeSet: existing, saved: existing.copy() });
         existing.spreadBatches();
@@ -651,11 +674,6 @@ export class Transaction {
     if (altering !== undefined && altering !== this) {
       throw new TableWait(altering, `relation "${table.name}"`);
     }
-    // The statement was compiled for a definition that another transaction has changed while it yielded.
-    const compiledFor = this.compiledCatalog?.table(table.id);
-    if (compiledFor !== undefined && compiledFor !== this.#manager.catalog.table(table.id)) {
-      throw new StaleSnapshot(table.id, 0);
-    }
     const writeSet = new TableWriteSet(table);
     this.#writeSets.set(table.id, writeSet);
     this.#views.delete(table.id);
@@ -666,16 +684,7 @@ export class Transaction {
 
   /** Counts what the transaction holds; raises 53200 beyond the limit. */
   #account(values: StoredRow): void {
-    let bytes = ROW_OVERHEAD_BYTES + 16 * values.length;
-    for (let position = 0; position < values.length; position++) {
-      const value = values[position];
-      if (typeof value === "string" || value instanceof Uint8Array) bytes += value.length;
-    }
-    this.#accountBytes(bytes);
-  }
-
-  #accountBytes(bytes: number): void {
-    this.#bytes += bytes;
+    this.#bytes += ROW_OVERHEAD_BYTES + rowBytes(values);
     if (this.#bytes > LIMITS.transactionMemoryBytes) {
       throw new DatabaseError(SQLSTATE.outOfMemory, "transaction holds too many uncommitted rows", {
         hint: "Split it into several transactions, or load the rows with COPY.",
@@ -694,6 +703,11 @@ export class Transaction {
     assert(!writeSet.truncated, "a truncated table has no committed rows");
     writeSet.add(id, values, true);
     this.#note(writeSet.added);
+  }
+
+  #take(batch: RowBatch): void {
+    this.#batchMemory += batchMemory(batch);
+    this.#batchBytes += batchBytes(batch);
   }
 
   #takeBack(batch: RowBatch | undefined): void {
@@ -752,6 +766,13 @@ export class Transaction {
     if (this.#changes.length === 0 && this.#catalog !== this.#manager.catalog) {
       this.#catalog = this.#manager.catalog;
     }
+  }
+
+  /** Waits for a transaction that alters the table, and for those with too many uncommitted rows to widen. */
+  #requireWidening(table: TableDefinition, former: number): void {
+    this.becomeInterruptible();
+    const rival = this.#manager.widenTable(table.id, this, table.columns.slice(former));
+    if (rival !== undefined) throw new TableWait(rival, `relation "${table.name}"`);
   }
 
   /** Waits until no other open transaction has uncommitted rows in the table, and keeps new ones out. */

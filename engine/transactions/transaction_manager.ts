@@ -16,11 +16,12 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { forbidsDuplicates } from "../catalog/index_keys.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
+import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
 import type { ClientRequest, Effect, OpNumber, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
 import type { StateMachine } from "../state_machine/state_machine.ts";
 import type { TableStore } from "../storage/table/table_store.ts";
 import { NO_ROW } from "../storage/access/block.ts";
+import { wideningCost } from "./added_columns.ts";
 import { LockTable } from "./lock_table.ts";
 import { firstTakenKey } from "./batch_check.ts";
 import { batchRow } from "./batch_values.ts";
@@ -71,6 +72,8 @@ export class TransactionManager {
   /** The history is complete for entries after this op. */
   #historyFloor = 0;
   readonly #claims = new Map<number, Transaction>();
+  /** By table: who adds columns to it while others write. */
+  readonly #widenings = new Map<number, Transaction>();
   #catalogOwner: Transaction | undefined;
   /** The transaction that commits in steps. */
   #committing: Transaction | undefined;
@@ -189,6 +192,35 @@ export class TransactionManager {
     return undefined;
   }
 
+  /**
+   * Lets a transaction add columns to a table while others write to it: its commit widens their rows, which must not
+   * be too many. Answers the transaction that is in the way, if there is one.
+   */
+  widenTable(
+    tableId: number,
+    transaction: Transaction,
+    added: readonly ColumnDefinition[],
+  ): Transaction | undefined {
+    const owner = this.#claims.get(tableId);
+    if (owner !== undefined && owner !== transaction) return owner;
+    let rows = 0, most = 0, rival: Transaction | undefined;
+    for (const other of this.#active) {
+      const count = other === transaction ? 0 : other.uncommittedRows(tableId);
+      rows += count;
+      if (count <= most) continue;
+      most = count;
+      rival = other;
+    }
+    if (rows * wideningCost(added) > LIMITS.widenedRows) return rival;
+    this.#widenings.set(tableId, transaction);
+    return undefined;
+  }
+
+  /** The transaction for whose new columns of the table a large writer has to wait, if any. */
+  wideningTransaction(tableId: number): Transaction | undefined {
+    return this.#widenings.get(tableId);
+  }
+
   /** Reserves the catalog for DDL. Answers the transaction that is in the way, if there is one. */
   catalogOwner(transaction: Transaction): Transaction | undefined {
     if (this.#catalogOwner !== undefined && this.#catalogOwner !== transaction) return this.#catalogOwner;
@@ -222,11 +254,15 @@ export class TransactionManager {
       });
       transaction.isCommitted = true;
       if (record !== null) this.#remember({ op, ...record });
-      if (transaction.hasDdl) { for (const other of this.#active) other.catalogChanged(); }
+      if (transaction.hasDdl) this.#catalogChanged(transaction);
       return op;
     } finally {
       this.end(transaction);
     }
+  }
+
+  #catalogChanged(by: Transaction): void {
+    for (const other of this.#active) if (other !== by) other.catalogChanged();
   }
 
   /** Whether a transaction is committing in steps. */
@@ -260,6 +296,7 @@ export class TransactionManager {
       if (transaction.snapshot < this.lastOp) this.#validate(transaction);
       if (transaction.snapshot < this.#lastInSteps) this.#checkWritten(transaction);
       yield* this.#checkBatches(transaction);
+      const rewritten = transaction.rewrittenTables;
       const effects = transaction.effectSource();
       if (effects.count === 0 && client === null) return 0 as OpNumber;
       const op = yield* this.#stateMachine.commitInSteps({
@@ -277,9 +314,9 @@ export class TransactionManager {
       for (const tableId of transaction.writtenTables) {
         if (transaction.writesRows(tableId)) bulk.push({ tableId, batch: null, byVersion: true });
       }
-      for (const tableId of transaction.alteredTables) bulk.push({ tableId, batch: null });
+      for (const tableId of rewritten) bulk.push({ tableId, batch: null });
       this.#remember({ op, writes: [], bulk });
-      if (transaction.hasDdl) { for (const other of this.#active) other.catalogChanged(); }
+      if (transaction.hasDdl) this.#catalogChanged(transaction);
       while (!this.locks.releaseSome(transaction, LOCKS_AT_ONCE)) yield;
       return op;
     } finally {
@@ -315,6 +352,9 @@ export class TransactionManager {
     this.locks.releaseAll(transaction);
     if (this.#catalogOwner === transaction) this.#catalogOwner = undefined;
     for (const [tableId, owner] of this.#claims) if (owner === transaction) this.#claims.delete(tableId);
+    for (const [tableId, owner] of this.#widenings) {
+      if (owner === transaction) this.#widenings.delete(tableId);
+    }
     for (const listener of transaction.ended) listener();
     this.#pruneHistory();
   }
@@ -414,15 +454,11 @@ export class TransactionManager {
           bulk.push({ tableId: effect.tableId, batch: null });
           break;
         case "ddl":
-          if (effect.change.kind === "put_table") bulk.push({ tableId: effect.change.table.id, batch: null });
-          else if (effect.change.kind === "drop_table") {
-            bulk.push({ tableId: effect.change.tableId, batch: null });
-          }
-          break;
         case "sequence":
           break;
       }
     }
+    for (const tableId of committing.rewrittenTables) bulk.push({ tableId, batch: null });
     return { writes, bulk };
   }
 

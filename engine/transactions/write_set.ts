@@ -12,7 +12,7 @@ import { storageClassOf } from "../types/physical_type.ts";
 import { BLOCK_ROWS } from "../storage/access/block.ts";
 import type { Vector } from "../storage/access/vector.ts";
 import { BatchKeys } from "./batch_keys.ts";
-import { batchRow } from "./batch_values.ts";
+import { batchRow, constantColumn } from "./batch_values.ts";
 import { RowIdMap } from "./row_id_map.ts";
 import { keyColumns, keyOf, keyText } from "./stored_key.ts";
 
@@ -123,6 +123,13 @@ export class TableWriteSet {
     return map.rows.get(keyText(keyColumns(this.definition, index), key)) ?? [];
   }
 
+  /** How many rows it holds. */
+  get rowCount(): number {
+    let count = this.rows.length;
+    for (const batch of this.batches) count += batch.rowCount;
+    return count;
+  }
+
   /** Brings rows to a new layout of the table: added columns get their missing value, dropped ones vanish. */
   remap(next: TableDefinition): void {
     const old = this.definition;
@@ -134,6 +141,13 @@ export class TableWriteSet {
         const source = sources[position] as number;
         return source < 0 ? column.missingValue : values[source] ?? null;
       });
+    }
+    for (const [at, batch] of this.batches.entries()) {
+      const columns = next.columns.map(({ type, missingValue }, position) =>
+        batch.columns[sources[position] as number] ??
+          constantColumn(storageClassOf(type), missingValue, batch.rowCount)
+      );
+      this.batches[at] = { ...batch, columns };
     }
     this.definition = next;
     this.#keyMaps.length = 0;
@@ -221,6 +235,16 @@ function addTo(map: KeyMap, table: TableDefinition, row: WriteSetRow, values: St
   const rows = map.rows.get(text);
   if (rows === undefined) map.rows.set(text, new Set([row]));
   else rows.add(row);
+}
+
+/** Roughly what the values of a row take in memory. */
+export function rowBytes(values: StoredRow): number {
+  let bytes = 16 * values.length;
+  for (let position = 0; position < values.length; position++) {
+    const value = values[position];
+    if (typeof value === "string" || value instanceof Uint8Array) bytes += value.length;
+  }
+  return bytes;
 }
 
 /** A vector holding the values; at most {@link BLOCK_ROWS}. */

@@ -1,7 +1,7 @@
 /**
- * A thousand recorded transactions over the PostgreSQL protocol show no anomaly, but do without validation; a bank
- * keeps its sum.
- Ten times as many against the real server are in `deno task soak:isolation`.
+ * A thousand recorded transactions over the PostgreSQL protocol, while columns are added to their tables, show no
+ * anomaly, but do without validation; a bank keeps its sum. Ten times as many against the real server are in
+ * `deno task soak:isolation`.
  */
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { openPgDatabase, sessionsEnded } from "../pg/support/pg_database.ts";
@@ -49,9 +49,17 @@ async function recordedHistory(validates: boolean): Promise<History> {
   const workload = new ListAppendWorkload(history, { seed: 20_26, keys: 8, appendsPerKey: 40 });
   await withConnections({ tables: listAppendTables, validates }, async (connections) => {
     const enough = () => workload.count >= transactions;
-    await Promise.all(connections.map((connection, index) => workload.run(connection, index, enough)));
-    const [first] = connections;
+    const [first, ...others] = connections;
     ok(first);
+    const running = Promise.all(others.map((connection, index) => workload.run(connection, index, enough)));
+    let columns = 0;
+    for (; !enough() && columns < 60; columns++) {
+      const table = ["array_list", "text_list", "row_list"][columns % 3];
+      await first.query(`ALTER TABLE ${table} ADD COLUMN c${columns} int NOT NULL DEFAULT ${columns}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await running;
+    ok(columns > 20, `${columns} columns`);
     await workload.readEverything(first);
   });
   return history;

@@ -29,7 +29,9 @@ import { duplicateRowId, notNullViolation } from "../../execution/modify/violati
 import type { BatchColumn, RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import { NO_ROW } from "../../storage/access/block.ts";
-import { batchRow } from "../../transactions/batch_values.ts";
+import { onlyAddsColumns } from "../../transactions/added_columns.ts";
+import { batchRow, constantColumn } from "../../transactions/batch_values.ts";
+import { storageClassOf } from "../../types/physical_type.ts";
 import { columnOf, type ColumnReader, columnReader } from "./computed_columns.ts";
 import { reserveIds } from "./batch_writer.ts";
 import { withContext } from "./copy_options.ts";
@@ -107,6 +109,15 @@ interface RowsWork {
   error: unknown;
 }
 
+/** The batch with room for columns that were added to the table while the data came. */
+function widened({ batch, firstLine }: ParsedBatch, { columns }: TableDefinition): ParsedBatch {
+  if (batch.columns.length === columns.length) return { batch, firstLine };
+  const added = columns.slice(batch.columns.length).map(({ type }) =>
+    constantColumn(storageClassOf(type), null, batch.rowCount)
+  );
+  return { batch: { ...batch, columns: [...batch.columns, ...added] }, firstLine };
+}
+
 class LoadExecution implements StatementExecution {
   rowCount = 0;
   readonly insertedId = null;
@@ -130,17 +141,16 @@ class LoadExecution implements StatementExecution {
   #loading: Generator<void, void> | null = null;
 
   constructor(context: ExecutionContext, load: CopyLoad) {
-    const { table } = load;
-    const now = context.writer.catalog.table(table.id);
-    if (now !== table) {
+    const table = context.writer.catalog.table(load.table.id);
+    if (table === undefined || !onlyAddsColumns(load.table, table)) {
       throw new DatabaseError(
         SQLSTATE.objectNotInPrerequisiteState,
-        `relation "${table.name}" was altered while COPY received its data`,
+        `relation "${load.table.name}" was altered while COPY received its data`,
         { hint: "Run the COPY again." },
       );
     }
     this.#context = context;
-    this.#load = load;
+    this.#load = load = { ...load, table, batches: load.batches.map((parsed) => widened(parsed, table)) };
     this.#rules = rulesOf(context.writer.catalog, table.id);
     this.#state = detachedState(context);
     this.#changes = new RowChanges(context, table.id, (bytes) => this.#state.charge(bytes));
@@ -354,8 +364,9 @@ class LoadExecution implements StatementExecution {
     const columns: BatchColumn[] = [];
     for (const [position, column] of batch.columns.entries()) {
       if (this.#load.positions.includes(position)) columns.push(column);
-      else if (!this.#defaulted.includes(position)) columns.push(nullColumn(column, rowCount));
-      else columns.push(columnOf(column, yield* this.#defaults(position, rowCount)));
+      else if (!this.#defaulted.includes(position)) {
+        columns.push(constantColumn(column.storageClass, null, rowCount));
+      } else columns.push(columnOf(column, yield* this.#defaults(position, rowCount)));
     }
     return columns;
   }
@@ -461,22 +472,5 @@ class LoadExecution implements StatementExecution {
     return position < 0
       ? this.#context.writer.nextRowId(this.#load.table.id)
       : checkRowId(this.#load.table, row[position] ?? null);
-  }
-}
-
-function nullColumn(like: BatchColumn, rowCount: number): BatchColumn {
-  const nulls = new Uint8Array(rowCount).fill(1);
-  switch (like.storageClass) {
-    case "int":
-      return { storageClass: "int", data: new Float64Array(rowCount), nulls, big: null };
-    case "float":
-      return { storageClass: "float", data: new Float64Array(rowCount), nulls };
-    default:
-      return {
-        storageClass: like.storageClass,
-        offsets: new Uint32Array(rowCount + 1),
-        bytes: new Uint8Array(0),
-        nulls,
-      };
   }
 }

@@ -131,6 +131,8 @@ class DefinitionExecution implements StatementExecution {
   /** Carries out a small step at once; answers the work of a large one. */
   #begin(step: DefinitionStep): Work | null {
     const { session, transaction, context, text, types } = this.#run;
+    // Only a change of the catalog may leave others' uncommitted rows aside.
+    if ("table" in step) transaction.requireAlone(step.table.id);
     switch (step.kind) {
       case "change":
         transaction.change(step.change);

@@ -1,0 +1,352 @@
+/**
+ * ADD COLUMN beside transactions with uncommitted rows in the table: it does not wait, and their rows have the column.
+ *
+ * `a` writes in a block, `b` alters, `c` looks. Every scenario ends with a second engine over the same files, which
+ * must have the same rows.
+ */
+import { ok, rejects, strictEqual } from "node:assert/strict";
+import { memoryHost } from "../../engine/host/memory_host.ts";
+import { Engine } from "../../engine/session/engine.ts";
+import type { CopyFormat, CopyTarget } from "../../engine/statements/outcome.ts";
+import { RowBuffer } from "../../engine/statements/row_buffer.ts";
+import { LIMITS } from "../../engine/base/limits.ts";
+import { isWaiting, TestClient } from "./client_for_test.ts";
+
+/** Runs a test on rows 1 to 3, whose `n` are 10, 20 and 30. */
+function scenario(
+  name: string,
+  test: (a: TestClient, b: TestClient, c: TestClient) => Promise<void>,
+): void {
+  Deno.test(`ADD COLUMN: ${name}`, async () => {
+    const options = { host: memoryHost(), directory: "data" };
+    let engine = await Engine.open(options);
+    const clients = [new TestClient(engine), new TestClient(engine), new TestClient(engine)] as const;
+    await clients[0].run(
+      "CREATE TABLE t (id int PRIMARY KEY, n int NOT NULL, s text); CREATE UNIQUE INDEX t_s ON t (s);" +
+        "INSERT INTO t VALUES (1, 10, 'a'), (2, 20, 'b'), (3, 30, 'c')",
+    );
+    await test(...clients);
+    const tables = [];
+    for (const table of ["t", "parent", "child"]) tables.push(await rowsOf(clients[2], table));
+    await engine.close();
+    engine = await Engine.open(options);
+    const reader = new TestClient(engine);
+    for (const table of ["t", "parent", "child"]) strictEqual(await rowsOf(reader, table), tables.shift());
+    await engine.close();
+  });
+}
+
+async function rowsOf(client: TestClient, table: string): Promise<string> {
+  try {
+    return await client.run(`SELECT * FROM ${table} ORDER BY 1`);
+  } catch {
+    return "no table";
+  }
+}
+
+const ALL = "SELECT * FROM t ORDER BY id";
+
+scenario("rows that were inserted, changed and deleted in an open block", async (a, b, c) => {
+  await a.run(
+    "BEGIN; INSERT INTO t VALUES (4, 40, 'd'); UPDATE t SET n = 11 WHERE id = 1; DELETE FROM t WHERE id = 2",
+  );
+  strictEqual(await b.run("ALTER TABLE t ADD COLUMN x int NOT NULL DEFAULT 7"), "ALTER TABLE");
+  strictEqual(await c.run(ALL), "1,10,a,7;2,20,b,7;3,30,c,7");
+  // From here on the writer sees the column, in its own rows and in others'.
+  strictEqual(await a.run(ALL), "1,11,a,7;3,30,c,7;4,40,d,7");
+  await a.run("UPDATE t SET x = n WHERE id IN (1, 4); INSERT INTO t (id, n) VALUES (5, 50)");
+  strictEqual(await a.run("SELECT id FROM t WHERE x = 7 ORDER BY id"), "3;5");
+  strictEqual(await a.run("COMMIT"), "COMMIT");
+  strictEqual(await c.run(ALL), "1,11,a,11;3,30,c,7;4,40,d,40;5,50,null,7");
+});
+
+scenario("a writer that says nothing more than COMMIT or ROLLBACK", async (a, b, c) => {
+  await a.run("BEGIN; INSERT INTO t VALUES (4, 40, 'd'); UPDATE t SET n = 0");
+  await c.run("BEGIN; INSERT INTO t VALUES (5, 50, 'e')");
+  await b.run("ALTER TABLE t ADD x text DEFAULT 'new', ADD y bigint DEFAULT 9007199254740993, ADD z bytea");
+  await c.run("ROLLBACK");
+  strictEqual(await a.run("COMMIT"), "COMMIT");
+  const added = "new,9007199254740993,null";
+  strictEqual(await c.run(ALL), `1,0,a,${added};2,0,b,${added};3,0,c,${added};4,0,d,${added}`);
+});
+
+scenario("savepoints from before it", async (a, b) => {
+  await a.run("BEGIN; UPDATE t SET n = 11 WHERE id = 1; SAVEPOINT s");
+  await a.run(
+    "UPDATE t SET n = 12 WHERE id = 1; DELETE FROM t WHERE id = 2; INSERT INTO t VALUES (4, 40, 'd')",
+  );
+  await b.run("ALTER TABLE t ADD COLUMN x int DEFAULT 7");
+  await a.run("UPDATE t SET x = 8, n = 13 WHERE id = 1; SAVEPOINT later");
+  await b.run("ALTER TABLE t ADD COLUMN y int DEFAULT 9");
+  await a.run("UPDATE t SET y = 1; ROLLBACK TO later");
+  strictEqual(await a.run(ALL), "1,13,a,8,9;3,30,c,7,9;4,40,d,7,9");
+  await a.run("ROLLBACK TO s");
+  strictEqual(await a.run(ALL), "1,11,a,7,9;2,20,b,7,9;3,30,c,7,9");
+  await a.run("UPDATE t SET y = x WHERE id = 1; COMMIT");
+  strictEqual(await b.run(ALL), "1,11,a,7,7;2,20,b,7,9;3,30,c,7,9");
+});
+
+/** COPY t FROM STDIN with this much data, and something that happens before its second line. */
+async function copy(
+  client: TestClient,
+  command: string,
+  lines: readonly string[],
+  between: () => Promise<unknown> = () => Promise.resolve(),
+) {
+  class Source extends RowBuffer {
+    override async copyIn(_format: CopyFormat, target: CopyTarget): Promise<void> {
+      for (const [index, line] of lines.entries()) {
+        if (index === 1) await between();
+        await target.write(new TextEncoder().encode(line + "\n"));
+      }
+    }
+  }
+  await client.session.simple(command, new Source(), () => {});
+}
+
+scenario("bulk loads before and in between, with savepoints", async (a, b) => {
+  const rows = (from: number) =>
+    Array.from({ length: 3000 }, (_, at) => `${from + at}\t${at}\ts${from + at}`);
+  const add =
+    "ALTER TABLE t ADD COLUMN x text DEFAULT 'é', ADD COLUMN y bigint DEFAULT 9007199254740993, ADD z float";
+  const added = "é,9007199254740993,null";
+  await a.run("BEGIN");
+  await copy(a, "COPY t FROM STDIN", [rows(1000).join("\n")]);
+  await b.run(add);
+  strictEqual(await a.run("SELECT count(*), min(x), max(y), count(z) FROM t"), "3003,é,9007199254740993,0");
+  strictEqual(await a.run("SELECT * FROM t WHERE s = 's1000'"), `1000,0,s1000,${added}`);
+  await a.run("SAVEPOINT s; UPDATE t SET n = -1, z = 0.5 WHERE id = 1000");
+  await b.run("ALTER TABLE t ADD COLUMN w int DEFAULT -5, ADD COLUMN v bytea DEFAULT '\\x0102'");
+  strictEqual(
+    await a.run("SELECT n, x, y, z, w, length(v) FROM t WHERE id = 1000"),
+    "-1,é,9007199254740993,0.5,-5,2",
+  );
+  await a.run("ROLLBACK TO s");
+  strictEqual(await a.run("SELECT n, x, y, z, w, length(v) FROM t WHERE id = 1000"), `0,${added},-5,2`);
+  await copy(a, "COPY t (id, n, s) FROM STDIN", [rows(5000).join("\n")]);
+  await rejects(copy(a, "COPY t (id, n, s) FROM STDIN", [rows(1500).join("\n")]), { code: "23505" });
+  await a.run("ROLLBACK TO s; UPDATE t SET x = 'z' WHERE id = 1001; COMMIT");
+  strictEqual(
+    await b.run("SELECT x, w, count(*), sum(n) FROM t GROUP BY x, w ORDER BY x"),
+    "z,-5,1,1;é,-5,3002,4498559",
+  );
+});
+
+scenario("reads of the writer stay valid, unless a row that it has read was changed", async (a, b, c) => {
+  await a.run("BEGIN; SELECT sum(n) FROM t; UPDATE t SET n = (SELECT max(n) FROM t) + 1 WHERE id = 1");
+  await c.run("BEGIN; SELECT sum(n) FROM t; UPDATE t SET n = 0 WHERE id = 2");
+  await b.run("ALTER TABLE t ADD COLUMN x int DEFAULT 7");
+  strictEqual(await a.run("COMMIT"), "COMMIT");
+  strictEqual(await c.fails("COMMIT"), "40001");
+  await a.run("BEGIN; SELECT count(*) FROM t WHERE x = 7; INSERT INTO t (id, n) VALUES (9, 9)");
+  await b.run("BEGIN; ALTER TABLE t ADD COLUMN y int; UPDATE t SET x = 6 WHERE id = 3; COMMIT");
+  strictEqual(await a.fails("COMMIT"), "40001");
+  strictEqual(await c.run(ALL), "1,31,a,7,null;2,20,b,7,null;3,30,c,6,null");
+});
+
+scenario("rows and keys stay locked", async (a, b, c) => {
+  await a.run("BEGIN; UPDATE t SET n = 11 WHERE id = 1; INSERT INTO t VALUES (4, 40, 'd')");
+  await b.run("ALTER TABLE t ADD COLUMN x int DEFAULT 7");
+  const row = b.run("UPDATE t SET n = n + x WHERE id = 1");
+  const key = c.run("INSERT INTO t VALUES (5, 50, 'd', 1)").catch((error) => error.code);
+  ok(await isWaiting(row) && await isWaiting(key));
+  strictEqual(await a.fails("INSERT INTO t VALUES (6, 60, 'a')"), "23505");
+  await a.run("ROLLBACK");
+  strictEqual(await row, "UPDATE 1");
+  strictEqual(await key, "INSERT 0 1");
+  strictEqual(await b.run(ALL), "1,17,a,7;2,20,b,7;3,30,c,7;5,50,d,1");
+});
+
+scenario("in an open block, others go on; rolled back, it was never there", async (a, b, c) => {
+  await a.run("BEGIN; INSERT INTO t VALUES (4, 40, 'd')");
+  await b.run("BEGIN; ALTER TABLE t ADD COLUMN x int DEFAULT 7; UPDATE t SET x = 8 WHERE id = 3");
+  strictEqual(await a.run("UPDATE t SET n = 0 WHERE id = 1; SELECT * FROM t WHERE id = 1"), "1,0,a");
+  strictEqual(await c.run("INSERT INTO t VALUES (5, 50, 'e')"), "INSERT 0 1");
+  strictEqual(await b.run(ALL), "1,10,a,7;2,20,b,7;3,30,c,8");
+  await b.run("ROLLBACK");
+  strictEqual(await a.run("SELECT * FROM t WHERE id = 4"), "4,40,d");
+  await b.run("BEGIN; ALTER TABLE t ADD COLUMN y int DEFAULT 9; INSERT INTO t VALUES (6, 60, 'f', 1)");
+  strictEqual(await b.run("COMMIT"), "COMMIT");
+  strictEqual(await a.run("INSERT INTO t VALUES (7, 70, 'g'); COMMIT"), "COMMIT");
+  strictEqual(await c.run(ALL), "1,0,a,9;2,20,b,9;3,30,c,9;4,40,d,9;5,50,e,9;6,60,f,1;7,70,g,9");
+});
+
+scenario("a second one waits for the first, other changes for the writer", async (a, b, c) => {
+  await a.run("BEGIN; INSERT INTO t VALUES (4, 40, 'd')");
+  await b.run("BEGIN; ALTER TABLE t ADD COLUMN x int DEFAULT 7");
+  const second = c.run("ALTER TABLE t ADD COLUMN y int DEFAULT 8");
+  ok(await isWaiting(second));
+  await b.run("COMMIT");
+  strictEqual(await second, "ALTER TABLE");
+  strictEqual(await a.run("SELECT * FROM t WHERE id = 4"), "4,40,d,7,8");
+  for (
+    const action of [
+      "DROP COLUMN s",
+      "RENAME COLUMN n TO m",
+      "ALTER COLUMN n TYPE bigint",
+      "ADD CHECK (n > 0)",
+      "ADD COLUMN w int NOT NULL",
+      "ADD COLUMN w int UNIQUE",
+      "ADD COLUMN w float DEFAULT random()",
+      "ADD COLUMN w serial",
+      "ADD COLUMN w int GENERATED ALWAYS AS (n + 1) STORED",
+      "ADD COLUMN w int DEFAULT 1 CHECK (w < n)",
+      "ADD COLUMN w int DEFAULT 5, DROP COLUMN x",
+    ]
+  ) {
+    strictEqual(await c.fails(`SET lock_timeout = '10ms'; ALTER TABLE t ${action}`), "55P03", action);
+    strictEqual(await a.run("SELECT * FROM t WHERE id = 4"), "4,40,d,7,8");
+  }
+  const dropping = c.run("SET lock_timeout = 0; ALTER TABLE t ADD COLUMN w int DEFAULT 5, DROP COLUMN x");
+  ok(await isWaiting(dropping));
+  await a.run("COMMIT");
+  strictEqual(await dropping, "ALTER TABLE");
+  strictEqual(await a.run("SELECT * FROM t WHERE id = 4"), "4,40,d,8,5");
+});
+
+scenario("a table that was emptied", async (a, b, c) => {
+  await a.run("BEGIN; TRUNCATE t; INSERT INTO t VALUES (4, 40, 'd')");
+  const adding = b.run("ALTER TABLE t ADD COLUMN x int DEFAULT 7");
+  ok(await isWaiting(adding));
+  await a.run("COMMIT");
+  strictEqual(await adding, "ALTER TABLE");
+  strictEqual(await c.run(ALL), "4,40,d,7");
+  await b.run("BEGIN; ALTER TABLE t ADD COLUMN y int DEFAULT 8");
+  strictEqual(await a.run("TRUNCATE t; INSERT INTO t VALUES (5, 50, 'e')"), "INSERT 0 1");
+  await b.run("COMMIT; DELETE FROM t");
+  const loading = copy(
+    c,
+    "COPY t FROM STDIN",
+    ["6\t60\tf\t1\t2", "7\t70\tg\t1\t2"],
+    () => b.run("ALTER TABLE t ADD z int NOT NULL"),
+  );
+  await rejects(loading, { code: "55000" });
+});
+
+scenario("what has to look at the rows sees those that came while it waited", async (a, b) => {
+  await a.run("BEGIN; INSERT INTO t VALUES (4, 40, 'd')");
+  const computed = b.run("ALTER TABLE t ADD COLUMN x int GENERATED ALWAYS AS (n * 2) STORED CHECK (x > 0)");
+  ok(await isWaiting(computed));
+  await a.run("COMMIT");
+  strictEqual(await computed, "ALTER TABLE");
+  await a.run("BEGIN; INSERT INTO t VALUES (5, -50, 'e')").catch((error) => strictEqual(error.code, "23514"));
+  await a.run("ROLLBACK; BEGIN; INSERT INTO t VALUES (5, 50, 'e')");
+  const refused = b.fails("ALTER TABLE t ADD COLUMN y int DEFAULT 45 CHECK (y > n)");
+  ok(await isWaiting(refused));
+  await a.run("COMMIT");
+  strictEqual(await refused, "23514");
+  strictEqual(await b.run(ALL), "1,10,a,20;2,20,b,40;3,30,c,60;4,40,d,80;5,50,e,100");
+});
+
+scenario("a statement that is under way is planned again", async (a, b, c) => {
+  await a.run("BEGIN; INSERT INTO t VALUES (4, 40, 'd')");
+  const long = a.run(
+    "INSERT INTO t SELECT g, (SELECT count(*) FROM generate_series(1, g)), NULL FROM generate_series(10, 4000) g",
+  );
+  const changing = c.run("UPDATE t SET n = n + (SELECT count(*) FROM generate_series(1, 1000000))");
+  for (const name of ["x", "y", "z"]) {
+    ok(
+      await Promise.race([long, new Promise((resolve) => setTimeout(resolve, 5, true))]) === true,
+      "it is over",
+    );
+    await b.run(`ALTER TABLE t ADD COLUMN ${name} int DEFAULT ${name.length}`);
+  }
+  strictEqual(await long, "INSERT 0 3991");
+  strictEqual(await changing, "UPDATE 3");
+  strictEqual(await a.run("COMMIT"), "COMMIT");
+  strictEqual(await c.run("SELECT count(*), sum(x + y + z), sum(n) FROM t"), "3995,11985,11002055");
+});
+
+scenario("COPY whose data is on its way", async (a, b, c) => {
+  await a.run("BEGIN; INSERT INTO t VALUES (4, 40, 'd')");
+  const add = (column: string) => b.run(`ALTER TABLE t ADD COLUMN ${column}`);
+  await copy(
+    a,
+    "COPY t FROM STDIN",
+    ["5\t50\te", "6\t60\tf"],
+    () => add("x int NOT NULL DEFAULT 7, ADD y text"),
+  );
+  strictEqual(await a.run("SELECT x, y FROM t WHERE id IN (5, 6) ORDER BY id"), "7,null;7,null");
+  await copy(
+    a,
+    "COPY t (n, id) FROM STDIN WHERE n > 1",
+    ["70\t7", "0\t8"],
+    () => add("z text DEFAULT 'zed'"),
+  );
+  strictEqual(await a.run("COMMIT"), "COMMIT");
+  await copy(c, "COPY t FROM STDIN", ["9\t9\tg\t9\t9\tz"]);
+  const loading = copy(
+    c,
+    "COPY t FROM STDIN",
+    ["8\t80\th\t1\t2\t3", "10\t90\ti\t1\t2\t3"],
+    () => b.run("ALTER TABLE t DROP y"),
+  );
+  await rejects(loading, { code: "55000" });
+  strictEqual(
+    await c.run("SELECT * FROM t WHERE id > 3 ORDER BY id"),
+    "4,40,d,7,zed;5,50,e,7,zed;6,60,f,7,zed;7,70,null,7,zed;9,9,g,9,z",
+  );
+});
+
+scenario("prepared statements and cursors", async (a, b) => {
+  await a.run(
+    "PREPARE add AS INSERT INTO t VALUES ($1, $2, $3); PREPARE get AS SELECT * FROM t WHERE id = $1",
+  );
+  await a.run(
+    "BEGIN; EXECUTE add(4, 40, 'd'); DECLARE k CURSOR FOR SELECT * FROM t ORDER BY id; FETCH 1 FROM k",
+  );
+  await b.run("ALTER TABLE t ADD COLUMN x int DEFAULT 7");
+  strictEqual(await a.run("FETCH 5 FROM k"), "2,20,b;3,30,c;4,40,d");
+  strictEqual(await a.run("EXECUTE add(5, 50, 'e'); EXECUTE get(4)"), "4,40,d,7");
+  await a.run("COMMIT");
+  strictEqual(await b.run("SELECT * FROM t WHERE id > 3 ORDER BY id"), "4,40,d,7;5,50,e,7");
+});
+
+scenario("keys of other tables, deferred and cascading", async (a, b, c) => {
+  await a.run(
+    "CREATE TABLE parent (id int PRIMARY KEY);" +
+      "CREATE TABLE child (id int PRIMARY KEY, parent int REFERENCES parent ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED);" +
+      "INSERT INTO parent VALUES (1); INSERT INTO child VALUES (1, 1)",
+  );
+  await a.run("BEGIN; INSERT INTO child VALUES (2, 2), (3, 3)");
+  await b.run("ALTER TABLE child ADD COLUMN x int DEFAULT 7; ALTER TABLE parent ADD COLUMN y int DEFAULT 8");
+  await a.run("INSERT INTO parent VALUES (2)");
+  strictEqual(await a.fails("COMMIT"), "23503");
+  await a.run(
+    "BEGIN; INSERT INTO child VALUES (2, 2); INSERT INTO parent VALUES (2); DELETE FROM parent WHERE id = 1",
+  );
+  await b.run("ALTER TABLE child ADD COLUMN z int DEFAULT 9; ALTER TABLE parent ADD COLUMN z int DEFAULT 9");
+  strictEqual(await a.run("COMMIT"), "COMMIT");
+  strictEqual(await c.run("SELECT * FROM child, parent"), "2,2,7,9,2,8,9");
+});
+
+scenario("more uncommitted rows than it may widen", async (a, b, c) => {
+  const half = LIMITS.widenedRows / 2;
+  await a.run(`BEGIN; INSERT INTO t SELECT g, g FROM generate_series(10, ${half + 5}) g`);
+  await c.run(`BEGIN; INSERT INTO t SELECT -g, g FROM generate_series(1, ${half}) g`);
+  strictEqual(await b.run("ALTER TABLE t ADD COLUMN x int DEFAULT 7"), "ALTER TABLE");
+  await a.run("INSERT INTO t VALUES (4, 40, 'd'), (5, 50, 'e')");
+  await c.run("INSERT INTO t SELECT -g, g FROM generate_series(20000, 20002) g");
+  const waiting = b.run("ALTER TABLE t ADD COLUMN y int DEFAULT 8");
+  ok(await isWaiting(waiting));
+  await c.run("ROLLBACK");
+  strictEqual(await waiting, "ALTER TABLE");
+  // The length of the value counts, too.
+  const long = b.run("ALTER TABLE t ADD COLUMN z text DEFAULT 'abc" + "d".repeat(3000) + "'");
+  ok(await isWaiting(long));
+  await a.run("COMMIT");
+  strictEqual(await long, "ALTER TABLE");
+  strictEqual(
+    await c.run("SELECT count(*), sum(x), sum(y), sum(length(z)) FROM t"),
+    `${half + 1},${7 * (half + 1)},${8 * (half + 1)},${3003 * (half + 1)}`,
+  );
+  // While the ALTER is open, a transaction that writes too much waits for it.
+  await b.run("BEGIN; ALTER TABLE t ADD COLUMN w int DEFAULT 1");
+  await a.run(`BEGIN; INSERT INTO t SELECT -g, g FROM generate_series(1, ${2 * half}) g`);
+  const more = a.run("INSERT INTO t VALUES (0, 0)");
+  ok(await isWaiting(more));
+  await b.run("COMMIT");
+  strictEqual(await more, "INSERT 0 1");
+  await a.run("COMMIT");
+  strictEqual(await c.run("SELECT count(*), sum(w) FROM t"), `${3 * half + 2},${3 * half + 2}`);
+});
