@@ -1,6 +1,7 @@
 /** What one running statement may read, write and ask; see ExecutionContext. */
 import type { ExecutionContext, RowTransaction } from "../execution/runtime/execution.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
+import type { ReadCounts } from "../storage/access/read_counts.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { ProceduralHost } from "../statements/statement_host.ts";
@@ -16,6 +17,7 @@ export type RunningSession = Pick<
 export class StatementContext implements ExecutionContext {
   readonly evaluation: EvaluationContext;
   readonly parameters: readonly SqlValue[];
+  readonly reads: ReadCounts;
   readonly writer: RowTransaction;
   readonly transaction: Transaction;
   readonly #session: RunningSession;
@@ -24,6 +26,7 @@ export class StatementContext implements ExecutionContext {
     this.#session = session;
     this.evaluation = session.evaluation;
     this.parameters = parameters;
+    this.reads = session.engine.machine.reads;
     this.writer = transaction;
     this.transaction = transaction;
   }

@@ -28,6 +28,7 @@ import type {
 import { encodeEntry, encodeInSteps } from "../operations/entry_codec.ts";
 import { HistoryDigest } from "../operations/history_digest.ts";
 import { MAX_ROW_ID } from "../operations/value_codec.ts";
+import { ReadCounts } from "../storage/access/read_counts.ts";
 import type { StorageEngine } from "../storage/storage_engine.ts";
 import type { TableStore } from "../storage/table/table_store.ts";
 import { ClientTable } from "./client_table.ts";
@@ -59,6 +60,8 @@ export class StateMachine {
   /** Highest row id that this node has handed out; a transaction that rolled back leaves a gap. */
   readonly #rowIdsHandedOut = new Map<number, RowId>();
   /** What was written to each table since the start, for statistics; the replayed log does not count. */
+  /** Reads since the start; counted by whoever reads. */
+  readonly reads = new ReadCounts();
   #changes = new Map<number, { inserted: number; updated: number; deleted: number }>();
   #catalog = Catalog.initial();
   #lastOp = 0 as OpNumber;
@@ -354,6 +357,8 @@ export class StateMachine {
       case "drop_table":
         this.#storage.dropTable(change.tableId, op);
         this.#rowCounters.delete(change.tableId);
+        this.#changes.delete(change.tableId);
+        this.reads.forget(objectsOf(before.table(change.tableId)));
         this.#rowIdsHandedOut.delete(change.tableId);
         break;
       case "put_sequence":
@@ -370,6 +375,11 @@ export class StateMachine {
   #countRow(tableId: number, id: RowId): void {
     if (id > (this.#rowCounters.get(tableId) ?? 0)) this.#rowCounters.set(tableId, id);
   }
+}
+
+/** The object identifiers of a table, its indexes and constraints. */
+function objectsOf(table: TableDefinition | undefined): readonly number[] {
+  return table === undefined ? [] : [table, ...table.indexes, ...table.constraints].map(({ id }) => id);
 }
 
 /** The definition with those of the indexes that it does not have. */

@@ -10,6 +10,7 @@ import type { Settings } from "../settings/settings.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { ObjectName, ParsedStatement } from "../sql/parser/ast.ts";
 import type { PlanEnvironment } from "../sql/planner/plan_statement.ts";
+import type { ReadCounts } from "../storage/access/read_counts.ts";
 import type { AdvisoryLocks, LockingSession } from "../transactions/advisory_locks.ts";
 import type { CommitMessage, Transaction } from "../transactions/transaction.ts";
 import type { SqlType } from "../types/sql_type.ts";
@@ -61,6 +62,7 @@ export interface StatementHost {
 /** The engine, as far as every statement may know it. */
 export interface StatementEngine {
   readonly manager: { readonly activeCount: number };
+  readonly machine: { readonly reads: ReadCounts };
   parse(text: string): readonly ParsedStatement[];
   /** Microseconds of a clock that only moves forward. */
   monotonic(): number;

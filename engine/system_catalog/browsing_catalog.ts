@@ -2,10 +2,11 @@
  * The views of pg_catalog that list the user's objects for people and tools: pg_tables, pg_views, pg_indexes,
  * pg_sequences, the statistics views, pg_stats.
  *
- * Limit: scans are not counted per table; those counters are 0. Rows written are counted since the start of the server;
- * row counts and sizes are real.
+ * Scans and rows written are counted since the start of the server, blocks are not; row counts and sizes are real.
+ * Limit: what checks of keys read is not counted, and `count(*)` where storage knows it is no scan.
  */
 import type { TableDefinition } from "../catalog/definitions.ts";
+import type { ReadCount } from "../storage/access/read_counts.ts";
 import { Interval } from "../types/interval.ts";
 import { findTimeZone } from "../types/time_zone.ts";
 import type { CatalogContext } from "./catalog_context.ts";
@@ -16,10 +17,6 @@ import { rowEstimate } from "./relation_size.ts";
 import { type IndexEntry, indexesOf, shownColumns } from "./table_objects.ts";
 
 const NO_COUNTS: RowValues = {
-  seq_scan: 0,
-  seq_tup_read: 0,
-  idx_scan: 0,
-  idx_tup_fetch: 0,
   n_tup_ins: 0,
   n_tup_upd: 0,
   n_tup_del: 0,
@@ -34,8 +31,15 @@ const NO_COUNTS: RowValues = {
 
 function tableStatistics(context: CatalogContext, table: TableDefinition): RowValues {
   const { inserted, updated, deleted } = context.machine.changesOf(table.id);
+  const { reads } = context.machine;
+  const { scans, rows } = reads.of(table.id);
+  const indexes = indexesOf(table).map(({ id }) => reads.of(id));
   return {
     ...NO_COUNTS,
+    seq_scan: scans,
+    seq_tup_read: rows,
+    idx_scan: indexes.length === 0 ? null : sum(indexes, "scans"),
+    idx_tup_fetch: indexes.length === 0 ? null : sum(indexes, "rows"),
     n_tup_ins: inserted,
     n_tup_upd: updated,
     n_tup_del: deleted,
@@ -49,6 +53,10 @@ function tableStatistics(context: CatalogContext, table: TableDefinition): RowVa
   };
 }
 
+function sum(counts: readonly ReadCount[], part: keyof ReadCount): number {
+  return counts.reduce((total, count) => total + count[part], 0);
+}
+
 function* allTableStatistics(context: CatalogContext): Iterable<RowValues> {
   for (const table of context.catalog.tables) yield tableStatistics(context, table);
 }
@@ -56,7 +64,8 @@ function* allTableStatistics(context: CatalogContext): Iterable<RowValues> {
 function* indexStatistics(context: CatalogContext): Iterable<RowValues> {
   for (const table of context.catalog.tables) {
     for (const index of indexesOf(table)) {
-      yield { ...indexNames(index), idx_scan: 0, idx_tup_read: 0, idx_tup_fetch: 0 };
+      const { scans, rows } = context.machine.reads.of(index.id);
+      yield { ...indexNames(index), idx_scan: scans, idx_tup_read: rows, idx_tup_fetch: rows };
     }
   }
 }

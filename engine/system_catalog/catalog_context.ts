@@ -19,7 +19,7 @@ export interface CatalogContext extends EvaluationContext {
   /** As the running transaction sees it. */
   readonly catalog: Catalog;
   /** What is committed. */
-  readonly machine: Pick<StateMachine, "catalog" | "lastOp" | "sequences" | "store" | "changesOf">;
+  readonly machine: Pick<StateMachine, "catalog" | "lastOp" | "sequences" | "store" | "changesOf" | "reads">;
   /** The session that reads. */
   readonly session: VisibleSession;
   readonly server: VisibleServer;

@@ -177,8 +177,8 @@ export const CATALOG_VIEW_SHAPES: RelationShapes = {
   pg_stat_all_tables: [
     0,
     `
-    relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8,
-    idx_tup_fetch int8, n_tup_ins int8, n_tup_upd int8, n_tup_del int8, n_tup_hot_upd int8, n_live_tup int8,
+    relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8?,
+    idx_tup_fetch int8?, n_tup_ins int8, n_tup_upd int8, n_tup_del int8, n_tup_hot_upd int8, n_live_tup int8,
     n_dead_tup int8, n_mod_since_analyze int8, n_ins_since_vacuum int8, last_vacuum timestamptz,
     last_autovacuum timestamptz, last_analyze timestamptz, last_autoanalyze timestamptz, vacuum_count int8,
     autovacuum_count int8, analyze_count int8, autoanalyze_count int8`,
@@ -313,8 +313,8 @@ export const CATALOG_VIEW_SHAPES: RelationShapes = {
   pg_stat_sys_tables: [
     0,
     `
-    relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8,
-    idx_tup_fetch int8, n_tup_ins int8, n_tup_upd int8, n_tup_del int8, n_tup_hot_upd int8, n_live_tup int8,
+    relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8?,
+    idx_tup_fetch int8?, n_tup_ins int8, n_tup_upd int8, n_tup_del int8, n_tup_hot_upd int8, n_live_tup int8,
     n_dead_tup int8, n_mod_since_analyze int8, n_ins_since_vacuum int8, last_vacuum timestamptz,
     last_autovacuum timestamptz, last_analyze timestamptz, last_autoanalyze timestamptz, vacuum_count int8,
     autovacuum_count int8, analyze_count int8, autoanalyze_count int8`,
@@ -333,8 +333,8 @@ export const CATALOG_VIEW_SHAPES: RelationShapes = {
   pg_stat_user_tables: [
     0,
     `
-    relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8,
-    idx_tup_fetch int8, n_tup_ins int8, n_tup_upd int8, n_tup_del int8, n_tup_hot_upd int8, n_live_tup int8,
+    relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8?,
+    idx_tup_fetch int8?, n_tup_ins int8, n_tup_upd int8, n_tup_del int8, n_tup_hot_upd int8, n_live_tup int8,
     n_dead_tup int8, n_mod_since_analyze int8, n_ins_since_vacuum int8, last_vacuum timestamptz,
     last_autovacuum timestamptz, last_analyze timestamptz, last_autoanalyze timestamptz, vacuum_count int8,
     autovacuum_count int8, analyze_count int8, autoanalyze_count int8`,
@@ -356,14 +356,14 @@ export const CATALOG_VIEW_SHAPES: RelationShapes = {
   pg_stat_xact_all_tables: [
     0,
     `
-    relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8,
-    idx_tup_fetch int8, n_tup_ins int8, n_tup_upd int8, n_tup_del int8, n_tup_hot_upd int8`,
+    relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8?,
+    idx_tup_fetch int8?, n_tup_ins int8, n_tup_upd int8, n_tup_del int8, n_tup_hot_upd int8`,
   ],
   pg_stat_xact_sys_tables: [
     0,
     `
-    relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8,
-    idx_tup_fetch int8, n_tup_ins int8, n_tup_upd int8, n_tup_del int8, n_tup_hot_upd int8`,
+    relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8?,
+    idx_tup_fetch int8?, n_tup_ins int8, n_tup_upd int8, n_tup_del int8, n_tup_hot_upd int8`,
   ],
   pg_stat_xact_user_functions: [
     0,
@@ -373,8 +373,8 @@ export const CATALOG_VIEW_SHAPES: RelationShapes = {
   pg_stat_xact_user_tables: [
     0,
     `
-    relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8,
-    idx_tup_fetch int8, n_tup_ins int8, n_tup_upd int8, n_tup_del int8, n_tup_hot_upd int8`,
+    relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8?,
+    idx_tup_fetch int8?, n_tup_ins int8, n_tup_upd int8, n_tup_del int8, n_tup_hot_upd int8`,
   ],
   pg_statio_all_indexes: [
     0,

@@ -13,6 +13,7 @@ import type { PlanningEnvironment } from "../../sql/binder/environment.ts";
 import type { EvaluationContext } from "../../sql/functions/definition.ts";
 import type { ResultColumn } from "../../sql/plan/plan.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";
+import { ReadCounts } from "../../storage/access/read_counts.ts";
 import { TableStore } from "../../storage/table/table_store.ts";
 import { TransactionManager } from "../../transactions/transaction_manager.ts";
 import type { Transaction } from "../../transactions/transaction.ts";
@@ -148,6 +149,7 @@ export class TestDatabase {
       evaluation: this.evaluation,
       parameters: [],
       table: (id) => transaction.table(id),
+      reads: new ReadCounts(),
       writer: transaction,
       checkCanceled: () => {},
       monotonic: () => 0,

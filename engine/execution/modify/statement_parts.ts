@@ -58,6 +58,7 @@ function contextOfParts(
     memoryLimitBytes: context.memoryLimitBytes,
     materialized,
     table: (id) => context.table(id),
+    reads: context.reads,
     checkCanceled: () => context.checkCanceled(),
     monotonic: () => context.monotonic(),
     before: {

@@ -35,8 +35,11 @@ function sourceOf(plan: Access): LoopSource {
       if (value.isNull !== null) code.emit(`if (${value.isNull}) ${code.skip}`);
       // After a constant NULL the rest is never reached, but what follows still names the columns.
       const table = tableCode(code, plan);
+      const reads = readsCode(code, plan);
+      code.emit(`${reads}.scans++;`);
       const location = code.define("location", `${table}.find(${value.code})`);
       code.emit(`if (${location} === ${NO_ROW}) ${code.skip}`);
+      code.emit(`${reads}.rows++;`);
       bindColumns(code, plan, table, location);
     },
   };
@@ -47,6 +50,17 @@ function tableCode(code: Emitter, plan: Access): string {
     code.compilation.derivedKey(plan, "table"),
     () =>
       code.define("table", `S.context.before?.table(${plan.table.id}) ?? S.context.table(${plan.table.id})`),
+  );
+}
+
+/** Where the reads by an index are counted; those by row id count for the index that a primary key is shown with. */
+function readsCode(code: Emitter, plan: Access): string {
+  const id = plan.kind === "index_scan"
+    ? plan.index.id
+    : plan.table.constraints.find((each) => each.kind === "primary_key")?.id ?? plan.table.id;
+  return code.once(
+    code.compilation.derivedKey(plan, "reads"),
+    () => code.define("reads", `S.context.reads.of(${id})`),
   );
 }
 
@@ -82,8 +96,9 @@ function idListSource(plan: Extract<Plan, { kind: "row_lookup" }>): LoopSource {
   return {
     kind: "cursor",
     atMost: () => plan.ids.length,
-    prepare: (code) => void tableCode(code, plan),
+    prepare: (code) => prepare(code, plan),
     open: (code) => {
+      code.emit(`${readsCode(code, plan)}.scans++;`);
       const ids = plan.ids.map((id) => nullableCode(emitValue(code, id)));
       return `${code.use("makeIdListCursor", makeIdListCursor)}(${tableCode(code, plan)}, [${
         ids.join(", ")
@@ -93,14 +108,21 @@ function idListSource(plan: Extract<Plan, { kind: "row_lookup" }>): LoopSource {
   };
 }
 
+/** What every round of a loop uses. */
+function prepare(code: Emitter, plan: Access): void {
+  tableCode(code, plan);
+  readsCode(code, plan);
+}
+
 const emptyCursor = { next: () => NO_ROW };
 
 function cursorSource(plan: Extract<Plan, { kind: "row_range" | "index_scan" }>): LoopSource {
   return {
     kind: "cursor",
     ...(findsOneRow(plan) ? { atMost: () => 1 } : {}),
-    prepare: (code) => void tableCode(code, plan),
+    prepare: (code) => prepare(code, plan),
     open: (code) => {
+      code.emit(`${readsCode(code, plan)}.scans++;`);
       const table = tableCode(code, plan);
       const prefix = plan.kind === "index_scan" ? plan.prefix : [];
       const isEquality = plan.kind === "index_scan" && plan.bounds.low === null &&
@@ -137,6 +159,7 @@ function findsOneRow(plan: Extract<Plan, { kind: "row_range" | "index_scan" }>):
 function emitNextLocation(code: Emitter, plan: Access, cursor: string, leave: string): void {
   const location = code.define("location", `${cursor}.next()`);
   code.emit(`if (${location} === ${NO_ROW}) ${leave}`);
+  code.emit(`${readsCode(code, plan)}.rows++;`);
   bindColumns(code, plan, tableCode(code, plan), location);
 }
 

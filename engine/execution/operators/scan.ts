@@ -18,6 +18,7 @@ import { decodeText } from "../runtime/interner.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import { checksInput } from "../../base/assert.ts";
 import type { Block, BlockCursor } from "../../storage/access/block.ts";
+import type { ReadCount } from "../../storage/access/read_counts.ts";
 import type { ZonePredicate } from "../../storage/access/readable_table.ts";
 import {
   assertBlock,
@@ -50,14 +51,17 @@ const noPredicates: readonly ZonePredicate[] = [];
 /** A scan that is under way. */
 class ScanRun {
   readonly cursor: BlockCursor;
+  readonly reads: ReadCount;
   /** The block that is being worked on, and its next row. */
   block: Block | null = null;
   next = 0;
   kernel: PipelineCode | null = null;
   running: RunningPipeline | null = null;
 
-  constructor(cursor: BlockCursor) {
+  constructor(cursor: BlockCursor, reads: ReadCount) {
     this.cursor = cursor;
+    this.reads = reads;
+    reads.scans++;
   }
 }
 
@@ -99,7 +103,7 @@ class ScanPipeline implements Pipeline {
       }
       const cursor = this.#open(state);
       if (cursor === null) return true;
-      state.x[this.#slot] = scan = new ScanRun(cursor);
+      state.x[this.#slot] = scan = new ScanRun(cursor, state.context.reads.of(this.#plan.table.id));
     }
     const ended = this.#morsel(state, scan);
     if (ended) state.x[this.#slot] = undefined;
@@ -113,6 +117,7 @@ class ScanPipeline implements Pipeline {
         const block = scan.cursor.next();
         if (block === null) return true;
         scan.block = block;
+        scan.reads.rows += block.rowCount;
         scan.next = 0;
         scan.kernel = this.#kernelOf(block);
       }

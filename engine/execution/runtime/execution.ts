@@ -8,6 +8,7 @@
 import type { DatabaseError } from "../../base/errors.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { ReadableTable } from "../../storage/access/readable_table.ts";
+import type { ReadCounts } from "../../storage/access/read_counts.ts";
 import type { EvaluationContext } from "../../sql/functions/definition.ts";
 import type { VirtualRelation } from "../../sql/plan/plan.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -28,6 +29,8 @@ export interface ExecutionContext {
   readonly parameters: readonly SqlValue[];
   /** The table as this transaction sees it, its own writes included. */
   table(tableId: number): ReadableTable;
+  /** Where scans and look-ups are counted. */
+  readonly reads: ReadCounts;
   readonly writer: RowTransaction;
   /** Only in a statement of several parts, each of which reads what was there before the statement. */
   readonly before?: {

@@ -7,6 +7,7 @@ import type { StoredValue } from "../../operations/effect.ts";
 import type { PlannedStatement } from "../../sql/plan/plan.ts";
 import type { EvaluationContext, SessionServices } from "../../sql/functions/definition.ts";
 import { environmentOf, plan, type TableSketch } from "../../sql/planner/fixture_for_test.ts";
+import { ReadCounts } from "../../storage/access/read_counts.ts";
 import { formatText } from "../../types/text_io.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -121,6 +122,7 @@ export class TestDatabase {
         if (table === undefined) throw new Error(`no table ${id}`);
         return table;
       },
+      reads: new ReadCounts(),
       writer: noWrites,
       checkCanceled: () => {},
       monotonic: () => now += microsecondsPerLook,

@@ -1,0 +1,29 @@
+/**
+ * How often tables and indexes were read since the start, for the statistics views. In memory only: no answer, no
+ * entry and no digest depends on them.
+ */
+
+/** What was read of one table without an index, or by one index. */
+export interface ReadCount {
+  /** Scans begun: one for each key that is looked up. */
+  scans: number;
+  /** Rows that they met: of whole blocks, or those that an index led to. */
+  rows: number;
+}
+
+/** The counts of an engine. */
+export class ReadCounts {
+  readonly #counts = new Map<number, ReadCount>();
+
+  /** The count of a table (scans of all rows) or of an index, by its object identifier; to be counted in. */
+  of(id: number): ReadCount {
+    let count = this.#counts.get(id);
+    if (count === undefined) this.#counts.set(id, count = { scans: 0, rows: 0 });
+    return count;
+  }
+
+  /** Forgets what was dropped. */
+  forget(ids: Iterable<number>): void {
+    for (const id of ids) this.#counts.delete(id);
+  }
+}

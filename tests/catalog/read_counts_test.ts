@@ -1,0 +1,70 @@
+/** The counters of pg_stat_user_tables and pg_stat_user_indexes against statements whose reads are known. */
+import { deepStrictEqual, match } from "node:assert/strict";
+import { type Database, open } from "../../mod.ts";
+
+async function linesOf(database: Database, query: string): Promise<string[]> {
+  return (await database.query(query)).map((row) => Object.values(row).join(" "));
+}
+
+const tables = (database: Database) =>
+  linesOf(
+    database,
+    `SELECT relname, seq_scan, seq_tup_read, coalesce(idx_scan::text, '-') AS scans,
+      coalesce(idx_tup_fetch::text, '-') AS fetched FROM pg_stat_user_tables ORDER BY 1`,
+  );
+const indexes = (database: Database) =>
+  linesOf(
+    database,
+    "SELECT indexrelname, idx_scan, idx_tup_read, idx_tup_fetch FROM pg_stat_user_indexes ORDER BY 1",
+  );
+
+Deno.test("pg_stat_user_tables and pg_stat_user_indexes count scans and the rows they met", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "read-counts-" });
+  try {
+    {
+      await using database = await open(folder);
+      await database.execute(`
+        CREATE TABLE ball (id INT PRIMARY KEY, color TEXT NOT NULL, size INT);
+        CREATE TABLE heap (a INT);
+        INSERT INTO ball SELECT n, 'c' || n % 10, n FROM generate_series(1, 100) AS n;
+        INSERT INTO heap SELECT n FROM generate_series(1, 5) AS n;
+        CREATE INDEX ball_size ON ball (size)`);
+      deepStrictEqual(await tables(database), ["ball 0 0 0 0", "heap 0 0 - -"]);
+      // A condition is not what is counted, but what it was asked about.
+      await database.query("SELECT id FROM ball WHERE color = 'c1'");
+      await database.query("SELECT a FROM heap WHERE a = 77");
+      deepStrictEqual(await tables(database), ["ball 1 100 0 0", "heap 1 5 - -"]);
+      const byKey = database.prepare("SELECT color FROM ball WHERE id = $1");
+      for (const id of [1, 2, 999]) await byKey.query([id]);
+      await database.query("SELECT color FROM ball WHERE id IN (3, 4)");
+      await database.query("SELECT color FROM ball WHERE id BETWEEN 10 AND 12");
+      await database.query("SELECT color FROM ball WHERE size = 50");
+      deepStrictEqual(await indexes(database), ["ball_pkey 5 7 7", "ball_size 1 1 1"]);
+      // Inside of a loop each row of the outer side looks once.
+      await database.query(
+        "SELECT a, (SELECT color FROM ball WHERE id = a) FROM heap",
+      );
+      deepStrictEqual(await indexes(database), ["ball_pkey 10 12 12", "ball_size 1 1 1"]);
+      await database.execute("UPDATE ball SET color = 'x' WHERE id = 7; DELETE FROM ball WHERE size = 8");
+      deepStrictEqual(await indexes(database), ["ball_pkey 11 13 13", "ball_size 2 2 2"]);
+      deepStrictEqual(await tables(database), ["ball 1 100 13 15", "heap 2 10 - -"]);
+
+      // What is only explained is not read.
+      await database.query("EXPLAIN SELECT * FROM ball WHERE color = 'c1'");
+      await database.query("EXPLAIN (CODE) SELECT * FROM ball WHERE color = 'c1'");
+      deepStrictEqual((await tables(database))[0], "ball 1 100 13 15");
+      // What another statement has rolled back was read all the same.
+      await database.transaction(async (inner) => {
+        await inner.query("SELECT * FROM heap");
+        throw new Error("enough");
+      }).catch((error) => match(String(error), /enough/));
+      deepStrictEqual((await tables(database))[1], "heap 3 15 - -");
+      await database.execute("DROP TABLE heap; CREATE TABLE heap (a INT)");
+      deepStrictEqual((await tables(database))[1], "heap 0 0 - -");
+    }
+    await using database = await open(folder);
+    deepStrictEqual(await tables(database), ["ball 0 0 0 0", "heap 0 0 - -"]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
