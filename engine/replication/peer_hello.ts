@@ -56,6 +56,15 @@ export type Refusal = "token" | "index";
 
 const REFUSALS: readonly Refusal[] = ["token", "index"];
 
+/** So many first bytes of a connection tell whether it is another member's. */
+export const PEER_HELLO_HEAD_BYTES = 9;
+
+/** Whether a connection is another member's, or still may be where fewer bytes are there. */
+export function isPeerHello(first: Uint8Array): boolean {
+  const head = [CODES.hello, ...encodeUtf8("DBVR")];
+  return head.every((byte, at) => first[at + 4] === undefined || first[at + 4] === byte);
+}
+
 /** The bytes of a hello, its length not included. */
 export function encodePeerHello(hello: PeerHello): Uint8Array {
   const writer = new ByteWriter(128);

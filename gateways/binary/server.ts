@@ -6,7 +6,7 @@
  * it is closed. With TLS, a client chooses by its first bytes whether it speaks clear text.
  */
 import { randomBytes } from "node:crypto";
-import { createServer, type Server, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { assert } from "../../engine/base/assert.ts";
 import { ByteWriter } from "../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
@@ -17,6 +17,7 @@ import { isHandshake, type TlsServer } from "../shared/byte_stream.ts";
 import { sayFarewell } from "../shared/farewell.ts";
 import { GATEWAY_LIMITS } from "../shared/limits.ts";
 import { InputFlow } from "../shared/input_flow.ts";
+import { listen, type ListenerAddress } from "../shared/listen.ts";
 import { PROTOCOL_VERSION } from "../shared/operation/operation.ts";
 import { OperationConnection, writeFramed } from "../shared/operation/operation_connection.ts";
 import { DurabilityWatch } from "../shared/operation/outbox.ts";
@@ -33,22 +34,18 @@ import {
   sameProof,
   serverProof,
 } from "./handshake.ts";
+import { type ClientListener, MemberDoor } from "./member_door.ts";
 
+const NOTHING = new Uint8Array(0);
 const HANDSHAKE_MILLISECONDS = 10_000;
 /** The application protocol for ALPN; clients need not name one. */
 const APPLICATION_PROTOCOL = "db-op-v1";
 
-/** Where a listener is bound. */
-export interface ListenerAddress {
-  readonly hostname: string;
-  readonly port: number;
-}
-
 /** How to start a server. */
 export interface BinaryServerOptions {
   readonly engine: Engine;
-  /** Port 0: any free one. */
-  readonly address: ListenerAddress;
+  /** Port 0: any free one. A member of a cluster has a door, where clients come after it was opened. */
+  readonly address: ListenerAddress | MemberDoor;
   /** The shared secret; null: open. */
   readonly token: string | null;
   /** The program's version, sent in the hello. */
@@ -77,23 +74,23 @@ export async function startBinaryServer(options: BinaryServerOptions): Promise<B
   const watch = new DurabilityWatch(options.engine);
   const links = new Set<Link>();
   const maximum = options.maximumConnections ?? LIMITS.binaryConnections;
-  const server = createServer({ noDelay: true, keepAlive: true }, (socket) => {
+  const take: ClientListener = (socket, received) => {
     if (links.size >= maximum) {
-      refuse(socket, new DatabaseError(SQLSTATE.tooManyConnections, "sorry, too many clients already"));
+      refuseClient(socket, new DatabaseError(SQLSTATE.tooManyConnections, "sorry, too many clients already"));
       return;
     }
-    const link = new Link(socket, options, watch);
+    const link = new Link(socket, options, watch, received);
     links.add(link);
     socket.once("close", () => links.delete(link));
-  });
-  const address = await listen(server, options.address);
+  };
+  const { address, close } = await clientsAt(options.address, take);
   return {
     address,
     get connections() {
       return links.size;
     },
     async close(drainMilliseconds) {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const closed = close();
       await Promise.all([...links].map((link) => link.shutDown(drainMilliseconds)));
       for (const link of links) link.sayFarewell();
       const timer = setTimeout(() => {
@@ -106,17 +103,27 @@ export async function startBinaryServer(options: BinaryServerOptions): Promise<B
   };
 }
 
-/** Binds a server of `node:net` to an address and answers where it listens. */
-export function listen(server: Server, address: ListenerAddress): Promise<ListenerAddress> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen({ host: address.hostname, port: address.port, backlog: 1024 }, () => {
-      server.removeListener("error", reject);
-      const bound = server.address();
-      assert(bound !== null && typeof bound === "object", "a listening server has an address");
-      resolve({ hostname: bound.address, port: bound.port });
-    });
-  });
+/** Takes clients' connections at an address. */
+async function clientsAt(
+  place: ListenerAddress | MemberDoor,
+  take: ClientListener,
+): Promise<{ readonly address: ListenerAddress; close(): Promise<void> }> {
+  if (place instanceof MemberDoor) {
+    place.onClient = take;
+    return {
+      address: place.address,
+      close: () => {
+        place.onClient = (socket) =>
+          refuseClient(socket, new DatabaseError(SQLSTATE.adminShutdown, "the server is shutting down"));
+        return Promise.resolve();
+      },
+    };
+  }
+  const server = createServer({ noDelay: true, keepAlive: true }, (socket) => take(socket, NOTHING));
+  return {
+    address: await listen(server, place),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
 }
 
 /** One socket: the handshake, then a connection. */
@@ -138,7 +145,7 @@ class Link {
   #isLeaving = false;
   readonly #flow: InputFlow;
 
-  constructor(socket: Socket, options: BinaryServerOptions, watch: DurabilityWatch) {
+  constructor(socket: Socket, options: BinaryServerOptions, watch: DurabilityWatch, received: Uint8Array) {
     this.#socket = socket;
     this.#options = options;
     this.#watch = watch;
@@ -153,6 +160,7 @@ class Link {
       this.#fail(new DatabaseError(SQLSTATE.protocolViolation, "the handshake took too long"));
     }, HANDSHAKE_MILLISECONDS);
     this.#listenTo(socket);
+    if (received.length > 0) this.#onData(received);
   }
 
   #listenTo(socket: Socket): void {
@@ -319,7 +327,8 @@ class Link {
   }
 }
 
-function refuse(socket: Socket, error: DatabaseError): void {
+/** Sends a client the error and closes its connection. */
+export function refuseClient(socket: Socket, error: DatabaseError): void {
   socket.on("error", () => {});
   socket.end(errorFrame(error));
   sayFarewell(socket);
