@@ -94,6 +94,8 @@ export const LIMITS = {
   directWriteBytes: 64 * KIBIBYTE,
   /** A checkpoint begins when the log has grown by this much since the last one. */
   checkpointLogBytes: 64 * MEBIBYTE,
+  /** Commits wait while the log of a replication group's primary is further ahead of the commit number. */
+  uncommittedLogBytes: 64 * MEBIBYTE,
   /** A checkpoint that found the disk full tries again after this much more log. */
   checkpointRetryLogBytes: MEBIBYTE,
   /** A server that stops makes a checkpoint when more log than this would have to be read again. */

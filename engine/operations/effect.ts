@@ -66,7 +66,9 @@ export type Effect =
     readonly sequenceId: number;
     readonly value: number | bigint;
     readonly called: boolean;
-  };
+  }
+  /** A checkpoint begins when the entry has been applied; only the log of a replication group has it. */
+  | { readonly kind: "checkpoint" };
 
 /**
  * The effects of an entry that are too many to be in memory at once: the same ones, in the same order, each time.

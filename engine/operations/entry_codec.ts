@@ -3,9 +3,9 @@
  *
  * An entry is: format version (1 byte, 1); flags (bit 0: a client request follows the head); LEB128 op number; zigzag
  * LEB128 timestamp; the client request (16 bytes id, u64 sequence, sized digest, sized reply); LEB128 effect count;
- * the effects. An effect is a kind byte (1 create, 2 update, 3 delete, 4 create_batch, 5 truncate, 6 ddl, 7 sequence)
- * and its fields in the order of their declaration; table and sequence ids are LEB128, a DDL change is canonical
- * JSON.
+ * the effects. An effect is a kind byte (1 create, 2 update, 3 delete, 4 create_batch, 5 truncate, 6 ddl, 7 sequence,
+ * 8 checkpoint) and its fields in the order of their declaration; table and sequence ids are LEB128, a DDL change is
+ * canonical JSON.
  *
  * Invariants: equal entries have equal bytes; the decoder reads every byte or raises `dataCorrupted`, whatever the
  * input. Limits: `maximumEntryBytes`, `maximumEntryEffects`.
@@ -33,6 +33,7 @@ const KIND_CREATE_BATCH = 4;
 const KIND_TRUNCATE = 5;
 const KIND_DDL = 6;
 const KIND_SEQUENCE = 7;
+const KIND_CHECKPOINT = 8;
 
 /** What must be in a DDL change, by kind: the member that names the object and its type. */
 const CHANGE_MEMBERS: Readonly<
@@ -207,6 +208,9 @@ export function encodeEffect(effect: Effect, writer: ByteWriter): void {
       writer.writeU8((effect.called ? 1 : 0) | (typeof effect.value === "bigint" ? 2 : 0));
       writer.writeSignedVarint(effect.value);
       return;
+    case "checkpoint":
+      writer.writeU8(KIND_CHECKPOINT);
+      return;
     default:
       unreachable(effect);
   }
@@ -215,6 +219,34 @@ export function encodeEffect(effect: Effect, writer: ByteWriter): void {
 /** The entry that the bytes are; raises `dataCorrupted` when they are none. */
 export function decodeEntry(bytes: Uint8Array): Entry {
   const reader = new ByteReader(bytes);
+  const { count, ...head } = readEntryHead(reader);
+  const effects = new Array<Effect>(count);
+  for (let index = 0; index < count; index++) effects[index] = decodeEffect(reader);
+  reader.expectEnd();
+  return { ...head, effects };
+}
+
+/** Whether an entry asks for a checkpoint and does nothing else. */
+export function isCheckpointEntry(bytes: Uint8Array): boolean {
+  return bytes.length < 32 && decodeEntry(bytes).effects[0]?.kind === "checkpoint";
+}
+
+/** The same with effects that are decoded, again, when they are asked for; they raise `dataCorrupted` then. */
+export function decodeInSteps(
+  bytes: Uint8Array,
+): Omit<Entry, "effects"> & { readonly effects: EffectSource } {
+  const reader = new ByteReader(bytes);
+  const { count, ...head } = readEntryHead(reader);
+  const start = bytes.length - reader.remaining;
+  function* each(): Generator<Effect> {
+    const rest = new ByteReader(bytes.subarray(start));
+    for (let index = 0; index < count; index++) yield decodeEffect(rest);
+    rest.expectEnd();
+  }
+  return { ...head, effects: { count, estimatedBytes: bytes.length, each } };
+}
+
+function readEntryHead(reader: ByteReader): Omit<Entry, "effects"> & { readonly count: number } {
   const version = reader.readU8();
   if (version !== ENTRY_FORMAT_VERSION) throw corrupted(`format version ${version}`);
   const flags = reader.readU8();
@@ -224,12 +256,9 @@ export function decodeEntry(bytes: Uint8Array): Entry {
   if (typeof timestamp !== "number") throw corrupted("a timestamp out of range");
   const client = flags & FLAG_CLIENT ? readClient(reader) : null;
   const count = reader.readVarint();
-  // Each effect takes two bytes at least, so a damaged count cannot ask for more memory than the input is worth.
-  if (count > LIMITS.maximumEntryEffects || count * 2 > reader.remaining) throw corrupted(`${count} effects`);
-  const effects = new Array<Effect>(count);
-  for (let index = 0; index < count; index++) effects[index] = decodeEffect(reader);
-  reader.expectEnd();
-  return { op: opNumber(op), timestamp, client, effects };
+  // Each effect takes a byte at least, so a damaged count cannot ask for more memory than the input is worth.
+  if (count > LIMITS.maximumEntryEffects || count > reader.remaining) throw corrupted(`${count} effects`);
+  return { op: opNumber(op), timestamp, client, count };
 }
 
 function readClient(reader: ByteReader): ClientRequest {
@@ -265,6 +294,8 @@ export function decodeEffect(reader: ByteReader): Effect {
       if (!(flags & 2) && typeof value !== "number") throw corrupted("a sequence value out of range");
       return { kind: "sequence", sequenceId, value, called: (flags & 1) === 1 };
     }
+    case KIND_CHECKPOINT:
+      return { kind: "checkpoint" };
     default:
       throw corrupted(`unknown effect kind ${kind}`);
   }

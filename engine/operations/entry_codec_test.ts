@@ -133,6 +133,7 @@ function sampleEntry(random: SeededRandom): Entry {
     { kind: "ddl", change: { kind: "set_setting", name: "a", value: null } },
     { kind: "sequence", sequenceId: 20000, value: -(2n ** 62n), called: true },
     { kind: "sequence", sequenceId: 20000, value: 17, called: false },
+    { kind: "checkpoint" },
   ];
   return entry(effects, {
     clientId: "00112233445566778899aabbccddeeff",

@@ -13,6 +13,7 @@ export class Cancellation {
 
   /** The statement is to end with this error. */
   request(reason: DatabaseError): void {
+    if (this.#reason !== null) return;
     this.#reason = reason;
     this.#controller.abort(reason);
   }

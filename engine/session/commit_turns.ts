@@ -7,7 +7,8 @@
  * then, all others are not.
  *
  * A commit also waits, in steps, where the next checkpoint would be due while the last one is still being written:
- * otherwise the state machine would have to finish that one in a single piece.
+ * otherwise the state machine would have to finish that one in a single piece. At the primary of a replication group it
+ * waits as well while the log is too far ahead of what is committed.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
@@ -39,6 +40,10 @@ export class CommitTurns {
   readonly #engine: CommittingEngine;
   /** Settles when the commit that is on its way, or is waiting for the checkpoint, is through. */
   #current: Promise<void> | null = null;
+  /** The commit in steps that is under way. */
+  #steps: Generator<void, OpNumber> | null = null;
+  /** Why nothing is committed any more. */
+  #interruption: DatabaseError | null = null;
 
   constructor(engine: CommittingEngine) {
     this.#engine = engine;
@@ -55,12 +60,32 @@ export class CommitTurns {
    * large.
    */
   commit(transaction: Transaction, client: ClientRecord = null): MaybePromise<OpNumber> {
+    if (!transaction.isOpen) throw sessionEnded();
+    if (transaction.hasEffects || client !== null) this.#requireUninterrupted();
     const { messages } = transaction;
     if (messages.length === 0) return this.#begin(transaction, client);
     return whenDone(this.#begin(transaction, client), (op) => {
       this.#engine.notifications.committed(messages, op);
       return op;
     });
+  }
+
+  /**
+   * From now on nothing is committed: whoever wants to is refused with the reason. What is on its way is taken back, or
+   * completed at once when its entry is in the log already.
+   */
+  interrupt(reason: DatabaseError): void {
+    this.#interruption ??= reason;
+    const steps = this.#steps;
+    if (steps === null) return;
+    this.#steps = null;
+    const { manager, storage } = this.#engine;
+    if (storage.log.lastOp === manager.lastOp) steps.return(0 as OpNumber);
+    else while (steps.next().done !== true);
+  }
+
+  #requireUninterrupted(): void {
+    if (this.#interruption !== null) throw this.#interruption;
   }
 
   #begin(transaction: Transaction, client: ClientRecord): MaybePromise<OpNumber> {
@@ -96,18 +121,15 @@ export class CommitTurns {
       if (step.done === true) return step.value;
       if (engine.monotonic() < end) continue;
       await engine.yieldToLoop();
+      this.#requireUninterrupted();
       end = engine.monotonic() + SLICE_MICROSECONDS;
     }
   }
 
   async #inTurn(transaction: Transaction, client: ClientRecord): Promise<OpNumber> {
     while (this.#current !== null) await this.#current;
-    if (!transaction.isOpen) {
-      throw new DatabaseError(
-        SQLSTATE.adminShutdown,
-        "the session ended before its transaction was committed",
-      );
-    }
+    if (!transaction.isOpen) throw sessionEnded();
+    this.#requireUninterrupted();
     return await this.#commit(transaction, client);
   }
 
@@ -127,23 +149,29 @@ export class CommitTurns {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#current = promise;
     // Begun before anybody else comes in between, so that the transaction's locks are taken.
-    const steps = engine.manager.commitInSteps(transaction, client);
+    const steps = this.#steps = engine.manager.commitInSteps(transaction, client);
     try {
       steps.next();
       while (storage.mustFinishFirst(transaction.estimatedBytes)) {
-        await storage.work(SLICE_MICROSECONDS);
-        await engine.yieldToLoop();
+        await storage.finishFirst(SLICE_MICROSECONDS);
+        this.#requireUninterrupted();
       }
       // A new file of the log is begun without a sync that blocks.
       if (transaction.isLarge) await storage.log.whenDurable(storage.log.lastOp);
+      this.#requireUninterrupted();
       const op = await this.#inSlices(steps);
       if (op !== 0) engine.afterCommit(op);
       return op;
     } finally {
       // Does nothing after the last step; otherwise the transaction is rolled back.
       steps.return(0 as OpNumber);
+      this.#steps = null;
       this.#current = null;
       resolve();
     }
   }
+}
+
+function sessionEnded(): DatabaseError {
+  return new DatabaseError(SQLSTATE.adminShutdown, "the session ended before its transaction was committed");
 }

@@ -6,7 +6,6 @@
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import type { OpNumber } from "../operations/effect.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import { formatType } from "../types/type_names.ts";
 import { Engine, type EngineOptions } from "./engine.ts";
@@ -160,7 +159,10 @@ export class Database implements Executor, AsyncDisposable {
   }
 
   #take(): Session {
-    return this.#idle.pop() ?? this.#engine.openSession();
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      if (!idle.isClosed) return idle;
+    }
+    return this.#engine.openSession();
   }
 
   async #withSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -195,7 +197,7 @@ async function inTransaction<T>(session: Session, work: (transaction: Executor) 
         "the transaction was rolled back after a failed statement",
       );
     }
-    await session.engine.whenDurable(outcome.durableOp);
+    await session.whenDurable(outcome.durableOp);
     return result;
   } finally {
     open = false;
@@ -214,7 +216,7 @@ async function execute(
     last = outcome;
     durableOp = Math.max(durableOp, outcome.durableOp);
   });
-  await session.engine.whenDurable(durableOp as OpNumber);
+  await session.whenDurable(durableOp);
   return resultOf(last);
 }
 
@@ -244,7 +246,7 @@ async function run(
   );
   const sink = new RowBuffer();
   const outcome = await session.execute(prepared, values, sink);
-  await session.engine.whenDurable(outcome.durableOp);
+  await session.whenDurable(outcome.durableOp);
   const { columns } = sink;
   const rows = sink.rows.map((row) => {
     const object: Row = {};

@@ -1,7 +1,11 @@
 /**
  * The engine: storage, state machine, transactions and sessions put together over a host's ports. The library, the
  * server and the tests all open one of these.
+ *
+ * As the state of a member of a replication group it outlives its state: {@link Engine.abandon} gives storage and all
+ * that follows from it up, {@link Engine.reopen} opens them again, and whoever holds the engine goes on with it.
  */
+import type { Catalog } from "../catalog/catalog.ts";
 import { dropSchemaChanges, isTemporarySchema } from "../catalog/temporary_schema.ts";
 import { isRetrySignal } from "../transactions/signals.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
@@ -10,14 +14,18 @@ import { LIMITS } from "../base/limits.ts";
 import type { Host } from "../host/host.ts";
 import { StateMachine } from "../state_machine/state_machine.ts";
 import type { OpNumber } from "../operations/effect.ts";
+import type { MemberSeat, SeatedEngine } from "../replication/member_seat.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
+import { isCheckpointEntry } from "../operations/entry_codec.ts";
 import { parseStatements } from "../sql/parser/statements.ts";
+import type { CommitHorizon } from "../storage/commit_horizon.ts";
 import type { LogOptions } from "../storage/log.ts";
 import { AdvisoryLocks } from "../transactions/advisory_locks.ts";
 import { StorageEngine } from "../storage/storage_engine.ts";
 import { TransactionManager } from "../transactions/transaction_manager.ts";
 import { ClientGate } from "./client_gate.ts";
 import { CommitTurns } from "./commit_turns.ts";
+import { type Interruption, notPrimary, outcomeUnknown } from "./interruption.ts";
 import { Notifications } from "./notifications.ts";
 import type { ExternalSources } from "../statements/refresh/external_port.ts";
 import type { RunningRefresh } from "../statements/refresh/refresh_host.ts";
@@ -38,21 +46,29 @@ export interface EngineOptions {
   readonly log?: LogOptions;
   /** What reads external sources; absent: they cannot be made. */
   readonly external?: ExternalSources;
+  /** The engine is the state of a member of a replication group, and serves from {@link Engine.startServing} on. */
+  readonly member?: MemberSeat;
 }
 
-/** See the file's head. */
-export class Engine implements SessionEngine {
-  readonly host: Host;
+/** The state and what follows from it, until it is given up. */
+interface EngineState {
   readonly storage: StorageEngine;
   readonly machine: StateMachine;
   readonly manager: TransactionManager;
   readonly plans: Planning;
+  /** Up to which op answers may leave. */
+  readonly horizon: CommitHorizon;
+}
+
+/** Why nothing can be asked of an engine. */
+type Absence = "closing" | "abandoned";
+
+/** See the file's head. */
+export class Engine implements SessionEngine, SeatedEngine {
+  readonly host: Host;
   readonly clientGate = new ClientGate();
-  readonly turns: CommitTurns;
   /** Microseconds since 2000-01-01 UTC. */
   readonly startedAt: number;
-  readonly role = "single";
-  readonly viewNumber = 0;
   isFailed = false;
   /** Prepared statements of all sessions. */
   preparedCount = 0;
@@ -61,63 +77,202 @@ export class Engine implements SessionEngine {
   readonly notifications = new Notifications();
   readonly external: ExternalSources | null;
   readonly refreshes = new Map<number, RunningRefresh>();
+  /** Resolves, with the reason, when the node can no longer promise durability and must stop. */
+  readonly failed: Promise<DatabaseError>;
+  readonly #announceFailure: (error: DatabaseError) => void;
+  readonly #options: EngineOptions;
+  readonly #seat: MemberSeat | null;
+  #state: EngineState;
+  #turns: CommitTurns;
+  /** Sessions may write. */
+  #isServing = false;
+  #absence: Absence | null = null;
+  /** The large entry that is being applied. */
+  #applying: Promise<void> | null = null;
+  #isAnnouncing = false;
+  /** Ends the calls of the state's log and horizon. */
+  #unsubscribe: () => void = () => {};
   readonly #sessions = new Map<number, Session>();
   /** What begins and ends blocks, parsed: clients say it in one or two ways, and for each transaction. */
   readonly #blockTexts = new Map<string, readonly ParsedStatement[]>();
   #nextProcessId = 1;
   #commits = 0;
   #working: Promise<void> | null = null;
-  #isClosing = false;
 
-  private constructor(
-    host: Host,
-    storage: StorageEngine,
-    machine: StateMachine,
-    manager: TransactionManager,
-    external: ExternalSources | null,
-  ) {
-    this.external = external;
-    this.host = host;
-    this.storage = storage;
-    this.machine = machine;
-    this.manager = manager;
-    this.plans = new Planning(machine);
-    this.turns = new CommitTurns(this);
-    this.startedAt = host.clock.now();
-    storage.log.failed.then(() => {
-      this.isFailed = true;
-    });
+  private constructor(options: EngineOptions, state: EngineState) {
+    this.#options = options;
+    this.#seat = options.member ?? null;
+    this.external = options.external ?? null;
+    this.host = options.host;
+    this.startedAt = options.host.clock.now();
+    const { promise, resolve } = Promise.withResolvers<DatabaseError>();
+    this.failed = promise;
+    this.#announceFailure = resolve;
+    this.#state = state;
+    this.#turns = new CommitTurns(this);
+    if (this.#seat === null) this.#isServing = true;
+    else this.#turns.interrupt(notPrimary());
   }
 
   /** Opens or creates a database: recovers from the last checkpoint and the log. */
   static async open(options: EngineOptions): Promise<Engine> {
-    const horizon = { oldestSnapshot: () => 0 as OpNumber, hasReaders: () => true };
-    const storage = await StorageEngine.open({
-      host: options.host,
-      directory: options.directory,
-      horizon: {
-        oldestSnapshot: () => horizon.oldestSnapshot(),
-        hasReaders: () => horizon.hasReaders(),
-      },
-      ...(options.blockCacheBytes === undefined ? {} : { blockCacheBytes: options.blockCacheBytes }),
-      ...(options.checkpointLogBytes === undefined ? {} : { checkpointLogBytes: options.checkpointLogBytes }),
-      ...(options.log === undefined ? {} : { log: options.log }),
-    });
-    const machine = StateMachine.recover(storage);
-    const manager = new TransactionManager(machine, () => options.host.clock.now());
-    horizon.oldestSnapshot = () => manager.oldestSnapshot();
-    horizon.hasReaders = () => manager.activeCount > 0;
-    const engine = new Engine(options.host, storage, machine, manager, options.external ?? null);
+    const engine = new Engine(options, await openState(options));
+    engine.#stateOpened();
     engine.dropTemporarySchemas();
-    engine.#startWork();
     return engine;
   }
 
-  /** A new session. */
+  #stateOpened(): void {
+    const { storage, horizon } = this.#state;
+    storage.log.failed.then((error) => {
+      this.isFailed = true;
+      this.#seat?.horizon.fail(error);
+      this.#announceFailure(error);
+    });
+    if (this.#seat !== null) {
+      // A checkpoint may have waited for its entry.
+      const unsubscribe = [storage.log, horizon].map((each) => each.onDurable(() => this.#startWork()));
+      this.#unsubscribe = () => unsubscribe.forEach((end) => end());
+    }
+    this.#startWork();
+  }
+
+  get storage(): StorageEngine {
+    return this.#state.storage;
+  }
+
+  get machine(): StateMachine {
+    return this.#state.machine;
+  }
+
+  get manager(): TransactionManager {
+    return this.#state.manager;
+  }
+
+  get plans(): Planning {
+    return this.#state.plans;
+  }
+
+  get turns(): CommitTurns {
+    return this.#turns;
+  }
+
+  /** Alone, or what a member of a replication group is. */
+  get role(): "single" | "primary" | "backup" {
+    if (this.#seat === null) return "single";
+    return this.#isServing ? "primary" : "backup";
+  }
+
+  /** The view of a replication group; 0 alone. */
+  get viewNumber(): number {
+    return this.#seat?.viewNumber ?? 0;
+  }
+
+  // ---------------------------------------------------------------- as the state of a member
+
+  get appliedOp(): OpNumber {
+    return this.machine.lastOp;
+  }
+
+  get appliedDigest(): bigint {
+    return this.machine.digestValue;
+  }
+
+  startServing(): void {
+    assert(
+      this.#seat !== null && !this.#isServing && this.#absence === null,
+      "a member begins to serve once",
+    );
+    const { storage, machine } = this.#state;
+    assert(machine.lastOp === storage.log.lastOp, "the state of a primary is that of its whole log");
+    this.#turns = new CommitTurns(this);
+    this.#isServing = true;
+    this.dropTemporarySchemas();
+  }
+
+  stopServing(reason: Interruption = "view_change"): void {
+    const seat = this.#seat;
+    assert(seat !== null, "an engine alone serves until it is closed");
+    if (!this.#isServing) return;
+    this.#isServing = false;
+    const unknown = outcomeUnknown(reason);
+    this.#turns.interrupt(unknown);
+    for (const session of [...this.#sessions.values()]) if (!session.isFollower) session.interrupt(reason);
+    seat.horizon.interrupt(unknown);
+    this.machine.followLog();
+  }
+
+  applyEntry(op: number, payload: Uint8Array): Promise<void> | null {
+    assert(this.#seat !== null && !this.#isServing && this.#absence === null, "a primary makes its entries");
+    assert(this.#applying === null, "entries are applied one after the other");
+    assert(op === this.machine.lastOp + 1, `op ${op} does not follow ${this.machine.lastOp}`);
+    if (payload.length < APPLIED_AT_ONCE_BYTES && !this.#mustFinishFirst(payload)) {
+      const { catalog } = this.machine;
+      this.machine.apply(payload);
+      this.#applied(catalog);
+      return null;
+    }
+    return this.#applying = this.#applyInSteps(payload).finally(() => {
+      this.#applying = null;
+    });
+  }
+
+  /** Whether a checkpoint would have to be finished in one piece when the entry is applied. */
+  #mustFinishFirst(payload: Uint8Array): boolean {
+    const { storage } = this;
+    return storage.mustFinishFirst(payload.length) || storage.isCheckpointing && isCheckpointEntry(payload);
+  }
+
+  async #applyInSteps(payload: Uint8Array): Promise<void> {
+    const { machine, storage } = this;
+    while (this.#mustFinishFirst(payload)) {
+      await storage.finishFirst(APPLY_SLICE_MICROSECONDS);
+      if (this.#absence !== null) return;
+    }
+    const { catalog } = machine;
+    const steps = machine.applyInSteps(payload);
+    let end = this.monotonic() + APPLY_SLICE_MICROSECONDS;
+    while (steps.next().done !== true) {
+      if (this.monotonic() < end) continue;
+      await this.yieldToLoop();
+      // The steps are left where they are: nobody reads this state any more.
+      if (this.#absence !== null) return;
+      end = this.monotonic() + APPLY_SLICE_MICROSECONDS;
+    }
+    this.#applied(catalog);
+  }
+
+  #applied(catalogBefore: Catalog): void {
+    if (this.machine.catalog !== catalogBefore) this.manager.catalogChanged(null);
+    this.#startWork();
+  }
+
+  async abandon(): Promise<void> {
+    assert(this.#seat !== null && this.#absence === null, "a member gives its state up once");
+    this.stopServing();
+    this.#absence = "abandoned";
+    for (const session of [...this.#sessions.values()]) session.interrupt("view_change");
+    this.#unsubscribe();
+    await this.#applying;
+    await this.#working;
+    await this.storage.close();
+  }
+
+  async reopen(): Promise<void> {
+    assert(this.#absence === "abandoned", "a state is opened when the one before was given up");
+    this.#state = await openState(this.#options);
+    this.#absence = null;
+    this.#stateOpened();
+  }
+
+  // ---------------------------------------------------------------- sessions
+
+  /** A new session. Raises 57P03 where none can be served. */
   openSession(options: SessionOptions = {}): Session {
-    if (this.#isClosing) {
+    if (this.#absence === "closing") {
       throw new DatabaseError(SQLSTATE.cannotConnectNow, "the database system is shutting down");
     }
+    if (this.#absence !== null || !this.#isServing && options.readFrom === undefined) throw notPrimary();
     const processId = this.#nextProcessId;
     this.#nextProcessId = processId === 0x7fffffff ? 1 : processId + 1;
     const secret = this.randomBytes(4);
@@ -144,8 +299,9 @@ export class Engine implements SessionEngine {
 
   /** Drops the temporary tables of sessions that are gone. What cannot be dropped now goes with a later session. */
   dropTemporarySchemas(ended: ClosableSession | null = null): void {
-    if (this.isFailed || this.manager.isCommitting) return;
-    const live = new Set([...this.#sessions.values()].map((session) => session.temporarySchema));
+    if (!this.#isServing || this.isFailed || this.manager.isCommitting) return;
+    const live = new Set<string>();
+    for (const session of this.#sessions.values()) if (!session.isFollower) live.add(session.temporarySchema);
     if (ended !== null) live.delete(ended.temporarySchema);
     const schemas = this.machine.catalog.schemas.map((schema) => schema.name)
       .filter((name) => isTemporarySchema(name) && !live.has(name));
@@ -166,22 +322,17 @@ export class Engine implements SessionEngine {
 
   /** Answers that depend on entries up to this op may be sent. */
   get durableOp(): OpNumber {
-    return this.storage.log.durableOp;
+    return this.#state.horizon.durableOp;
   }
 
-  /** Calls back after each group commit; answers how to stop that. */
+  /** Calls back after each advance of {@link durableOp}; answers how to stop that. */
   onDurable(listener: (durableOp: OpNumber) => void): () => void {
-    return this.storage.log.onDurable(listener);
+    return this.#state.horizon.onDurable(listener);
   }
 
-  /** Resolves when the entry is durable; rejects when the log has failed. */
+  /** Resolves when the entry is durable; rejects when the log has failed, or this member stops being the primary. */
   whenDurable(op: OpNumber): Promise<void> {
-    return this.storage.log.whenDurable(op);
-  }
-
-  /** Resolves, with the reason, when the node can no longer promise durability and must stop. */
-  get failed(): Promise<Error> {
-    return this.storage.log.failed;
+    return this.#state.horizon.whenDurable(op);
   }
 
   /** Digest of the history up to {@link lastOp}. */
@@ -242,21 +393,44 @@ export class Engine implements SessionEngine {
   /** Called after each commit: background work may have become due. */
   afterCommit(_op: OpNumber): void {
     this.#commits++;
-    if (this.storage.hasWork) this.#startWork();
+    this.#startWork();
+    if (this.#seat !== null) this.#announceAppended(this.#seat);
+  }
+
+  #announceAppended(seat: MemberSeat): void {
+    if (this.#isAnnouncing) return;
+    this.#isAnnouncing = true;
+    void Promise.resolve().then(() => {
+      this.#isAnnouncing = false;
+      if (this.#isServing) seat.appended();
+    });
   }
 
   /** Copies a consistent state to a directory while writes go on. Answers its op. */
   snapshotTo(directory: string): Promise<OpNumber> {
-    return this.storage.snapshotTo(
-      directory,
-      () => this.machine.encodeState(),
-      this.machine.lastOp,
-      () => this.turns.whenIdle(),
-    );
+    return this.storage.snapshotTo(directory, () => this.#makeCheckpoint());
+  }
+
+  /**
+   * Makes a checkpoint of the newest state. In a replication group an entry asks for it, so that all members make the
+   * same.
+   */
+  #makeCheckpoint(): Promise<void> {
+    const { storage, machine } = this;
+    const begin = (): void => {
+      if (this.#seat === null) storage.beginCheckpoint(machine.lastOp, () => machine.encodeState());
+      else {
+        if (!this.#isServing) throw notPrimary();
+        const effects = [{ kind: "checkpoint" }] as const;
+        this.afterCommit(machine.commit({ timestamp: this.now(), client: null, effects }));
+      }
+    };
+    return storage.makeCheckpoint(begin, () => this.turns.whenIdle());
   }
 
   /** Writes all memory-resident rows to segments, so that the next start replays nothing. */
   async checkpoint(): Promise<void> {
+    if (this.#seat !== null) return await this.#makeCheckpoint();
     await this.#working;
     for (let busy = this.turns.whenIdle(); busy !== null; busy = this.turns.whenIdle()) {
       await busy;
@@ -285,30 +459,63 @@ export class Engine implements SessionEngine {
 
   /** Ends all sessions, makes everything durable and closes the files. */
   async close(): Promise<void> {
-    assert(!this.#isClosing, "an engine is closed once");
-    this.#isClosing = true;
+    assert(this.#absence !== "closing", "an engine is closed once");
+    const wasAbandoned = this.#absence === "abandoned";
+    if (this.#seat !== null) this.stopServing("shutdown");
+    this.#absence = "closing";
     for (const session of [...this.#sessions.values()]) session.close();
     await this.turns.whenIdle();
+    this.#unsubscribe();
+    await this.#applying;
     await this.#working;
-    await this.storage.settle(() => this.machine.encodeState());
-    await this.storage.close();
+    if (!wasAbandoned) {
+      await this.storage.settle(() => this.machine.encodeState());
+      await this.storage.close();
+    }
     await this.host.timers.close();
   }
 
   /** Runs flush and compaction in slices between other work, until none is left. */
   #startWork(): void {
-    if (this.#working !== null || !this.storage.hasWork) return;
+    if (this.#working !== null || !this.storage.hasWork || this.#absence === "abandoned") return;
     this.#working = this.#work().finally(() => {
       this.#working = null;
     });
   }
 
   async #work(): Promise<void> {
-    while (this.storage.hasWork && !this.isFailed) {
+    while (this.storage.hasWork && !this.isFailed && this.#absence !== "abandoned") {
       await this.storage.work(1_000);
       await this.yieldToLoop();
     }
   }
+}
+
+/** A smaller entry of another member is applied in one piece. */
+const APPLIED_AT_ONCE_BYTES = 64 * 1024;
+/** How long a larger one is worked at before others get their turn. */
+const APPLY_SLICE_MICROSECONDS = 2_000;
+
+async function openState(options: EngineOptions): Promise<EngineState> {
+  const { host, directory, member } = options;
+  const snapshots = { oldestSnapshot: () => 0 as OpNumber, hasReaders: () => true };
+  const storage = await StorageEngine.open({
+    host,
+    directory,
+    horizon: {
+      oldestSnapshot: () => snapshots.oldestSnapshot(),
+      hasReaders: () => snapshots.hasReaders(),
+    },
+    ...(options.blockCacheBytes === undefined ? {} : { blockCacheBytes: options.blockCacheBytes }),
+    ...(options.checkpointLogBytes === undefined ? {} : { checkpointLogBytes: options.checkpointLogBytes }),
+    ...(options.log === undefined ? {} : { log: options.log }),
+    ...(member === undefined ? {} : { member: { horizon: member.horizon, replayTo: member.replayTo } }),
+  });
+  const machine = StateMachine.recover(storage);
+  const manager = new TransactionManager(machine, () => host.clock.now());
+  snapshots.oldestSnapshot = () => manager.oldestSnapshot();
+  snapshots.hasReaders = () => manager.activeCount > 0;
+  return { storage, machine, manager, plans: new Planning(machine), horizon: member?.horizon ?? storage.log };
 }
 
 /** A longer text is not worth a place among those that begin and end blocks. */

@@ -6,6 +6,7 @@ import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { ClientRequest, OpNumber } from "../operations/effect.ts";
 import type { MaybePromise } from "../statements/outcome.ts";
+import type { Transaction } from "../transactions/transaction.ts";
 import type { BlockHost } from "../statements/statement_host.ts";
 import type { SessionEngine } from "./session_engine.ts";
 
@@ -29,18 +30,26 @@ export interface OnceReply {
   readonly repeated: boolean;
 }
 
+/** A session whose commits may have a client's record. */
+interface CommittingSession {
+  readonly engine: SessionEngine;
+  readonly isFollower: boolean;
+  commit(transaction: Transaction, client: (op: OpNumber) => ClientRequest): MaybePromise<OpNumber>;
+}
+
 /**
  * Runs the work in one transaction and keeps its reply with it. A request that was made before is answered with the
  * stored reply; so is one that failed. Raises 08P01 for another text under the same number, 55000 for an old number.
  */
 export async function runOnce(
-  session: Pick<BlockHost, "block" | "beginBlock" | "endBlock"> & { readonly engine: SessionEngine },
+  session: Pick<BlockHost, "block" | "beginBlock" | "endBlock" | "requireWritable"> & CommittingSession,
   request: OnceRequest,
   work: () => MaybePromise<Uint8Array>,
   failureReply: (error: DatabaseError) => Uint8Array,
 ): Promise<OnceReply> {
   assert(session.block === null, "exactly-once requests are transactions of their own");
-  const { manager, machine, clientGate, turns } = session.engine;
+  if (session.isFollower) session.requireWritable("an exactly-once request");
+  const { manager, machine, clientGate } = session.engine;
   await clientGate.enter(request.clientId);
   try {
     const known = machine.clients.lookup(request.clientId, request.sequence, request.digest);
@@ -56,7 +65,7 @@ export async function runOnce(
       block.controlled = true;
       try {
         const reply = await work();
-        const durableOp = await turns.commit(block.transaction, recordOf(reply));
+        const durableOp = await session.commit(block.transaction, recordOf(reply));
         session.endBlock(false);
         return { reply, durableOp, repeated: false };
       } catch (thrown) {
@@ -64,7 +73,7 @@ export async function runOnce(
         if (!(thrown instanceof DatabaseError)) throw thrown;
         if (thrown.code === SQLSTATE.serializationFailure && attempt < ATTEMPTS) continue;
         const reply = failureReply(thrown);
-        const durableOp = await turns.commit(manager.begin({ interruptible: true }), recordOf(reply));
+        const durableOp = await session.commit(manager.begin({ interruptible: true }), recordOf(reply));
         return { reply, durableOp, repeated: false };
       }
     }

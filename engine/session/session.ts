@@ -27,6 +27,10 @@ import type { SqlValue } from "../types/value.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { SessionEngine } from "./session_engine.ts";
 import { Cancellation } from "./cancellation.ts";
+import { type Interruption, type TerminationListener, whatIsKnown } from "./interruption.ts";
+import { prepareStatement } from "./prepare_statement.ts";
+import { LONG_WRITE, type RunOptions } from "./run_options.ts";
+import { SessionCommits } from "./session_commits.ts";
 import { SessionEvaluation } from "./evaluation.ts";
 import {
   type MaybePromise,
@@ -55,7 +59,7 @@ import { StatementContext } from "./statement_context.ts";
 import { endTemporaryTables } from "./temporary_tables.ts";
 import { runAutocommit, runInTransaction, type RunnerEnvironment } from "./statement_runner.ts";
 import { TransactionBlock } from "../statements/transaction_block.ts";
-import { runUtility, utilityColumns, utilityParameters } from "../statements/utility/utility.ts";
+import { runUtility } from "../statements/utility/utility.ts";
 
 /** See the file's head. */
 export class Session implements SessionHost {
@@ -63,6 +67,8 @@ export class Session implements SessionHost {
   /** Names the session in CancelRequest and pg_stat_activity; positive, 31 bits. */
   readonly processId: number;
   readonly encryption: SessionEncryption | null;
+  /** It reads at the op that a member of a replication group has applied, and never writes. */
+  readonly isFollower: boolean;
   readonly #temporary: string;
   /** Must accompany a CancelRequest. */
   readonly secretKey: number;
@@ -81,8 +87,12 @@ export class Session implements SessionHost {
   #statementTransaction: Transaction | null = null;
   #notices: Notice[] = [];
   readonly #cancellation = new Cancellation();
-  #isClosed = false;
-  #terminated: ((error: DatabaseError) => void) | null = null;
+  /** It has ended, by its client or from outside. */
+  isClosed = false;
+  #terminated: TerminationListener | null = null;
+  /** What its client is answered because this member stopped ordering entries. */
+  #interruption: DatabaseError | null = null;
+  readonly #commits: SessionCommits;
   #derivedAt = -1;
   #isReadOnly = false;
   /** The transaction of single reads, renewed for each; null while one of them is still running. */
@@ -96,13 +106,16 @@ export class Session implements SessionHost {
   ) {
     this.engine = engine;
     this.preparedByName = new PreparedNames(engine);
+    this.#commits = new SessionCommits(engine);
     this.processId = options.processId;
     this.encryption = options.encryption ?? null;
+    this.isFollower = options.readFrom === "follower";
     this.#temporary = temporarySchemaOf(options.processId);
     this.secretKey = options.secretKey;
     const user = options.user ?? "db";
     const { catalog } = engine.machine;
-    this.settings = new Settings({ session_authorization: user, ...options.settings }, {
+    const always = this.isFollower ? { default_transaction_read_only: "on" } : {};
+    this.settings = new Settings({ session_authorization: user, ...options.settings, ...always }, {
       database: storedSettings(catalog, null),
       role: storedSettings(catalog, user),
     });
@@ -197,36 +210,7 @@ export class Session implements SessionHost {
     parsed: ParsedStatement | null,
     parameterTypes: readonly (SqlType | undefined)[],
   ): Prepared {
-    if (parsed === null) {
-      return new Prepared({
-        text,
-        statement: null,
-        columns: null,
-        parameterTypes: [],
-        plan: null,
-        declared: [],
-      });
-    }
-    const { statement } = parsed;
-    if (isPlannable(statement)) {
-      const plan = this.engine.plans.plan(this, text, parsed, parameterTypes);
-      return new Prepared({
-        text,
-        statement: parsed,
-        columns: returnsRows(plan.planned) ? plan.planned.columns : null,
-        parameterTypes: plan.planned.parameterTypes.slice(0, plan.parameterCount),
-        plan,
-        declared: parameterTypes,
-      });
-    }
-    return new Prepared({
-      text,
-      statement: parsed,
-      columns: utilityColumns(this, statement),
-      parameterTypes: utilityParameters(this, text, statement, parameterTypes),
-      plan: null,
-      declared: parameterTypes,
-    });
+    return prepareStatement(this, this.engine.plans, text, parsed, parameterTypes);
   }
 
   /** Runs a prepared statement to its end. `inPipeline`: further messages follow before {@link sync}. */
@@ -367,6 +351,7 @@ export class Session implements SessionHost {
 
   /** COMMIT. A failed block is rolled back and answers so. */
   commitBlock(tag: string): MaybePromise<StatementOutcome> {
+    this.#requireOpen();
     const block = this.#block;
     if (block === null || block.controlled) return this.outcome(tag, null, "done");
     if (block.failed) {
@@ -383,11 +368,26 @@ export class Session implements SessionHost {
     };
     try {
       endTemporaryTables(block.transaction, this.#temporary);
-      const op = this.engine.turns.commit(block.transaction);
+      const op = this.commit(block.transaction);
       return op instanceof Promise ? op.then(committed, failed) : committed(op);
     } catch (thrown) {
       return failed(thrown);
     }
+  }
+
+  /** Commits a transaction of this session in its turn; answers the op of its entry, or 0. */
+  commit(
+    transaction: Transaction,
+    client: Parameters<SessionCommits["commit"]>[1] = null,
+  ): MaybePromise<OpNumber> {
+    return this.#commits.commit(transaction, client);
+  }
+
+  /** Resolves when an answer that depends on the op may be given; rejects with what is to be answered instead. */
+  async whenDurable(op: number): Promise<void> {
+    await this.engine.whenDurable(op as OpNumber).catch((error) => {
+      throw this.#interruption ?? error;
+    });
   }
 
   /** The schema of this session's temporary tables, whether it exists or not. */
@@ -488,23 +488,39 @@ export class Session implements SessionHost {
   }
 
   /** Registers what is called when the session is ended from outside; it closes the session and its connection. */
-  onTerminated(listener: (error: DatabaseError) => void): void {
+  onTerminated(listener: TerminationListener): void {
     this.#terminated = listener;
   }
 
   /** Ends the session from outside, with the error that its client is sent. */
   terminate(error: DatabaseError): void {
-    if (this.#isClosed) return;
+    this.#terminate(error, { losesAnswers: false });
+  }
+
+  /** Ends the session because this member has stopped ordering entries. */
+  interrupt(reason: Interruption): void {
+    this.#interruption = whatIsKnown(reason, {
+      isUnanswered: this.#commits.isUnanswered,
+      isRunning: this.isRunning,
+      block: this.#block,
+      transaction: this.currentTransaction,
+    });
+    this.#terminate(this.#interruption, { losesAnswers: true });
+  }
+
+  #terminate(error: DatabaseError, options: { readonly losesAnswers: boolean }): void {
+    if (this.isClosed) return;
+    this.cancel(error);
     if (this.#terminated === null) this.close();
-    else this.#terminated(error);
+    else this.#terminated(error, options);
   }
 
   /** The connection has ended: whatever is open is rolled back. */
   close(): void {
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     this.#timeouts.stop();
     this.cancel(new DatabaseError(SQLSTATE.adminShutdown, "terminating connection"));
-    this.#isClosed = true;
+    this.isClosed = true;
     if (this.#block !== null) this.endBlock(true);
     if (this.#statementTransaction !== null) this.engine.manager.end(this.#statementTransaction);
     this.cursors.closeAll();
@@ -566,7 +582,9 @@ export class Session implements SessionHost {
   ): MaybePromise<StatementOutcome> {
     const { planned } = plan;
     const compiled = (): CompiledStatement => this.engine.plans.current(this, plan).compiled;
-    if (!planned.readOnly && !writesTemporaryRows(planned)) this.requireWritable(writingCommand(planned));
+    if (!planned.readOnly && (this.isFollower || !writesTemporaryRows(planned))) {
+      this.requireWritable(writingCommand(planned));
+    }
     if (returnsRows(planned)) sink.begin(planned.columns, !planned.readOnly);
     if (planned.readOnly && this.#block === null) {
       const outcome = this.#readAtOnce(plan, parameters, sink);
@@ -637,7 +655,7 @@ export class Session implements SessionHost {
   requireWritable(command: string): void {
     this.#deriveSettings();
     const readOnly = this.#block === null ? this.#isReadOnly : this.#block.transaction.readOnly;
-    if (readOnly) {
+    if (readOnly || this.isFollower) {
       throw new DatabaseError(
         SQLSTATE.readOnlySqlTransaction,
         `cannot execute ${command} in a read-only transaction`,
@@ -683,7 +701,7 @@ export class Session implements SessionHost {
         this.#statementTransaction = null;
         const outcome = finish(execution);
         endTemporaryTables(transaction, this.#temporary);
-        const op = this.engine.turns.commit(transaction);
+        const op = this.commit(transaction);
         if (op instanceof Promise) return op.then((durableOp) => ({ ...outcome, durableOp }));
         return op === 0 ? outcome : { ...outcome, durableOp: op };
       },
@@ -723,7 +741,7 @@ export class Session implements SessionHost {
   #finished(hasFailed: boolean): void {
     this.isRunning = false;
     if (this.#block === null) this.settings.endScope(hasFailed);
-    if (this.#isClosed) this.#timeouts.stop();
+    if (this.isClosed) this.#timeouts.stop();
     else this.#timeouts.idleBegins(this.#block !== null);
     this.#cancellation.renew();
   }
@@ -766,7 +784,7 @@ export class Session implements SessionHost {
   }
 
   #requireOpen(): void {
-    if (this.#isClosed) throw new DatabaseError(SQLSTATE.adminShutdown, "the session is closed");
+    if (this.isClosed) throw new DatabaseError(SQLSTATE.adminShutdown, "the session is closed");
     if (this.engine.isFailed) {
       throw new DatabaseError(SQLSTATE.cannotConnectNow, "the node has stopped after a failed write", {
         hint: "See the server's log; restart it when the disk is sound.",
@@ -775,23 +793,8 @@ export class Session implements SessionHost {
   }
 
   /** Bytes that one statement may hold in sorts and hash tables. */
-  get memoryLimitBytes(): number {
-    return LIMITS.statementMemoryBytes;
-  }
+  readonly memoryLimitBytes = LIMITS.statementMemoryBytes;
 }
 
 /** How long the statements of one text run before others get their turn. */
 const TURN_MICROSECONDS = 2_000;
-
-/** What is known of a statement's run beforehand. */
-interface RunOptions {
-  readonly readOnly: boolean;
-  /** It is expected to end in its first step. */
-  readonly short: boolean;
-  /** See {@link StatementRun.isBounded}. */
-  readonly isBounded: boolean;
-  /** Tables that its plan names. */
-  readonly tableIds: readonly number[];
-}
-
-const LONG_WRITE: RunOptions = { readOnly: false, short: false, isBounded: false, tableIds: [] };

@@ -66,6 +66,8 @@ export interface SessionEngine extends ServerEngine, RefreshEngine, VisibleServe
 
 /** A session, as its engine knows it. */
 export interface ClosableSession extends VisibleSession {
+  /** It reads only, at the op that a member of a replication group has applied. */
+  readonly isFollower: boolean;
   /** The schema of its temporary tables. */
   readonly temporarySchema: string;
 }

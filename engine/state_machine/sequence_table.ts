@@ -53,6 +53,13 @@ export class SequenceTable {
     if (!this.#advanced.has(sequenceId)) this.#handedOut.set(sequenceId, next);
   }
 
+  /** Forgets what this node has handed out beyond the logged values. */
+  followLog(): void {
+    this.#advanced.clear();
+    this.#handedOut.clear();
+    for (const [sequenceId, value] of this.#logged) this.#handedOut.set(sequenceId, value);
+  }
+
   /** The next value (not yet logged). Raises 2200H at the end of a sequence that does not cycle. */
   next(definition: SequenceDefinition): number | bigint {
     const current = this.#current(definition);

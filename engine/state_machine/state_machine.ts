@@ -8,6 +8,9 @@
  * A large entry is committed in steps between which others read: it is encoded, appended and applied piece by piece,
  * and becomes visible when its op becomes {@link StateMachine.lastOp}, at the end. Until then what it has done is
  * under an op that no snapshot reaches. Only one entry is on its way at a time.
+ *
+ * A member of a replication group that orders entries commits them; the others {@link StateMachine.apply} what is in
+ * their log already, with the same effect.
  */
 import { assert, unreachable } from "../base/assert.ts";
 import { crc32c } from "../base/checksum.ts";
@@ -25,7 +28,7 @@ import type {
   RowBatch,
   RowId,
 } from "../operations/effect.ts";
-import { encodeEntry, encodeInSteps } from "../operations/entry_codec.ts";
+import { decodeEntry, decodeInSteps, encodeEntry, encodeInSteps } from "../operations/entry_codec.ts";
 import { HistoryDigest } from "../operations/history_digest.ts";
 import { MAX_ROW_ID } from "../operations/value_codec.ts";
 import { ReadCounts } from "../storage/access/read_counts.ts";
@@ -48,6 +51,12 @@ interface MachineState {
   readonly rowCounters: readonly (readonly [number, RowId])[];
 }
 
+/** What of an entry's bytes goes into the state. */
+interface PayloadFacts {
+  readonly checksum: number;
+  readonly bytes: number;
+}
+
 const NO_CHANGES = { inserted: 0, updated: 0, deleted: 0 };
 
 /** The deterministic state machine: the only thing that changes committed state, by applying log entries in order. */
@@ -63,6 +72,8 @@ export class StateMachine {
   /** Reads since the start; counted by whoever reads. */
   readonly reads = new ReadCounts();
   #changes = new Map<number, { inserted: number; updated: number; deleted: number }>();
+  /** The entry that is being applied asks for a checkpoint. */
+  #wantsCheckpoint = false;
   #catalog = Catalog.initial();
   #lastOp = 0 as OpNumber;
   #lastTimestamp = 0;
@@ -79,8 +90,7 @@ export class StateMachine {
     if (machineState !== null) machine.#restore(decodeState(machineState));
     for (const { entry, payload } of storage.recovered.entries()) {
       assert(entry.op === machine.#lastOp + 1, `entry ${entry.op} follows ${machine.#lastOp}`);
-      machine.#apply(entry, crc32c(payload));
-      storage.entryReplayed(entry.op, () => machine.encodeState());
+      machine.#apply(entry, { checksum: crc32c(payload), bytes: payload.length });
     }
     storage.endReplay();
     machine.#changes = new Map();
@@ -107,7 +117,12 @@ export class StateMachine {
     return this.#lastTimestamp;
   }
 
-  /** Digest of the history up to {@link lastOp}: 16 hexadecimal digits. */
+  /** Digest of the history up to {@link lastOp}. */
+  get digestValue(): bigint {
+    return this.#digest.value;
+  }
+
+  /** The same as 16 hexadecimal digits. */
   digest(): string {
     return this.#digest.hex;
   }
@@ -157,19 +172,40 @@ export class StateMachine {
     const complete: Entry = { op, ...entry };
     const payload = encodeEntry(complete);
     const checksum = this.#storage.log.append(op, payload);
-    try {
-      this.#apply(complete, checksum);
-    } catch (error) {
-      // A bug: the entry is in the log, but the state is between two ops and must not be read any more.
-      this.#storage.log.stop(error);
-      throw error;
-    }
-    if (this.#storage.checkpointDue) this.#storage.beginCheckpoint(op, () => this.encodeState());
+    this.#apply(complete, { checksum, bytes: payload.length });
     return op;
   }
 
+  /** Applies the entry after the last one; its bytes are in the log. Raises XX001 when they are no entry. */
+  apply(payload: Uint8Array): void {
+    const entry = decodeEntry(payload);
+    assert(entry.op === this.#lastOp + 1, `entry ${entry.op} follows ${this.#lastOp}`);
+    this.#apply(entry, { checksum: crc32c(payload), bytes: payload.length });
+  }
+
+  /** The same for a large entry, in steps between which others read. To be driven to its end, or given up with all. */
+  *applyInSteps(payload: Uint8Array): Generator<void, void> {
+    const entry = decodeInSteps(payload);
+    assert(entry.op === this.#lastOp + 1, `entry ${entry.op} follows ${this.#lastOp}`);
+    const checksum = crc32c(payload);
+    try {
+      const finish = yield* this.#applyInSteps(entry.op, entry.effects);
+      finish();
+      this.#finishEntry(entry.op, entry, { checksum, bytes: payload.length });
+    } catch (error) {
+      this.#storage.log.stop(error);
+      throw error;
+    }
+  }
+
+  /** Forgets what this node has handed out beyond the log: from now on another one hands out. */
+  followLog(): void {
+    this.sequences.followLog();
+    this.#rowIdsHandedOut.clear();
+  }
+
   /**
-   * The same for a large entry, in steps. Nobody else may commit, and no checkpoint may begin, before the last of
+   * Commits a large entry, in steps. Nobody else may commit, and no checkpoint may begin, before the last of
    * them. An error before the entry is in the log (a full disk, an entry beyond the limit) leaves everything as it
    * was.
    */
@@ -190,7 +226,7 @@ export class StateMachine {
     try {
       const finish = yield* this.#applyInSteps(op, entry.effects);
       finish();
-      this.#finishEntry(op, entry, pieces.checksum);
+      this.#finishEntry(op, entry, pieces);
       isDone = true;
     } catch (error) {
       this.#storage.log.stop(error);
@@ -199,9 +235,10 @@ export class StateMachine {
       // Whoever drives the steps has given up between two of them: as above.
       if (!isDone) this.#storage.log.stop(new Error(`the entry of op ${op} was applied in part`));
     }
-    if (this.#storage.checkpointDue) this.#storage.beginCheckpoint(op, () => this.encodeState());
     return op;
   }
+
+  readonly #encodeState = (): Uint8Array => this.encodeState();
 
   /** Everything but the tables' rows, for a checkpoint. */
   encodeState(): Uint8Array {
@@ -227,22 +264,30 @@ export class StateMachine {
     for (const [tableId, id] of state.rowCounters) this.#rowCounters.set(tableId, id);
   }
 
-  /** Applies an entry whose payload has this checksum. */
-  #apply(entry: Entry, checksum: number): void {
+  #apply(entry: Entry, payload: PayloadFacts): void {
     const { op } = entry;
-    for (const effect of entry.effects) this.#applyEffect(effect, op);
-    this.#finishEntry(op, entry, checksum);
+    try {
+      for (const effect of entry.effects) this.#applyEffect(effect, op);
+      this.#finishEntry(op, entry, payload);
+    } catch (error) {
+      // A bug: the entry is in the log, but the state is between two ops and must not be read any more.
+      this.#storage.log.stop(error);
+      throw error;
+    }
   }
 
   #finishEntry(
     op: OpNumber,
     entry: { readonly timestamp: number; readonly client: ClientRequest | null },
-    checksum: number,
+    payload: PayloadFacts,
   ): void {
     if (entry.client !== null) this.clients.apply(entry.client);
     this.#lastOp = op;
     this.#lastTimestamp = Math.max(this.#lastTimestamp, entry.timestamp);
-    this.#digest.mix(checksum, op);
+    this.#digest.mix(payload.checksum, op);
+    const wantsCheckpoint = this.#wantsCheckpoint;
+    this.#wantsCheckpoint = false;
+    this.#storage.entryApplied({ op, payloadBytes: payload.bytes, wantsCheckpoint }, this.#encodeState);
   }
 
   /**
@@ -289,6 +334,9 @@ export class StateMachine {
           this.#applyEffect(effect, op);
           yield;
           break;
+        case "checkpoint":
+          this.#wantsCheckpoint = true;
+          break;
         default:
           touch(effect.tableId);
           this.#applyEffect(effect, op);
@@ -331,6 +379,9 @@ export class StateMachine {
         break;
       case "sequence":
         this.sequences.apply(effect.sequenceId, effect.value, effect.called);
+        break;
+      case "checkpoint":
+        this.#wantsCheckpoint = true;
         break;
       default:
         unreachable(effect);

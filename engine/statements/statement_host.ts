@@ -44,6 +44,8 @@ export interface StatementHost {
   readonly currentText: string;
   /** Raises 25006 when the transaction refuses writes. */
   requireWritable(command: string): void;
+  /** The session is at a member of a replication group that is not asked to write: no statement may change anything. */
+  readonly isFollower: boolean;
   /** Runs work within the block or in a transaction of its own, with waits and retries like any statement. */
   runWork(
     compiled: CompiledStatement,

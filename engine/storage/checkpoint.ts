@@ -6,7 +6,8 @@
  * finished files, and at last the manifest, whose rename makes the checkpoint exist. Until then nothing that the
  * former checkpoint needs is touched. `finishNow` does what is left in one go, blocking.
  *
- * Invariants: a manifest is written only when the files it names and the log up to the op are durable; what is built,
+ * Invariants: a manifest is written only when the files it names and the log up to the op are durable, and the op is
+ * committed, which for a member of a replication group is more; what is built,
  * segments and merges, is a function of the tables at the op, not of when steps run. Errors are the owner's: a
  * checkpoint that failed is never continued.
  */
@@ -16,6 +17,7 @@ import type { TableDefinition } from "../catalog/definitions.ts";
 import { type Disk, type DiskFile, joinPath, writeWholeFile } from "../host/disk.ts";
 import { decodeCanonicalJson, encodeCanonicalJson } from "../operations/canonical_json.ts";
 import type { OpNumber } from "../operations/effect.ts";
+import type { CommitHorizon } from "./commit_horizon.ts";
 import type { Log } from "./log.ts";
 import { filesOf } from "./table/part_set.ts";
 import type { TableStore } from "./table/table_store.ts";
@@ -37,6 +39,8 @@ export interface CheckpointPlace {
   readonly directory: string;
   readonly tablesDirectory: string;
   readonly log: Log;
+  /** Up to which op entries stay for ever. */
+  readonly committed: CommitHorizon;
   readonly previous: Manifest | null;
 }
 
@@ -75,6 +79,21 @@ export class Checkpoint {
     this.#tables = [...tables].sort(([left], [right]) => left - right)
       .map(([id, table]) => ({ id, table, definition: table.definition }));
     for (const { table } of this.#tables) table.freeze(op);
+  }
+
+  /** Whether its entry stays for ever, so that the checkpoint may come to exist. */
+  get isCommitted(): boolean {
+    return this.#place.committed.durableOp >= this.op;
+  }
+
+  /** Whether all files are complete and synced. */
+  get isBuilt(): boolean {
+    return this.#described !== null && this.#unsynced.length === 0;
+  }
+
+  /** Whether the log allows to {@link install} it. */
+  get isInstallable(): boolean {
+    return this.isCommitted && this.#place.log.durableOp >= this.op;
   }
 
   /** Set once the checkpoint exists. */
@@ -131,10 +150,9 @@ export class Checkpoint {
       this.#unsynced.shift();
       file.close();
     }
-    await this.#place.log.whenDurable(this.op);
   }
 
-  /** Does whatever is left, blocking. */
+  /** Does whatever is left, blocking. Its op is committed, or will be with the sync of the log. */
   finishNow(): Manifest {
     let isBuilt = this.buildStep();
     while (!isBuilt) isBuilt = this.buildStep();
@@ -158,10 +176,14 @@ export class Checkpoint {
 
   /** Writes the manifest and drops what only earlier ones needed. */
   install(): Manifest {
-    const { disk, directory, tablesDirectory, log, previous } = this.#place;
+    const { disk, directory, tablesDirectory, log, committed, previous } = this.#place;
     assert(this.#manifest === null, "a checkpoint is installed once");
     assert(this.#unsynced.length === 0, "files are synced before the manifest names them");
     assert(log.durableOp >= this.op, `the log is durable up to op ${log.durableOp}, not ${this.op}`);
+    assert(
+      committed.durableOp >= this.op,
+      `entries are committed up to op ${committed.durableOp}, not ${this.op}`,
+    );
     disk.syncDirectory(tablesDirectory);
     const stateName = stateFileName(this.op);
     writeWholeFile(disk, joinPath(directory, stateName), this.#state);

@@ -7,6 +7,9 @@
  * content alone and are written in slices ({@link StorageEngine.work}) or, when the next one is due already, in one
  * go.
  *
+ * In a replication group the log may go on beyond what is committed. A checkpoint begins when its entry is applied, at
+ * the same ops on every member, and comes to exist when that entry is committed.
+ *
  * Invariants: one process per directory; a file that the installed manifest names is never changed. A checkpoint that
  * finds the disk full waits until the log has grown a little more and goes on then; one that fails otherwise stops
  * the log, so that the node stops as after a failed sync. Limits: see `limits.ts`.
@@ -21,6 +24,7 @@ import { MemoryDisk } from "../host/memory_host.ts";
 import { decodeEntry } from "../operations/entry_codec.ts";
 import { type Entry, type OpNumber, opNumber } from "../operations/effect.ts";
 import { Checkpoint, isStateFileName } from "./checkpoint.ts";
+import type { CommitHorizon } from "./commit_horizon.ts";
 import { DEFAULT_LOG_OPTIONS, Log, type LogOptions } from "./log.ts";
 import { RECORD_HEAD_BYTES } from "./log_file.ts";
 import { type Manifest, readManifest, readProven } from "./manifest.ts";
@@ -29,6 +33,7 @@ import { BlockCache } from "./table/block_cache.ts";
 import type { TablePiece } from "./table/part_set.ts";
 import { type SegmentFiles, segmentFilesIn } from "./table/segment_files.ts";
 import { type SnapshotHorizon, TableStore } from "./table/table_store.ts";
+import { UncommittedLog } from "./uncommitted_log.ts";
 
 /** How to open storage. */
 export interface StorageOptions {
@@ -42,6 +47,16 @@ export interface StorageOptions {
   readonly checkpointLogBytes?: number;
   /** Sizes of the log's files and buffers. */
   readonly log?: LogOptions;
+  /** The directory is that of a member of a replication group. */
+  readonly member?: MemberStorage;
+}
+
+/** What storage must know of the replication group that its log belongs to. */
+export interface MemberStorage {
+  /** The commit number. */
+  readonly horizon: CommitHorizon;
+  /** Entries above this op stay in the log and are not replayed. All up to it are committed. */
+  readonly replayTo: number;
 }
 
 /** What was found at opening. */
@@ -113,6 +128,10 @@ export class StorageEngine {
   readonly #files: SegmentFiles;
   readonly #cache: BlockCache;
   readonly #checkpointLogBytes: number;
+  readonly #replayTo: number;
+  readonly #committed: CommitHorizon;
+  /** Set at a member of a replication group. */
+  readonly #uncommitted: UncommittedLog | null;
   readonly #tables = new Map<number, TableStore>();
   /** Tables that got indexes which their segments do not have yet. */
   readonly #indexing = new Set<TableStore>();
@@ -127,7 +146,8 @@ export class StorageEngine {
   /** Bytes of log up to the op of the installed checkpoint. */
   #installedMark = 0;
   #isReplaying = true;
-  #replayedBytes = 0;
+  /** Bytes of the records that were applied since the checkpoint that was found at opening. */
+  #appliedBytes = 0;
   #working: Promise<void> | null = null;
   /** Why the checkpoint under way does not go on, and the bytes of log at which it tries again. */
   #diskFull: { readonly error: DatabaseError; readonly untilBytes: number } | null = null;
@@ -176,6 +196,14 @@ export class StorageEngine {
       joinPath(directory, LOG_DIRECTORY),
       checkpointOp,
       options.log ?? DEFAULT_LOG_OPTIONS,
+    );
+    const { member } = options;
+    this.#replayTo = Math.min(member?.replayTo ?? Infinity, this.log.lastOp);
+    this.#committed = member?.horizon ?? this.log;
+    assert(this.#committed.durableOp >= this.#replayTo, "what is replayed is committed");
+    this.#uncommitted = member === undefined ? null : new UncommittedLog(
+      member.horizon,
+      Math.min(LIMITS.uncommittedLogBytes, this.#checkpointLogBytes / 2),
     );
     this.log.onDurable(() => this.#release());
     this.#removeLeftOver(leftOver);
@@ -235,22 +263,29 @@ export class StorageEngine {
   }
 
   *#replay(after: OpNumber): Generator<RecoveredEntry> {
-    for (const { payload } of this.log.entries(after)) {
-      this.#replayedBytes += RECORD_HEAD_BYTES + payload.length;
-      yield { entry: decodeEntry(payload), payload };
+    if (after < this.#replayTo) {
+      for (const { op, payload } of this.log.entries(after)) {
+        yield { entry: decodeEntry(payload), payload };
+        if (op === this.#replayTo) break;
+      }
     }
-    assert(this.#replayedBytes === this.log.appendedBytes, "every entry of the log was replayed");
     this.#isReplaying = false;
   }
 
   /**
-   * Called by the state machine after each replayed entry: checkpoints begin at the same ops as they did before, and
-   * are finished at once.
+   * Called by the state machine after each entry. Whether a checkpoint begins after it is a function of the log's
+   * content alone, as long as the disk has space: the log has grown enough, or the entry asks for it. While the log is
+   * replayed it is finished at once.
    */
-  entryReplayed(op: OpNumber, encodeState: () => Uint8Array): void {
-    assert(this.#isReplaying, "replay is over");
-    if (!this.checkpointDue) return;
-    this.beginCheckpoint(op, encodeState);
+  entryApplied(
+    entry: { readonly op: OpNumber; readonly payloadBytes: number; readonly wantsCheckpoint: boolean },
+    encodeState: () => Uint8Array,
+  ): void {
+    this.#appliedBytes += RECORD_HEAD_BYTES + entry.payloadBytes;
+    this.#uncommitted?.add(entry.op, this.#appliedBytes);
+    if (!entry.wantsCheckpoint && !this.#isCheckpointDue) return;
+    this.beginCheckpoint(entry.op, encodeState);
+    if (!this.#isReplaying) return;
     this.#finishCheckpointNow();
     if (this.log.error !== null) throw this.log.error;
   }
@@ -296,13 +331,8 @@ export class StorageEngine {
     this.#tables.delete(id);
   }
 
-  get #logBytes(): number {
-    return this.#isReplaying ? this.#replayedBytes : this.log.appendedBytes;
-  }
-
-  /** Whether the log has grown enough; a function of its content alone, as long as the disk has space. */
-  get checkpointDue(): boolean {
-    return this.#logBytes - this.#checkpointMark >= this.#checkpointLogBytes && !this.#isPaused;
+  get #isCheckpointDue(): boolean {
+    return this.#appliedBytes - this.#checkpointMark >= this.#checkpointLogBytes && !this.#isPaused;
   }
 
   /** Op of the last finished checkpoint; 0 when there is none. */
@@ -313,11 +343,12 @@ export class StorageEngine {
   /**
    * Begins a checkpoint at `op`, the last one applied: freezes the tables and takes the state. A checkpoint that is
    * still under way is finished first, blocking. Does nothing when the last checkpoint is at this op already, or when
-   * the disk is too full to finish the one under way. Never raises: a failure stops the log.
+   * the one under way cannot be finished: the disk is too full, or its entry is not committed, against which
+   * {@link mustFinishFirst} guards. Never raises: a failure stops the log.
    */
   beginCheckpoint(op: OpNumber, encodeState: () => Uint8Array): void {
     if (this.log.error !== null || !this.#finishCheckpointNow()) return;
-    this.#checkpointMark = this.#logBytes;
+    this.#checkpointMark = this.#appliedBytes;
     for (const store of this.#tables.values()) store.releaseOldVersions();
     if (op === this.checkpointOp && this.#manifest !== null) return;
     this.#checkpoint = new Checkpoint(op, encodeState(), this.#tables, {
@@ -325,24 +356,46 @@ export class StorageEngine {
       directory: this.#directory,
       tablesDirectory: this.#tablesDirectory,
       log: this.log,
+      committed: this.#committed,
       previous: this.#manifest,
     });
   }
 
+  /** Whether a checkpoint is under way, however long it will take. */
+  get isCheckpointing(): boolean {
+    return this.#checkpoint !== null && !this.#isPaused && this.log.error === null;
+  }
+
   /**
    * Whether an entry of so many bytes would have to wait until the checkpoint under way is finished, blocking: the
-   * next one would be due. Whoever can wait drives {@link work} until it is done.
+   * next one would be due. In a replication group also whether the log would be too far ahead of the commit number.
+   * Whoever can wait does so by {@link finishFirst} until it is done.
    */
   mustFinishFirst(entryBytes: number): boolean {
-    if (this.#checkpoint === null || this.#isPaused || this.log.error !== null) return false;
+    if (this.#uncommitted?.isFull(entryBytes) === true && this.log.error === null) return true;
+    if (!this.isCheckpointing) return false;
     const margin = this.#checkpointLogBytes / 64;
-    return this.#logBytes - this.#checkpointMark + entryBytes + margin >= this.#checkpointLogBytes;
+    return this.#appliedBytes - this.#checkpointMark + entryBytes + margin >= this.#checkpointLogBytes;
+  }
+
+  /**
+   * Goes on for about that long with what {@link mustFinishFirst} waits for. Rejects when this member of a replication
+   * group stops ordering entries meanwhile.
+   */
+  async finishFirst(budgetMicroseconds: number): Promise<void> {
+    const checkpoint = this.#checkpoint;
+    if (this.hasWork) await this.work(budgetMicroseconds);
+    else if (checkpoint?.isBuilt === true && checkpoint.isCommitted) {
+      await this.log.whenDurable(checkpoint.op);
+    } else if (this.#uncommitted !== null) await this.#committed.whenDurable(this.#committed.durableOp + 1);
+    await this.#host.timers.yieldToLoop();
   }
 
   /** Whether no checkpoint is under way any more. */
   #finishCheckpointNow(): boolean {
     const checkpoint = this.#checkpoint;
     if (checkpoint === null) return true;
+    if (this.#uncommitted !== null && !checkpoint.isCommitted) return false;
     try {
       this.#installed(checkpoint, checkpoint.finishNow());
       return true;
@@ -373,7 +426,7 @@ export class StorageEngine {
 
   #checkpointFailed(error: unknown): void {
     if (error instanceof DatabaseError && error.code === SQLSTATE.diskFull) {
-      this.#diskFull = { error, untilBytes: this.#logBytes + LIMITS.checkpointRetryLogBytes };
+      this.#diskFull = { error, untilBytes: this.#appliedBytes + LIMITS.checkpointRetryLogBytes };
       return;
     }
     this.#checkpoint?.abandon();
@@ -386,13 +439,20 @@ export class StorageEngine {
   }
 
   get #isPaused(): boolean {
-    return this.#diskFull !== null && this.#logBytes < this.#diskFull.untilBytes;
+    return this.#diskFull !== null && this.#appliedBytes < this.#diskFull.untilBytes;
   }
 
   /** Whether {@link work} has anything to do. */
   get hasWork(): boolean {
     if (this.log.error !== null || this.#isPaused) return false;
-    return this.#checkpoint !== null || this.#indexing.size > 0 || this.#isTruncated;
+    return this.#isCheckpointAtWork || this.#indexing.size > 0 || this.#isTruncated;
+  }
+
+  /** Whether {@link work} can go on with the checkpoint under way; that of a member may wait for its commit. */
+  get #isCheckpointAtWork(): boolean {
+    const checkpoint = this.#checkpoint;
+    if (checkpoint === null) return false;
+    return this.#uncommitted === null || !checkpoint.isBuilt || checkpoint.isInstallable;
   }
 
   /**
@@ -418,7 +478,7 @@ export class StorageEngine {
       }
       return;
     }
-    if (checkpoint === null) {
+    if (checkpoint === null || !this.#isCheckpointAtWork) {
       this.#buildIndexes(budgetMicroseconds);
       return;
     }
@@ -427,8 +487,10 @@ export class StorageEngine {
       const deadline = this.#host.clock.monotonic() + budgetMicroseconds;
       while (!checkpoint.buildStep()) if (this.#host.clock.monotonic() >= deadline) return;
       await checkpoint.sync(isCurrent);
+      // The entry of a member's checkpoint may never become durable.
+      if (this.#uncommitted === null && isCurrent()) await this.log.whenDurable(checkpoint.op);
       // A commit may have needed the next checkpoint meanwhile and finished this one.
-      if (!isCurrent()) return;
+      if (!isCurrent() || !checkpoint.isInstallable) return;
       this.#installed(checkpoint, checkpoint.install());
       this.#checkpoints++;
       // No statement is under way here: without readers what was replaced can go now, not after the next commits.
@@ -463,36 +525,38 @@ export class StorageEngine {
   /** Drives the checkpoint under way to its end, in slices. */
   async #finishCheckpoint(): Promise<void> {
     this.#diskFull = null;
-    while (this.#checkpoint !== null) {
-      await this.work(CHECKPOINT_SLICE_MICROSECONDS);
+    while (this.#checkpoint !== null && this.log.error === null) {
+      await this.finishFirst(CHECKPOINT_SLICE_MICROSECONDS);
       const diskFull = this.#diskFullError();
       if (diskFull !== null) throw diskFull;
-      await this.#host.timers.yieldToLoop();
     }
     if (this.log.error !== null) throw this.log.error;
   }
 
   /**
-   * Copies the database to a directory, which must be empty or missing, while writes go on. Answers the op of which
-   * the copy has exactly the state; it is `minimumOp` or later. `whenIdle` answers what to wait for while an entry is
-   * applied in steps. Raises 55000 when the directory holds something.
+   * Makes a checkpoint of the newest state: `begin` begins it, in the turn in which nothing is under way any more.
+   * `whenIdle` answers what to wait for while an entry is applied in steps.
    */
-  async snapshotTo(
-    directory: string,
-    encodeState: () => Uint8Array,
-    minimumOp: OpNumber,
-    whenIdle: () => Promise<void> | null = () => null,
-  ): Promise<OpNumber> {
-    prepareSnapshotDirectory(this.#snapshotDisk, directory);
-    await this.#finishCheckpoint();
-    for (let busy = whenIdle(); busy !== null; busy = whenIdle()) {
-      await busy;
+  async makeCheckpoint(begin: () => void, whenIdle: () => Promise<void> | null = () => null): Promise<void> {
+    for (;;) {
       await this.#finishCheckpoint();
+      const busy = whenIdle();
+      if (busy !== null) await busy;
+      else if (this.#checkpoint === null) break;
     }
     // From here to the freeze nothing else runs, so the state is that of the newest op.
-    assert(this.log.lastOp >= minimumOp, `op ${minimumOp} is not in the log`);
-    this.beginCheckpoint(this.log.lastOp, encodeState);
+    begin();
     await this.#finishCheckpoint();
+  }
+
+  /**
+   * Copies the database to a directory, which must be empty or missing, while writes go on; `makeCheckpoint` makes
+   * the one that is copied. Answers the op of which the copy has exactly the state. Raises 55000 when the directory
+   * holds something.
+   */
+  async snapshotTo(directory: string, makeCheckpoint: () => Promise<void>): Promise<OpNumber> {
+    prepareSnapshotDirectory(this.#snapshotDisk, directory);
+    await makeCheckpoint();
     const manifest = assertDefined(this.#manifest, "manifest");
     await copySnapshot({
       disk: this.#disk,
@@ -537,8 +601,9 @@ export class StorageEngine {
   }
 
   #isWorthCheckpoint(): boolean {
-    if (this.#isMemory || this.log.lastOp === this.checkpointOp) return false;
-    if (this.#logBytes - this.#installedMark >= LIMITS.settledLogBytes) return true;
+    // A member makes no checkpoint that the others do not make.
+    if (this.#isMemory || this.#uncommitted !== null || this.log.lastOp === this.checkpointOp) return false;
+    if (this.#appliedBytes - this.#installedMark >= LIMITS.settledLogBytes) return true;
     for (const store of this.#tables.values()) if (store.hasUnnamedIndexes) return true;
     return false;
   }
@@ -553,7 +618,7 @@ export class StorageEngine {
     return {
       syncs: this.log.syncs,
       checkpoints: this.#checkpoints,
-      logBytes: this.log.appendedBytes - this.#installedMark,
+      logBytes: this.#appliedBytes - this.#installedMark,
       tableBytes,
       memoryBytes,
       cacheBytes: this.#cache.bytes,

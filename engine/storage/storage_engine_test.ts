@@ -45,10 +45,9 @@ class ToyMachine {
       equal(state, { op: checkpointOp });
       this.lastOp = checkpointOp;
     }
-    for (const { entry } of storage.recovered.entries()) {
+    for (const { entry, payload } of storage.recovered.entries()) {
       strictEqual(entry.op, this.lastOp + 1);
-      this.#apply(entry);
-      storage.entryReplayed(entry.op, this.encodeState);
+      this.#apply(entry, payload.length);
     }
   }
 
@@ -56,12 +55,21 @@ class ToyMachine {
 
   commit(effects: Effect[]): void {
     const entry: Entry = { op: opNumber(this.lastOp + 1), timestamp: 0, client: null, effects };
-    this.storage.log.append(entry.op, encodeEntry(entry));
-    this.#apply(entry);
-    if (this.storage.checkpointDue) this.storage.beginCheckpoint(entry.op, this.encodeState);
+    const payload = encodeEntry(entry);
+    this.storage.log.append(entry.op, payload);
+    this.#apply(entry, payload.length);
   }
 
-  #apply({ op, effects }: Entry): void {
+  /** Copies a checkpoint of the newest state. */
+  snapshotTo(directory: string): Promise<number> {
+    const { storage } = this;
+    return storage.snapshotTo(
+      directory,
+      () => storage.makeCheckpoint(() => storage.beginCheckpoint(opNumber(this.lastOp), this.encodeState)),
+    );
+  }
+
+  #apply({ op, effects }: Entry, payloadBytes: number): void {
     const { storage } = this;
     for (const effect of effects) {
       switch (effect.kind) {
@@ -93,6 +101,7 @@ class ToyMachine {
       }
     }
     this.lastOp = op;
+    storage.entryApplied({ op, payloadBytes, wantsCheckpoint: false }, this.encodeState);
   }
 
   /** What is in a table, by id; read by scan and checked by find and by index. */
@@ -375,12 +384,12 @@ Deno.test("StorageEngine.snapshotTo() copies one state while writes go on", asyn
     const history: Effect[][] = [];
     const machine = await open(host);
     await run(machine, random, history, 100, () => host.step());
-    const copying = machine.storage.snapshotTo("copy", machine.encodeState, opNumber(machine.lastOp));
+    const copying = machine.snapshotTo("copy");
     await run(machine, random, history, 40, () => host.step());
     const copied = await host.settle(copying);
     ok(copied >= 100 && copied <= machine.lastOp);
     await rejects(
-      machine.storage.snapshotTo("copy", machine.encodeState, opNumber(machine.lastOp)),
+      machine.snapshotTo("copy"),
       (error) => error instanceof DatabaseError && error.code === "55000",
     );
     await run(machine, random, history, 150, () => host.step());
@@ -533,7 +542,7 @@ Deno.test("StorageEngine refuses statements on a full disk, opens on it, and goe
     strictEqual(first.lastOp, history.length - 1, "the refused transaction left nothing");
     checkState(first, modelOf(history, first.lastOp), "full");
     await rejects(
-      host.settle(first.storage.snapshotTo("copy", first.encodeState, opNumber(first.lastOp))),
+      host.settle(first.snapshotTo("copy")),
       (error) => error instanceof DatabaseError && error.code === "53100",
     );
     await host.settle(first.storage.close());
@@ -543,7 +552,7 @@ Deno.test("StorageEngine refuses statements on a full disk, opens on it, and goe
     host.disk.faults = { ...host.disk.faults, capacityBytes: 10_000_000 };
     await run(second, new SeededRandom(seed), history, 100, () => host.step());
     const copied = await host.settle(
-      second.storage.snapshotTo("copy2", second.encodeState, opNumber(second.lastOp)),
+      second.snapshotTo("copy2"),
     );
     strictEqual(copied, second.lastOp);
     strictEqual(second.storage.checkpointOp, second.lastOp);
@@ -561,7 +570,7 @@ Deno.test("StorageEngine in memory copies a snapshot to the disk of its host", a
   const history: Effect[][] = [];
   await run(machine, new SeededRandom(20), history, 60, () => host.step());
   const copied = await host.settle(
-    machine.storage.snapshotTo("copy", machine.encodeState, opNumber(machine.lastOp)),
+    machine.snapshotTo("copy"),
   );
   const copy = await open(host, "copy");
   strictEqual(copy.lastOp, copied);

@@ -89,6 +89,7 @@ export class ValueVerification {
         else if (effect.change.kind === "drop_table") this.#wrong.delete(effect.change.tableId);
         break;
       case "sequence":
+      case "checkpoint":
         break;
     }
   }

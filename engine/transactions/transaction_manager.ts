@@ -254,14 +254,15 @@ export class TransactionManager {
       });
       transaction.isCommitted = true;
       if (record !== null) this.#remember({ op, ...record });
-      if (transaction.hasDdl) this.#catalogChanged(transaction);
+      if (transaction.hasDdl) this.catalogChanged(transaction);
       return op;
     } finally {
       this.end(transaction);
     }
   }
 
-  #catalogChanged(by: Transaction): void {
+  /** An entry has changed the catalog: that of this transaction, or null if another node has made it. */
+  catalogChanged(by: Transaction | null): void {
     for (const other of this.#active) if (other !== by) other.catalogChanged();
   }
 
@@ -316,7 +317,7 @@ export class TransactionManager {
       }
       for (const tableId of rewritten) bulk.push({ tableId, batch: null });
       this.#remember({ op, writes: [], bulk });
-      if (transaction.hasDdl) this.#catalogChanged(transaction);
+      if (transaction.hasDdl) this.catalogChanged(transaction);
       while (!this.locks.releaseSome(transaction, LOCKS_AT_ONCE)) yield;
       return op;
     } finally {
@@ -455,6 +456,7 @@ export class TransactionManager {
           break;
         case "ddl":
         case "sequence":
+        case "checkpoint":
           break;
       }
     }

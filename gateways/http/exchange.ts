@@ -3,7 +3,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { SQLSTATE } from "../../engine/base/errors.ts";
-import type { Engine } from "../../engine/session/engine.ts";
+import type { Session } from "../../engine/session/session.ts";
 import type { OpNumber } from "../../engine/operations/effect.ts";
 import { type HttpFailure, httpFailure } from "./failure.ts";
 import type { LineTarget } from "./json_sink.ts";
@@ -95,14 +95,14 @@ export function failureReply(failure: HttpFailure): HttpReply {
 /** Sends lines while a statement runs, each part once what it can have read is durable. */
 export class LineStream implements LineTarget {
   readonly #response: ServerResponse;
-  readonly #engine: Engine;
+  readonly #session: Session;
   #tail: Promise<void> = Promise.resolve();
   #waitingBytes = 0;
   #hasBegun = false;
 
-  constructor(response: ServerResponse, engine: Engine) {
+  constructor(response: ServerResponse, session: Session) {
     this.#response = response;
-    this.#engine = engine;
+    this.#session = session;
   }
 
   /** Whether the status has been decided already: success. */
@@ -120,7 +120,7 @@ export class LineStream implements LineTarget {
   }
 
   sendLines(bytes: Uint8Array<ArrayBuffer>): void {
-    this.#push(bytes, this.#engine.lastOp, false);
+    this.#push(bytes, this.#session.engine.lastOp, false);
   }
 
   /** The last lines. */
@@ -139,7 +139,7 @@ export class LineStream implements LineTarget {
   }
 
   async #write(bytes: Uint8Array, op: OpNumber, isLast: boolean): Promise<void> {
-    if (op > this.#engine.durableOp) await this.#engine.whenDurable(op);
+    if (op > this.#session.engine.durableOp) await this.#session.whenDurable(op);
     const response = this.#response;
     if (response.destroyed) return;
     if (!response.headersSent) {

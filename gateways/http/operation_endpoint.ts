@@ -56,7 +56,7 @@ export async function answerOperation(exchange: OperationExchange): Promise<numb
 async function answerDirectly(exchange: OperationExchange, session: Session): Promise<number> {
   const { engine, response, operation } = exchange;
   // Of several statements only the last is answered, so that nothing may leave before it is known which that is.
-  const stream = exchange.lines && !mayHoldSeveral(operation) ? new LineStream(response, engine) : null;
+  const stream = exchange.lines && !mayHoldSeveral(operation) ? new LineStream(response, session) : null;
   const answer = new Answer(session, exchange, stream);
   try {
     await answer.run();
@@ -71,7 +71,7 @@ async function answerDirectly(exchange: OperationExchange, session: Session): Pr
   const { body, op } = answer.finish();
   if (stream !== null && answer.isLines) await stream.end(body, op);
   else {
-    if (op > engine.durableOp) await engine.whenDurable(op);
+    if (op > engine.durableOp) await session.whenDurable(op);
     sendReply(response, { status: 200, contentType: answer.isLines ? LINES_TYPE : JSON_TYPE, body });
   }
   return 200;
@@ -108,7 +108,7 @@ async function answerOnce(
     }
     throw error;
   }
-  if (once.durableOp > engine.durableOp) await engine.whenDurable(once.durableOp);
+  if (once.durableOp > engine.durableOp) await session.whenDurable(once.durableOp);
   const reply = readKeptReply(once.reply);
   sendReply(exchange.response, reply);
   return reply.status;

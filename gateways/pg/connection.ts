@@ -304,7 +304,13 @@ export class Connection {
       encryption: this.#login.encryption,
     });
     this.#session = session;
-    session.onTerminated((error) => this.terminate(error));
+    session.onTerminated((error, { losesAnswers }) => {
+      if (losesAnswers) {
+        this.#sink.abandon();
+        this.#output.dropGated(this.#context.engine.durableOp);
+      }
+      this.terminate(error);
+    });
     this.#extended = new ExtendedQuery(session, this.#output, this.#sink);
     this.#state = "ready";
     this.#input.maximumBytes = PG_LIMITS.maximumMessageBytes;

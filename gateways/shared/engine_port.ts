@@ -2,7 +2,6 @@
  * What gateways need of the engine and its sessions, as interfaces: the real classes satisfy them, and tests of a
  * protocol can stand in a scripted session for a database.
  */
-import type { DatabaseError } from "../../engine/base/errors.ts";
 import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
 import type { OpNumber } from "../../engine/operations/effect.ts";
 import type {
@@ -13,6 +12,7 @@ import type {
   StatementOutcome,
   TransactionStatus,
 } from "../../engine/statements/outcome.ts";
+import type { TerminationListener } from "../../engine/session/interruption.ts";
 import type { NotificationReceiver } from "../../engine/session/notifications.ts";
 import type { ResultColumn } from "../../engine/sql/plan/plan.ts";
 import type { SqlType } from "../../engine/types/sql_type.ts";
@@ -68,7 +68,7 @@ export interface SessionPort {
   takeNotices(): readonly Notice[];
   cancel(): void;
   /** Called when the session is ended from outside; the listener is to close it. */
-  onTerminated(listener: (error: DatabaseError) => void): void;
+  onTerminated(listener: TerminationListener): void;
   close(): void;
 }
 
@@ -82,6 +82,7 @@ export interface EnginePort {
       readonly database?: string;
       readonly settings?: Readonly<Record<string, string>>;
       readonly encryption?: SessionEncryption | null;
+      readonly readFrom?: "follower";
     },
   ): SessionPort;
   sessionById(

@@ -211,6 +211,15 @@ export class OutputBuffer {
     return this.#gateOps.length > 0 && (this.#gateOps.at(-1) as number) > durableOp;
   }
 
+  /** Takes back everything that waits for an op, which will never become durable, and all behind it. */
+  dropGated(durableOp: number): void {
+    const first = this.#gateOps.findIndex((op) => op > durableOp);
+    if (first < 0) return;
+    this.#released = this.#gatePositions[first] as number;
+    this.#length = this.#released - this.#base;
+    this.#gateOps.length = this.#gatePositions.length = first;
+  }
+
   /** What may be sent now, or null. The bytes belong to the caller until {@link recycle}. */
   take(durableOp: number): Uint8Array<ArrayBuffer> | null {
     let satisfied = 0;

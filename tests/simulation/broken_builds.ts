@@ -30,7 +30,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
     name: "commits are acknowledged before they are durable",
     file: "engine/session/engine.ts",
     changes: [[
-      "return this.storage.log.whenDurable(op);",
+      "return this.#state.horizon.whenDurable(op);",
       "return op > 0 ? Promise.resolve() : Promise.resolve();",
     ]],
   },

@@ -72,7 +72,7 @@ async function runCopyFrom(
       { position: name.position + 1, hint: `Use REFRESH ${quoted(name.name)} to fill it.` },
     );
   }
-  if (!isTemporarySchema(table.schema)) session.requireWritable("COPY FROM");
+  if (session.isFollower || !isTemporarySchema(table.schema)) session.requireWritable("COPY FROM");
   const target = copyFrom(session, table, statement, settings);
   await sink.copyIn(
     { binary: settings.format === "binary", columnCount: target.columnCount },

@@ -171,10 +171,15 @@ export function runUtility(
       for (const table of statement.tables) session.resolveTable(table);
       return session.outcome("ANALYZE", null, "done");
     case "checkpoint":
+      if (session.isFollower) session.requireWritable("CHECKPOINT");
       return session.engine.checkpoint().then(() => session.outcome("CHECKPOINT", null, "done"));
     case "listen":
     case "notify":
     case "unlisten": {
+      // Messages are delivered where they are committed.
+      if (session.isFollower && statement.kind !== "unlisten") {
+        session.requireWritable(statement.kind.toUpperCase());
+      }
       const payload = statement.kind === "notify" ? statement.payload ?? "" : "";
       const { processId } = session;
       session.engine.notifications.add(

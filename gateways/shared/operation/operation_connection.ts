@@ -81,9 +81,10 @@ export class OperationConnection implements ReplyTarget {
       settings: { application_name: "" },
       encryption: options.encryption ?? null,
     });
-    this.session.onTerminated((error) => {
+    this.session.onTerminated((error, { losesAnswers }) => {
       this.session.cancel(error);
       this.#copy?.abort(error);
+      if (losesAnswers) this.#outbox.endWith(this.#failure(this.#current?.number ?? 0n, error));
       this.#end(0n, error, "shutdown");
       this.session.close();
     });
@@ -368,12 +369,16 @@ export class OperationConnection implements ReplyTarget {
   }
 
   #answerFailure(number: bigint, error: unknown): void {
+    // An error can tell of an entry too, such as the duplicate of a key that was just written.
+    this.#outbox.push(this.#failure(number, error), this.#engine.lastOp);
+  }
+
+  #failure(number: bigint, error: unknown): Uint8Array {
     const writer = new ByteWriter();
     writeFramed(writer, (each) => {
       writeReply(each, { kind: "error", number, status: this.session.status, failure: failureOf(error) });
     });
-    // An error can tell of an entry too, such as the duplicate of a key that was just written.
-    this.#outbox.push(writer.finish(), this.#engine.lastOp);
+    return writer.finish();
   }
 
   /** A message that breaks the protocol. */

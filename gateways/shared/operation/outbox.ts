@@ -75,6 +75,8 @@ export class Outbox {
   #held: Held[] = [];
   #heldBytes = 0;
   #closed = false;
+  /** Nothing more is taken. */
+  #isOver = false;
   #waiters: (() => void)[] = [];
   #handOverWaiters: (() => void)[] = [];
 
@@ -85,9 +87,19 @@ export class Outbox {
 
   /** Adds messages that may leave when the op is durable. */
   push(bytes: Uint8Array, op: number): void {
-    if (this.#closed || bytes.length === 0) return;
+    if (this.#closed || this.#isOver || bytes.length === 0) return;
     this.#held.push({ bytes, op });
     this.#heldBytes += bytes.length;
+  }
+
+  /** Sends last messages at once in the place of those whose op is not durable, and takes no more. */
+  endWith(bytes: Uint8Array): void {
+    this.flush();
+    this.#held = [];
+    this.#heldBytes = 0;
+    this.push(bytes, 0);
+    this.flush();
+    this.#isOver = true;
   }
 
   /** Whether nothing waits here or in the transport. */

@@ -1,0 +1,43 @@
+/**
+ * Between an engine and the member of a replication group that it is the state of: what each of them asks of the other.
+ */
+import type { Horizon } from "../storage/commit_horizon.ts";
+
+/** What an engine asks of its member. */
+export interface MemberSeat {
+  /** The commit number: answers wait for it, and checkpoints. The member moves it. */
+  readonly horizon: Horizon;
+  /** Entries up to this op are committed and applied when the engine is opened; those above it stay in the log. */
+  readonly replayTo: number;
+  /** The view that the member is in. */
+  readonly viewNumber: number;
+  /** The engine has appended entries and applied them; called at most once in each turn. */
+  appended(): void;
+}
+
+/** What a member asks of its engine. */
+export interface SeatedEngine {
+  /** The last op applied. */
+  readonly appliedOp: number;
+  /** The digest of the log at `appliedOp`. */
+  readonly appliedDigest: bigint;
+  /** This member has become the primary, its state is that of its whole log: sessions may begin. */
+  startServing(): void;
+  /**
+   * It is the primary no more: its sessions end, each with what is known of what it asked for. When this returns no
+   * commit is under way, and nobody waits for an op above the commit number.
+   */
+  stopServing(): void;
+  /**
+   * Applies the entry of `appliedOp + 1`, which is in the log. null: it is applied; otherwise that is so when the
+   * promise resolves, and nothing else may be applied until then.
+   */
+  applyEntry(op: number, payload: Uint8Array): Promise<void> | null;
+  /**
+   * Gives the state up, without a checkpoint: all sessions end, at once; the promise resolves when the log is durable
+   * and all files are closed.
+   */
+  abandon(): Promise<void>;
+  /** After {@link abandon}: opens the directory again, from its checkpoint up to `replayTo`. */
+  reopen(): Promise<void>;
+}

@@ -1,0 +1,415 @@
+/**
+ * An engine as the state of a member of a replication group: what it answers while the commit number lags behind, what
+ * clients learn when it stops being the primary, and that a backup's state and files are those of the primary.
+ */
+import { deepStrictEqual, ok, rejects, strictEqual, throws } from "node:assert/strict";
+import { DatabaseError } from "../base/errors.ts";
+import { memoryHost } from "../host/memory_host.ts";
+import type { MemberSeat } from "../replication/member_seat.ts";
+import { RowBuffer } from "../statements/row_buffer.ts";
+import { Horizon } from "../storage/commit_horizon.ts";
+import { Engine, type EngineOptions } from "./engine.ts";
+import type { Session } from "./session.ts";
+
+class Seat implements MemberSeat {
+  readonly horizon = new Horizon(0);
+  replayTo = 0;
+  viewNumber = 3;
+  announced = 0;
+
+  appended(): void {
+    this.announced++;
+  }
+}
+
+type Options = Partial<EngineOptions>;
+
+class Member {
+  readonly seat: Seat;
+  readonly host: ReturnType<typeof memoryHost>;
+  readonly engine: Engine;
+  #fedOp = 0;
+
+  private constructor(seat: Seat, host: ReturnType<typeof memoryHost>, engine: Engine) {
+    this.seat = seat;
+    this.host = host;
+    this.engine = engine;
+  }
+
+  static async open(options: Options = {}): Promise<Member> {
+    const seat = new Seat(), host = memoryHost();
+    return new Member(seat, host, await Engine.open({ host, directory: "data", member: seat, ...options }));
+  }
+
+  static async primary(options: Options = {}): Promise<Member> {
+    const member = await Member.open(options);
+    member.engine.startServing();
+    return member;
+  }
+
+  /** Everything is committed as soon as it is durable here. */
+  commitAlone(): this {
+    const { storage } = this.engine;
+    storage.log.onDurable((op) => this.seat.horizon.advance(op));
+    return this;
+  }
+
+  /** Stores what another member has in its log and this one has not, and applies it. */
+  async follow(primary: Member): Promise<void> {
+    const { engine, seat } = this;
+    const entries = [...primary.engine.storage.log.entries(this.#fedOp)].map(({ op, payload }) => ({
+      op,
+      payload: payload.slice(),
+    }));
+    for (const { op, payload } of entries) {
+      engine.storage.log.append(op, payload);
+      this.#fedOp = op;
+    }
+    for (const { op, payload } of entries) {
+      seat.horizon.advance(op);
+      await engine.applyEntry(op, payload);
+    }
+  }
+
+  /** All files of the data directory but the log's. */
+  files(): Map<string, string> {
+    const files = new Map<string, string>();
+    for (const folder of ["data", "data/tables"]) {
+      for (const name of this.host.disk.list(folder)) {
+        if (name === "log" || name === "tables") continue;
+        const file = this.host.disk.openFile(`${folder}/${name}`, { create: false, write: false });
+        const bytes = new Uint8Array(file.size);
+        file.readAt(0, bytes);
+        files.set(`${folder}/${name}`, bytes.toHex());
+      }
+    }
+    return files;
+  }
+}
+
+async function run(
+  session: Session,
+  sql: string,
+): Promise<{ rows: readonly (readonly unknown[])[]; op: number }> {
+  const sink = new RowBuffer();
+  let op = 0;
+  await session.simple(sql, sink, (outcome) => op = Math.max(op, outcome.durableOp));
+  return { rows: sink.rows, op };
+}
+
+async function failure(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof DatabaseError) return error.code;
+    throw error;
+  }
+  return "00000";
+}
+
+Deno.test("A primary's answers wait for the commit number, also those of reads", async () => {
+  const { engine, seat } = await Member.primary();
+  const writer = engine.openSession(), reader = engine.openSession();
+  strictEqual(engine.role, "primary");
+  strictEqual(engine.viewNumber, 3);
+  const created = await run(writer, "CREATE TABLE t (id int PRIMARY KEY)");
+  seat.horizon.advance(created.op);
+  const { op } = await run(writer, "INSERT INTO t VALUES (1)");
+  ok(seat.announced >= 1);
+  await engine.storage.log.whenDurable(op);
+  const read = await run(reader, "SELECT * FROM t");
+  deepStrictEqual(read.rows.map((row) => row.map(Number)), [[1]]);
+  strictEqual(read.op, op, "what was read is durable here, and not committed");
+  let isAnswered = false;
+  const answered = reader.whenDurable(op).then(() => isAnswered = true);
+  await engine.yieldToLoop();
+  strictEqual(isAnswered, false);
+  seat.horizon.advance(op);
+  await answered;
+  strictEqual((await run(reader, "SELECT * FROM t")).op, 0);
+  await engine.close();
+});
+
+Deno.test("Engine.stopServing() ends each session with what is known of what it asked for", async () => {
+  const { engine, seat } = await Member.primary();
+  const setUp = await run(engine.openSession(), "CREATE TABLE t (id int PRIMARY KEY, a int)");
+  seat.horizon.advance(setUp.op);
+  const ends = new Map<string, string>();
+  const open = (name: string): Session => {
+    const session = engine.openSession();
+    session.onTerminated((error, { losesAnswers }) => {
+      ok(losesAnswers);
+      ends.set(name, error.code);
+      session.close();
+    });
+    return session;
+  };
+  open("idle");
+  const answered = open("write answered");
+  const first = await run(answered, "INSERT INTO t VALUES (1, 1)");
+  seat.horizon.advance(first.op);
+  const inBlock = open("in a block");
+  await run(inBlock, "BEGIN");
+  await run(inBlock, "INSERT INTO t VALUES (3, 3)");
+  const failed = open("in a failed block");
+  await run(failed, "BEGIN");
+  await failure(run(failed, "SELECT 1 / 0"));
+  const written = await run(open("write unanswered"), "INSERT INTO t VALUES (2, 2)");
+  const committed = open("commit unanswered");
+  await run(committed, "BEGIN; INSERT INTO t VALUES (4, 4)");
+  await run(committed, "COMMIT");
+  const read = open("read unanswered");
+  const seen = await run(read, "SELECT count(*) FROM t");
+  const running = [
+    ["read running", run(open("read running"), "SELECT sum(a) FROM generate_series(1, 3000000) AS g (a)")],
+    [
+      "write running",
+      run(open("write running"), "INSERT INTO t SELECT g, 0 FROM generate_series(10, 900000) AS g"),
+    ],
+    [
+      "waits for a lock",
+      run(open("waits for a lock"), "UPDATE t SET a = 5 WHERE id = 3; INSERT INTO t VALUES (3, 1)"),
+    ],
+  ] as const;
+  const outcomes = running.map(([name, each]) => failure(each).then((code) => [name, code] as const));
+  await engine.yieldToLoop();
+  const waiting = [
+    failure(read.whenDurable(seen.op)),
+    failure(engine.whenDurable(written.op as never)),
+  ];
+  engine.stopServing();
+  strictEqual(engine.role, "backup");
+  deepStrictEqual(
+    Object.fromEntries(ends),
+    {
+      "idle": "57P01",
+      "write answered": "57P01",
+      "in a block": "40001",
+      "in a failed block": "40001",
+      "write unanswered": "40003",
+      "commit unanswered": "40003",
+      "read unanswered": "57P01",
+      "read running": "57P01",
+      "write running": "40003",
+      "waits for a lock": "40003",
+    },
+  );
+  deepStrictEqual(await Promise.all(waiting), ["57P01", "40003"]);
+  deepStrictEqual(Object.fromEntries(await Promise.all(outcomes)), {
+    "read running": "57P01",
+    "write running": "40003",
+    "waits for a lock": "40003",
+  });
+  throws(() => engine.openSession(), { code: "57P03" });
+  strictEqual([...engine.sessions].length, 0);
+  strictEqual(engine.manager.activeCount, 0);
+  strictEqual(engine.manager.locks.count, 0);
+  // What it appended comes to be committed after all, and it is the primary once more.
+  seat.horizon.advance(engine.lastOp);
+  engine.startServing();
+  const again = engine.openSession();
+  deepStrictEqual((await run(again, "SELECT id FROM t ORDER BY id")).rows.map((row) => Number(row[0])), [
+    1,
+    2,
+    4,
+  ]);
+  await engine.close();
+});
+
+Deno.test("Engine.stopServing() takes a large commit back, or completes it when its entry is in the log", async () => {
+  for (let stop = 0; stop < 40; stop++) {
+    const { engine, seat } = await Member.primary();
+    const session = engine.openSession();
+    const { op } = await run(session, "CREATE TABLE t (id int PRIMARY KEY, a text)");
+    seat.horizon.advance(op);
+    const loading = failure(
+      run(session, "INSERT INTO t SELECT g, repeat('x', 200) FROM generate_series(1, 6000) AS g"),
+    );
+    while (!engine.manager.isCommitting) await engine.yieldToLoop();
+    for (let turn = 0; turn < stop; turn++) await engine.yieldToLoop();
+    const isDone = !engine.manager.isCommitting;
+    engine.stopServing();
+    strictEqual(engine.storage.log.error, null);
+    strictEqual(engine.storage.log.lastOp, engine.lastOp, `stopped after ${stop} turns`);
+    ok(engine.lastOp === op || engine.lastOp === op + 1);
+    strictEqual(await loading, isDone ? "00000" : "40003");
+    const follower = engine.openSession({ readFrom: "follower" });
+    const { rows } = await run(follower, "SELECT count(*) FROM t");
+    strictEqual(Number(rows[0]?.[0]), engine.lastOp === op ? 0 : 6000);
+    await engine.close();
+    if (isDone) break;
+  }
+});
+
+Deno.test("A follower's session reads what is applied, and writes nothing", async () => {
+  const primary = (await Member.primary()).commitAlone();
+  const backup = await Member.open();
+  const session = primary.engine.openSession();
+  await run(session, "CREATE TABLE t (id int PRIMARY KEY); CREATE SEQUENCE s; INSERT INTO t VALUES (1)");
+  await run(session, "CREATE TEMP TABLE mine (a int); INSERT INTO mine VALUES (1)");
+  await backup.follow(primary);
+  strictEqual(backup.engine.lastOp, primary.engine.lastOp);
+  throws(() => backup.engine.openSession(), { code: "57P03" });
+  const follower = backup.engine.openSession({ readFrom: "follower" });
+  strictEqual((await run(follower, "SELECT id FROM t")).rows.length, 1);
+  const temporary = session.temporarySchema;
+  for (
+    const sql of [
+      "INSERT INTO t VALUES (2)",
+      "SELECT nextval('s')",
+      "SELECT setval('s', 7)",
+      "CREATE TABLE u (a int)",
+      "CREATE TEMP TABLE u (a int)",
+      `INSERT INTO ${temporary}.mine VALUES (2)`,
+      `COPY ${temporary}.mine FROM STDIN`,
+      "SELECT * FROM t FOR UPDATE",
+      "TRUNCATE t",
+      "COPY t FROM STDIN",
+      "DO $$ BEGIN INSERT INTO t VALUES (2); END $$",
+      "EXPLAIN ANALYZE DELETE FROM t",
+      "BEGIN READ WRITE; DELETE FROM t",
+      "ROLLBACK; SET default_transaction_read_only = off; DELETE FROM t",
+      "ROLLBACK; BEGIN; SET TRANSACTION READ WRITE; DELETE FROM t",
+      "ROLLBACK; LISTEN c",
+      "NOTIFY c",
+      "CHECKPOINT",
+    ]
+  ) {
+    strictEqual(await failure(run(follower, sql)), "25006", sql);
+    if (follower.status !== "idle") await run(follower, "ROLLBACK");
+  }
+  const request = { clientId: "0".repeat(32), sequence: 1n, digest: new Uint8Array(1) };
+  strictEqual(await failure(follower.once(request, () => new Uint8Array(), () => new Uint8Array())), "25006");
+  strictEqual(backup.engine.storage.log.lastOp, primary.engine.lastOp);
+  // A table that was read in an open transaction is altered by the primary.
+  await run(follower, "BEGIN");
+  await run(follower, "SELECT id FROM t");
+  await run(session, "ALTER TABLE t ADD COLUMN b int DEFAULT 4; INSERT INTO t VALUES (5, 5)");
+  await backup.follow(primary);
+  await run(follower, "SELECT id FROM t");
+  await run(follower, "COMMIT");
+  deepStrictEqual(
+    (await run(follower, "SELECT id, b FROM t ORDER BY id")).rows.map((row) => row.map(Number)),
+    [[1, 4], [5, 5]],
+  );
+  await backup.engine.close();
+  await primary.engine.close();
+});
+
+Deno.test("A backup that becomes the primary goes on from the log: sequences, row ids, temporary tables", async () => {
+  const primary = (await Member.primary()).commitAlone();
+  const backup = (await Member.open()).commitAlone();
+  const session = primary.engine.openSession();
+  await run(
+    session,
+    "CREATE TABLE t (a int); CREATE SEQUENCE s; CREATE TABLE u (id serial PRIMARY KEY, a int)",
+  );
+  await run(session, "SELECT nextval('s')");
+  await run(session, "INSERT INTO t VALUES (1), (2); INSERT INTO u (a) VALUES (1)");
+  await run(session, "CREATE TEMP TABLE mine (a int)");
+  await backup.follow(primary);
+  // Handed out and never committed.
+  await run(session, "BEGIN; SELECT nextval('s'); INSERT INTO t VALUES (3); INSERT INTO u (a) VALUES (2)");
+  primary.engine.stopServing();
+  // The new primary has a session of the same number as the one that had temporary tables.
+  backup.engine.openSession({ readFrom: "follower" });
+  backup.engine.startServing();
+  deepStrictEqual(backup.engine.machine.catalog.schemas.filter(({ name }) => name.includes("temp")), []);
+  const other = backup.engine.openSession();
+  deepStrictEqual(
+    (await run(other, "SELECT nextval('s'), nextval('s')")).rows.map((row) => row.map(Number)),
+    [[2, 3]],
+  );
+  await run(other, "INSERT INTO t VALUES (3); INSERT INTO u (a) VALUES (2)");
+  deepStrictEqual((await run(other, "SELECT max(id) FROM u")).rows.map((row) => row.map(Number)), [[2]]);
+  // The old one follows, and takes over once more.
+  await primary.follow(backup).catch(() => undefined);
+  await primary.engine.close();
+  await backup.engine.close();
+});
+
+Deno.test("Commits wait while the log is too far ahead of the commit number, and checkpoints for theirs", async () => {
+  const { engine, seat } = await Member.primary({ checkpointLogBytes: 1 << 16 });
+  const session = engine.openSession();
+  const created = await run(session, "CREATE TABLE t (id serial PRIMARY KEY, a text)");
+  seat.horizon.advance(created.op);
+  let done = 0;
+  const writing = (async () => {
+    for (let number = 0; number < 300; number++) {
+      await run(session, "INSERT INTO t (a) VALUES (repeat('y', 1000))");
+      done++;
+    }
+  })();
+  const settle = async (): Promise<void> => {
+    for (let turn = 0; turn < 40; turn++) await engine.yieldToLoop();
+  };
+  await settle();
+  const before = done;
+  ok(before >= 24 && before <= 34, `${before} rows of 1 KB are half of a checkpoint's log`);
+  strictEqual(engine.storage.checkpointOp, 0);
+  while (done < 300) {
+    seat.horizon.advance(engine.lastOp);
+    ok(engine.storage.checkpointOp <= seat.horizon.durableOp);
+    await settle();
+  }
+  await writing;
+  seat.horizon.advance(engine.lastOp);
+  await settle();
+  ok(engine.storage.checkpointOp > 200, `the last checkpoint is at op ${engine.storage.checkpointOp}`);
+  // CHECKPOINT is an entry.
+  const asked = run(session, "CHECKPOINT");
+  await settle();
+  ok(engine.storage.checkpointOp < engine.lastOp);
+  seat.horizon.advance(engine.lastOp);
+  await asked;
+  strictEqual(engine.storage.checkpointOp, engine.lastOp);
+  // One that waits when the member stops being the primary.
+  const lost = failure(run(session, "CHECKPOINT"));
+  await settle();
+  engine.stopServing();
+  strictEqual(await lost, "40003");
+  await engine.close();
+  await rejects(Promise.resolve().then(() => engine.openSession()), { code: "57P03" });
+});
+
+Deno.test("A state that is given up is opened again up to what is committed", async () => {
+  const primary = await Member.primary({ checkpointLogBytes: 1 << 16 });
+  const { engine, seat } = primary;
+  const session = engine.openSession();
+  await run(session, "CREATE TABLE t (id serial PRIMARY KEY, a text)");
+  for (let number = 0; number < 20; number++) {
+    seat.horizon.advance((await run(session, "INSERT INTO t (a) VALUES (repeat('z', 5000))")).op);
+    await engine.yieldToLoop();
+  }
+  const committed = engine.lastOp, digest = engine.digest(), state = engine.machine.encodeState();
+  for (let number = 0; number < 4; number++) await run(session, "INSERT INTO t (a) VALUES ('lost')");
+  const follower = engine.openSession({ readFrom: "follower" });
+  let end = "";
+  follower.onTerminated((error) => {
+    end = error.code;
+    follower.close();
+  });
+  seat.replayTo = committed;
+  engine.stopServing();
+  strictEqual(end, "", "a follower reads on until the state is given up");
+  const checkpointOp = engine.storage.checkpointOp;
+  const abandoned = engine.abandon();
+  strictEqual(end, "57P01");
+  throws(() => engine.openSession({ readFrom: "follower" }), { code: "57P03" });
+  await abandoned;
+  await engine.reopen();
+  strictEqual(engine.lastOp, committed);
+  strictEqual(engine.digest(), digest);
+  deepStrictEqual(engine.machine.encodeState(), state);
+  ok(engine.storage.checkpointOp >= checkpointOp && engine.storage.checkpointOp <= committed);
+  strictEqual(engine.storage.log.lastOp, committed + 4, "what is not committed stays in the log");
+  // It turns out to be committed.
+  for (const { op, payload } of [...engine.storage.log.entries(committed)]) {
+    seat.horizon.advance(op);
+    await engine.applyEntry(op, payload);
+  }
+  engine.startServing();
+  const again = engine.openSession();
+  strictEqual(Number((await run(again, "SELECT count(*) FROM t")).rows[0]?.[0]), 24);
+  await engine.close();
+});
