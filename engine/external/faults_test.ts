@@ -21,15 +21,19 @@ const redirect = (to: string): Answer => answer("", { status: "302 Found", heade
 
 const FAULTS: readonly Fault[] = [
   { what: "no such page", answer: answer("x", { status: "404 Not Found" }), error: /^HV000 .* status 404$/ },
-  { what: "500", answer: answer("x", { status: "500 Oops" }), error: /^HV000 .* status 500$/ },
+  { what: "500", answer: answer("x", { status: "500 Oops" }), error: /^HV000 .* status 500, 5 times$/ },
   { what: "401", answer: answer("x", { status: "401 No" }), error: /^HV000 .* status 401$/ },
   { what: "204", answer: raw("HTTP/1.1 204 No Content\r\n\r\n"), error: /^HV000 .* status 204$/ },
   { what: "206", answer: answer(ROWS, { status: "206 Partial Content" }), error: /^HV000 .* status 206$/ },
-  { what: "closes at once", answer: raw(), error: /^HV000 .*closed the connection without an answer/ },
+  {
+    what: "closes at once",
+    answer: raw(),
+    error: /^HV000 .*closed the connection without an answer, 5 times$/,
+  },
   {
     what: "breaks off in the head",
     answer: raw("HTTP/1.1 200 OK\r\ncont"),
-    error: /^HV000 .*within the head/,
+    error: /^HV000 .*within the head of its answer, 5 times$/,
   },
   { what: "no HTTP", answer: raw("SSH-2.0-OpenSSH_9\r\n\r\n"), error: /^HV000 .*first line is no status/ },
   { what: "no header name", answer: raw(`${HEAD}: x\r\n\r\n`), error: /^HV000 .*a header has no name/ },
@@ -276,6 +280,49 @@ Deno.test("REFRESH ends every fault of the source with an error, and leaves the 
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   strictEqual(server.openConnections, 0);
+});
+
+Deno.test("REFRESH asks again after what passes, and once for what does not", async () => {
+  await using fixture = await SourceFixture.open({ caps: CAPS });
+  const { server } = fixture;
+  await fixture.run(
+    `CREATE EXTERNAL SOURCE j (id BIGINT, name TEXT) FROM '${server.url("/j")}' FORMAT JSON KEY id`,
+  );
+  /** Answers with these one after the other, the last one from then on. */
+  const inTurn = (answers: readonly Answer[]): Answer => {
+    let at = 0;
+    return (writer, request) => (answers[Math.min(at++, answers.length - 1)] as Answer)(writer, request);
+  };
+  const outcome = async (...answers: readonly Answer[]): Promise<string> => {
+    server.on("/j", inTurn(answers));
+    const before = server.seen.length;
+    const result = await fixture.run("REFRESH j").then(({ tag }) => tag, (error) => `${error.message}`);
+    return `${server.seen.length - before}: ${result.replace(/^http\S+ /, "")}`;
+  };
+  const failing = (status: string, headers: Readonly<Record<string, string>> = {}): Answer =>
+    answer("busy", { status, headers });
+  const cut = raw("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n[");
+  deepStrictEqual(
+    [
+      await outcome(raw(), failing("503 X"), raw("HTTP/1.1 200"), failing("429 X"), answer(ROWS)),
+      await outcome(failing("502 X"), redirect("/j"), failing("500 X", { "retry-after": "0" }), answer(ROWS)),
+      await outcome(raw()),
+      await outcome(failing("404 X")),
+      await outcome(failing("501 X")),
+      // Rows may have been read by then.
+      await outcome(cut, answer(ROWS)),
+      await outcome(raw("220 smtp ready\r\n\r\n")),
+    ],
+    [
+      "5: REFRESH 1",
+      "4: REFRESH 1",
+      "5: closed the connection without an answer, 5 times",
+      "1: answers with status 404",
+      "1: answers with status 501",
+      "1: closed the connection before the end of the data",
+      "1: does not speak HTTP: the first line is no status",
+    ],
+  );
 });
 
 Deno.test("REFRESH stops at its caps on pages and bytes", async () => {

@@ -14,7 +14,13 @@ import type { Web } from "../host/web.ts";
 import { type AllowedHosts, refusalOf } from "./address_guard.ts";
 import { type AnswerHead, parseHead } from "./http_head.ts";
 import { SOURCE_LIMITS } from "./limits.ts";
-import { connectionError, reasonOf, shownAddress, sourceError } from "./source_errors.ts";
+import {
+  BrokenConnectionError,
+  connectionError,
+  reasonOf,
+  shownAddress,
+  sourceError,
+} from "./source_errors.ts";
 
 /** A request. */
 export interface HttpRequest {
@@ -302,7 +308,7 @@ class ByteStream {
     } catch (thrown) {
       this.close();
       if (signal.aborted) throw signal.reason;
-      throw sourceError(`the connection to ${this.#name} failed: ${reasonOf(thrown)}`);
+      throw new BrokenConnectionError(`the connection to ${this.#name} failed: ${reasonOf(thrown)}`);
     }
   }
 }
@@ -359,7 +365,7 @@ async function readHead(stream: ByteStream, url: URL): Promise<AnswerHead> {
       throw thrown;
     }
     if (line === null) {
-      throw sourceError(
+      throw new BrokenConnectionError(
         bytes === 0
           ? `${shownAddress(url)} closed the connection without an answer`
           : `${shownAddress(url)} closed the connection within the head of its answer`,
@@ -400,7 +406,7 @@ function framingOf(head: AnswerHead, url: URL): Framing {
 
 async function* readBody(stream: ByteStream, framing: Framing, url: URL): AsyncGenerator<Uint8Array, void> {
   const cut = (): DatabaseError =>
-    sourceError(`${shownAddress(url)} closed the connection before the end of the data`);
+    new BrokenConnectionError(`${shownAddress(url)} closed the connection before the end of the data`);
   const exactly = async function* (length: number): AsyncGenerator<Uint8Array, void> {
     for (let left = length; left > 0;) {
       const piece = await stream.read(left);

@@ -2,12 +2,14 @@
  * Opens `http:` and `https:` addresses: redirects, credentials, what the server's status means.
  *
  * Invariant: credentials go to the origin of the source's own address only, be it by a redirect or as a next page.
- * Every address on the way is checked by the client anew.
+ * Every address on the way is checked by the client anew. A request is sent again as long as no answer has come that
+ * can be used; once its rows are being read, a connection that breaks off ends the REFRESH.
  */
 import { SQLSTATE } from "../base/errors.ts";
 import { DatabaseError } from "../base/errors.ts";
 import type { SourceFormat } from "../catalog/external_source.ts";
-import type { HttpResponse } from "./http_client.ts";
+import { attempted, passingFailure, passingStatus } from "./attempts.ts";
+import type { HttpRequest, HttpResponse } from "./http_client.ts";
 import { nextLink } from "./http_head.ts";
 import { SOURCE_LIMITS } from "./limits.ts";
 import { shownAddress, sourceError } from "./source_errors.ts";
@@ -29,16 +31,13 @@ export const httpOpener: SourceOpener = {
     const origin = new URL(context.source.url).origin;
     let at = url;
     for (let redirects = 0;; redirects++) {
-      const response = await context.http.request({
-        method: "GET",
-        url: at,
-        headers: {
-          accept: ACCEPTS[context.source.format],
-          "accept-encoding": "gzip",
-          "user-agent": "dbd",
-          ...(at.origin === origin ? credentials(context) : {}),
-        },
-      });
+      const headers = {
+        accept: ACCEPTS[context.source.format],
+        "accept-encoding": "gzip",
+        "user-agent": "dbd",
+        ...(at.origin === origin ? credentials(context) : {}),
+      };
+      const response = await attempted(() => answerOf({ method: "GET", url: at, headers }, context), context);
       if (!REDIRECTS.has(response.status)) return content(response, at);
       response.close();
       if (redirects === SOURCE_LIMITS.redirects) {
@@ -48,6 +47,24 @@ export const httpOpener: SourceOpener = {
     }
   },
 };
+
+/** A 200 or a redirect; everything else is an error, which may pass. */
+async function answerOf(request: HttpRequest, context: OpenContext): Promise<HttpResponse> {
+  const response = await context.http.request(request).catch((thrown: unknown) => {
+    throw passingFailure(thrown, context);
+  });
+  const { status } = response;
+  if (status === 200 || REDIRECTS.has(status)) return response;
+  response.close();
+  const hint = "See AUTH, and the environment variable that it names.";
+  throw passingStatus(
+    response,
+    sourceError(
+      `${shownAddress(request.url)} answers with status ${status}`,
+      status === 401 || status === 403 ? { hint } : {},
+    ),
+  );
+}
 
 /** The address that another one leads to. Raises HV000 where it may not. */
 export function followed(from: URL, target: string | undefined, verb: "redirects" | "continues"): URL {
@@ -88,20 +105,11 @@ function headerValue(variable: string, secret: (variable: string) => string): st
 
 function content(response: HttpResponse, url: URL): SourceBytes {
   const name = shownAddress(url);
-  const refuse = (message: string, hint?: string): never => {
-    response.close();
-    throw sourceError(message, hint === undefined ? {} : { hint });
-  };
-  const { status, headers } = response;
-  if (status !== 200) {
-    refuse(
-      `${name} answers with status ${status}`,
-      status === 401 || status === 403 ? "See AUTH, and the environment variable that it names." : undefined,
-    );
-  }
+  const { headers } = response;
   const coding = (headers.get("content-encoding") ?? "identity").trim().toLowerCase();
   if (coding !== "identity" && coding !== "gzip" && coding !== "x-gzip") {
-    refuse(`${name} is encoded as ${coding.slice(0, 40)}, which was not asked for`);
+    response.close();
+    throw sourceError(`${name} is encoded as ${coding.slice(0, 40)}, which was not asked for`);
   }
   const length = headers.get("content-length");
   return {

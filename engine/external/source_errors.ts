@@ -11,6 +11,13 @@ export function sourceError(message: string, fields: ErrorFields = {}): Database
   return new DatabaseError(SQLSTATE.fdwError, message, fields);
 }
 
+/** A connection that was there has failed, or ended too early (HV000). */
+export class BrokenConnectionError extends DatabaseError {
+  constructor(message: string) {
+    super(SQLSTATE.fdwError, message);
+  }
+}
+
 /** The source cannot be reached (HV00N). */
 export function connectionError(message: string, fields: ErrorFields = {}): DatabaseError {
   return new DatabaseError(SQLSTATE.fdwUnableToEstablishConnection, message, fields);

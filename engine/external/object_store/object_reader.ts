@@ -5,8 +5,9 @@
  * Invariant: all bytes are of one version of the object: every range is asked for with If-Match, and an object that has
  * been changed meanwhile ends the reading with an error.
  */
-import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import type { DatabaseError } from "../../base/errors.ts";
 import { decodeUtf8 } from "../../base/bytes.ts";
+import { attempted, PassingError, passingFailure, passingStatus } from "../attempts.ts";
 import type { HttpResponse } from "../http_client.ts";
 import { sourceError } from "../source_errors.ts";
 import type { OpenContext, SourceBytes } from "../source_reader.ts";
@@ -28,8 +29,6 @@ interface Version {
   readonly etag: string | null;
 }
 
-const RETRIED = new Set([408, 429, 500, 502, 503, 504]);
-
 /** Opens an object. Raises HV000 and HV00N. */
 export async function openObject(address: ObjectAddress, context: OpenContext): Promise<SourceBytes> {
   const reader = new ObjectReader(address, context);
@@ -49,18 +48,6 @@ export async function openObject(address: ObjectAddress, context: OpenContext): 
   };
 }
 
-/** A failure that another attempt may not have. */
-class PassingError extends Error {
-  readonly failure: unknown;
-  readonly pauseMicroseconds: number | undefined;
-
-  constructor(failure: unknown, pauseMicroseconds?: number) {
-    super("passing");
-    this.failure = failure;
-    this.pauseMicroseconds = pauseMicroseconds;
-  }
-}
-
 class ObjectReader {
   readonly #address: ObjectAddress;
   readonly #context: OpenContext;
@@ -72,7 +59,7 @@ class ObjectReader {
 
   /** The object's size and version. */
   head(): Promise<Version> {
-    return this.#attempted(async () => {
+    return attempted(async () => {
       const response = await this.#send("HEAD", {});
       if (response.status !== 200) throw await this.#refused(response);
       response.close();
@@ -81,13 +68,13 @@ class ObjectReader {
         throw sourceError(`${this.#address.name}: the store does not say its size`);
       }
       return { size: Number(length), etag: response.headers.get("etag") ?? null };
-    });
+    }, this.#context);
   }
 
   /** Bytes of a version. */
   range({ size, etag }: Version, start: number, end: number): Promise<Uint8Array> {
     if (start === end) return Promise.resolve(new Uint8Array(0));
-    return this.#attempted(async () => {
+    return attempted(async () => {
       const response = await this.#send("GET", {
         range: `bytes=${start}-${end - 1}`,
         ...(etag === null ? {} : { "if-match": etag }),
@@ -114,7 +101,7 @@ class ObjectReader {
           : changed(name);
       }
       return await this.#body(response, end - start);
-    });
+    }, this.#context);
   }
 
   async #body(response: HttpResponse, length: number): Promise<Uint8Array> {
@@ -128,7 +115,7 @@ class ObjectReader {
         if (at > length) break;
       }
     } catch (thrown) {
-      throw this.#passing(thrown);
+      throw passingFailure(thrown, this.#context);
     } finally {
       response.close();
     }
@@ -152,16 +139,8 @@ class ObjectReader {
         }),
       });
     } catch (thrown) {
-      throw this.#passing(thrown);
+      throw passingFailure(thrown, this.#context);
     }
-  }
-
-  /** Failures of the connection pass; refusals of the operator and the end of the statement do not. */
-  #passing(thrown: unknown): unknown {
-    if (this.#context.signal.aborted) return this.#context.signal.reason;
-    const isConnection = thrown instanceof DatabaseError &&
-      (thrown.code === SQLSTATE.fdwError || thrown.code === SQLSTATE.fdwUnableToEstablishConnection);
-    return isConnection ? new PassingError(thrown) : thrown;
   }
 
   /** The error of an answer that is not the one asked for. */
@@ -181,54 +160,12 @@ class ObjectReader {
       ? `${name} is answered with a redirect, status ${status}${said}, which is not followed`
       : `${name}: the store answers with status ${status}${said}`;
     const error = sourceError(message, hint === undefined ? {} : { hint });
-    return RETRIED.has(status) ? new PassingError(error, pauseOf(response)) : error;
-  }
-
-  async #attempted<Result>(work: () => Promise<Result>): Promise<Result> {
-    let pause: number = STORE_LIMITS.firstPauseMicroseconds;
-    for (let attempt = 1;; attempt++) {
-      try {
-        return await work();
-      } catch (thrown) {
-        if (!(thrown instanceof PassingError)) throw thrown;
-        if (attempt === STORE_LIMITS.attempts) throw attempted(thrown.failure, attempt);
-        await this.#pause(Math.min(thrown.pauseMicroseconds ?? pause, STORE_LIMITS.longestPauseMicroseconds));
-        pause *= 2;
-      }
-    }
-  }
-
-  #pause(microseconds: number): Promise<void> {
-    const { signal, timers } = this.#context;
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
-      const onAbort = (): void => {
-        timers.clearTimer(timer);
-        reject(signal.reason);
-      };
-      const timer = timers.setTimer(microseconds, () => {
-        signal.removeEventListener("abort", onAbort);
-        resolve();
-      });
-      signal.addEventListener("abort", onAbort, { once: true });
-    });
+    return passingStatus(response, error);
   }
 }
 
 function changed(name: string): DatabaseError {
   return sourceError(`${name} was changed while it was read`, { hint: "Run the REFRESH again." });
-}
-
-function attempted(failure: unknown, attempts: number): unknown {
-  if (!(failure instanceof DatabaseError)) return failure;
-  const { code, message, hint } = failure;
-  return new DatabaseError(code, `${message}, ${attempts} times`, hint === undefined ? {} : { hint });
-}
-
-/** How long the store asks to wait, in seconds; other forms are not sent by stores. */
-function pauseOf({ headers }: HttpResponse): number | undefined {
-  const seconds = headers.get("retry-after");
-  return seconds !== undefined && /^\d{1,6}$/.test(seconds) ? Number(seconds) * 1_000_000 : undefined;
 }
 
 /** The store's own code of an error, of the header (Azure) or the body (XML); undefined when it says none. */

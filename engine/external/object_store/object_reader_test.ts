@@ -5,7 +5,7 @@ import { encodeUtf8 } from "../../base/bytes.ts";
 import type { ExternalSourceDefinition } from "../../catalog/external_source.ts";
 import { memoryHost } from "../../host/memory_host.ts";
 import type { HttpRequest, HttpResponse } from "../http_client.ts";
-import { sourceError } from "../source_errors.ts";
+import { BrokenConnectionError } from "../source_errors.ts";
 import type { OpenContext, SourceBytes } from "../source_reader.ts";
 import { objectStoreOpener } from "./object_stores.ts";
 
@@ -88,7 +88,7 @@ class Store {
       async *body() {
         await Promise.resolve();
         if (body !== "") yield encodeUtf8(body);
-        if (breaks) throw sourceError("the connection failed");
+        if (breaks) throw new BrokenConnectionError("the connection failed");
       },
       close: () => undefined,
     };
@@ -169,7 +169,7 @@ Deno.test("SourceBytes.range() tries again after throttling and failures, and sa
     [{ status: 503, headers: { "retry-after": "7" }, body: "<Error><Code>SlowDown</Code></Error>" }],
     [{ status: 500 }, { status: 502 }, { status: 429 }, { status: 408 }],
     [
-      sourceError("the connection failed"),
+      new BrokenConnectionError("the connection failed"),
       new DatabaseError(SQLSTATE.fdwUnableToEstablishConnection, "none"),
     ],
     [{ status: 206, headers: { "content-range": "bytes 1-3/10" }, body: "12", breaks: true }],

@@ -9,6 +9,7 @@ import type { Session } from "../../session/session.ts";
 import { RowBuffer } from "../../statements/row_buffer.ts";
 import { formatText } from "../../types/text_io.ts";
 import { AllowedHosts } from "../address_guard.ts";
+import { ATTEMPT_LIMITS } from "../attempts.ts";
 import type { Caps } from "../content.ts";
 import { externalSources } from "../external_sources.ts";
 import { SOURCE_LIMITS } from "../limits.ts";
@@ -22,6 +23,24 @@ export interface Ran {
   readonly notices: readonly string[];
   /** Values in their text form, NULL as null. */
   readonly rows: readonly (readonly (string | null)[])[];
+}
+
+/** A host of memory that does not wait between attempts. */
+function hurriedHost(): Host {
+  const host = memoryHost();
+  const { timers } = host;
+  const { attempts, firstPauseMicroseconds } = ATTEMPT_LIMITS;
+  const pauses = Array.from({ length: attempts }, (_, index) => firstPauseMicroseconds * 2 ** index);
+  return {
+    ...host,
+    timers: {
+      yieldToLoop: () => timers.yieldToLoop(),
+      endOfTurn: () => timers.endOfTurn(),
+      close: () => timers.close(),
+      clearTimer: (timer) => timers.clearTimer(timer),
+      setTimer: (delay, callback) => timers.setTimer(pauses.includes(delay) ? 0 : delay, callback),
+    },
+  };
 }
 
 /** See the file's head. */
@@ -57,7 +76,7 @@ export class SourceFixture implements AsyncDisposable {
       allowed: new AllowedHosts(options.allowed ?? [`127.0.0.1:${server.port}`]),
       caps: { ...SOURCE_LIMITS, ...options.caps },
     });
-    const engine = await Engine.open({ host: options.host ?? memoryHost(), directory: DIRECTORY, external });
+    const engine = await Engine.open({ host: options.host ?? hurriedHost(), directory: DIRECTORY, external });
     return new SourceFixture(engine, server, options.host === undefined);
   }
 

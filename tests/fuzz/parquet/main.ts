@@ -16,8 +16,7 @@ const tally = await readMutatedFiles({
   },
 });
 console.log(shown(tally));
-// The runtime's gunzipSync keeps some 64 KB of each failure: a gigabyte of the tenth of these files that are gzip.
-if (tally.longestMilliseconds > 5000 || tally.largestBytes > 2 * 2 ** 30) {
+if (tally.longestMilliseconds > 5000 || tally.largestBytes > 600 * 2 ** 20) {
   console.error("a damaged file took too much time or memory");
   Deno.exit(1);
 }
