@@ -134,10 +134,12 @@ export class TableWriteSet {
   remap(next: TableDefinition): void {
     const old = this.definition;
     const sources = next.columns.map((column) => old.columns.findIndex((each) => each.id === column.id));
+    const onlyAdded = old.columns.every((_, position) => sources[position] === position);
+    const missing = next.columns.slice(old.columns.length).map((column) => column.missingValue);
     for (const row of this.rows) {
       const values = row.values;
       if (values === null) continue;
-      row.values = next.columns.map((column, position) => {
+      row.values = onlyAdded ? values.concat(missing) : next.columns.map((column, position) => {
         const source = sources[position] as number;
         return source < 0 ? column.missingValue : values[source] ?? null;
       });
