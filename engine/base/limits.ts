@@ -96,6 +96,8 @@ export const LIMITS = {
   checkpointLogBytes: 64 * MEBIBYTE,
   /** Commits wait while the log of a replication group's primary is further ahead of the commit number. */
   uncommittedLogBytes: 64 * MEBIBYTE,
+  /** A member of a replication group keeps so many bytes of log before its checkpoint for members that lag. */
+  keptLogBytes: 128 * MEBIBYTE,
   /** A checkpoint that found the disk full tries again after this much more log. */
   checkpointRetryLogBytes: MEBIBYTE,
   /** A server that stops makes a checkpoint when more log than this would have to be read again. */

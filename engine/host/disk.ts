@@ -81,6 +81,11 @@ export function diskError(
   return new DatabaseError(SQLSTATE.ioError, message, { cause });
 }
 
+/** Whether an error says that the disk is full. */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === SQLSTATE.diskFull;
+}
+
 /** The error for a directory that another process holds. */
 export function lockedError(directory: string): DatabaseError {
   return new DatabaseError(

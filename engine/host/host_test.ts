@@ -297,3 +297,19 @@ Deno.test("Timers.yieldToLoop() serves many at a time, and again after close()",
   await timers.close();
   await timers.yieldToLoop();
 });
+
+Deno.test("SimulatedDisk: a sync that ends after a later one takes nothing for its own that came later", async () => {
+  const host = new SimulatedHost(3);
+  const { disk } = host;
+  const file = disk.openFile("file", { create: true, write: true });
+  disk.syncDirectory("");
+  for (let written = 0; written < 700; written += 100) file.writeAt(written, new Uint8Array(100).fill(1));
+  const early = file.syncData();
+  file.syncDataNow();
+  file.writeAt(700, new Uint8Array(700).fill(2));
+  await host.settle(early);
+  // What the early sync did not cover is still pending, and this one makes it durable, its size too.
+  file.syncDataNow();
+  disk.crash();
+  strictEqual(disk.contentOf("file").length, 1400);
+});

@@ -92,7 +92,7 @@ class Inode {
   durableSize = 0;
   /** By sector, its contents since it was last durable, oldest first. */
   readonly pending = new Map<number, Uint8Array[]>();
-  pendingSizes: number[] = [];
+  pendingSizes: PendingSize[] = [];
   /** Syncs that failed, in order. */
   failedSyncs: readonly DatabaseError[] = [];
 
@@ -135,7 +135,7 @@ class Inode {
       if (chosen !== undefined) this.persist(sector, chosen);
     }
     const size = this.pendingSizes[random.below(this.pendingSizes.length + 1) - 1];
-    this.setDurableSize(size ?? this.durableSize);
+    this.setDurableSize(size?.bytes ?? this.durableSize);
     this.durable = fitted(this.durable, this.durableSize);
     this.current = this.durable.slice();
     this.size = this.durableSize;
@@ -216,7 +216,7 @@ class SimulatedFile implements DiskFile {
     const from = Math.min(position, inode.size);
     if (end > inode.size) {
       inode.size = end;
-      inode.pendingSizes.push(end);
+      inode.pendingSizes.push({ bytes: end });
     }
     inode.noteWrite(from, end);
   }
@@ -231,7 +231,7 @@ class SimulatedFile implements DiskFile {
     inode.ensure(size);
     if (size < before) inode.current.fill(0, size);
     inode.size = size;
-    inode.pendingSizes.push(size);
+    inode.pendingSizes.push({ bytes: size });
     inode.noteWrite(Math.min(size, before), Math.max(size, before));
   }
 
@@ -264,27 +264,28 @@ class SimulatedFile implements DiskFile {
     const untold = inode.failedSyncs[this.#failuresTold] ?? null;
     this.#failuresTold = inode.failedSyncs.length;
     return {
-      sectors: [...inode.pending].map(([sector, versions]) => [sector, versions.length]),
-      sizes: inode.pendingSizes.length,
+      sectors: [...inode.pending].map(([sector, versions]) => [sector, versions.at(-1)]),
+      size: inode.pendingSizes.at(-1),
       failure: untold,
     };
   }
 
   #finish(covered: Covered): void {
     const inode = this.#inode;
-    for (const [sector, count] of covered.sectors) {
+    for (const [sector, last] of covered.sectors) {
       const versions = inode.pending.get(sector) ?? [];
-      const last = versions[count - 1];
-      // Another sync may have covered it meanwhile.
-      if (last === undefined) continue;
+      // Another sync may have covered it meanwhile, and what is pending now came later.
+      const count = last === undefined ? 0 : versions.indexOf(last) + 1;
+      if (last === undefined || count === 0) continue;
       inode.persist(sector, last);
       if (versions.length === count) inode.pending.delete(sector);
       else versions.splice(0, count);
     }
-    const size = inode.pendingSizes[covered.sizes - 1];
-    inode.pendingSizes.splice(0, covered.sizes);
+    const { size } = covered;
+    const sizes = size === undefined ? 0 : inode.pendingSizes.indexOf(size) + 1;
+    inode.pendingSizes.splice(0, sizes);
     if (covered.failure !== null) throw covered.failure;
-    if (size !== undefined) inode.setDurableSize(size);
+    if (size !== undefined && sizes > 0) inode.setDurableSize(size.bytes);
   }
 
   close(): void {
@@ -292,9 +293,15 @@ class SimulatedFile implements DiskFile {
   }
 }
 
+/** A size of a file that is not durable yet; an object, so that a sync knows it again. */
+interface PendingSize {
+  readonly bytes: number;
+}
+
 interface Covered {
-  readonly sectors: readonly (readonly [sector: number, versions: number])[];
-  readonly sizes: number;
+  /** The newest content of each sector at the beginning. */
+  readonly sectors: readonly (readonly [sector: number, content: Uint8Array | undefined])[];
+  readonly size: PendingSize | undefined;
   /** What it reports: its own failure, or an earlier one. */
   readonly failure: DatabaseError | null;
 }

@@ -19,7 +19,7 @@ import type { ParsedStatement } from "../sql/parser/ast.ts";
 import { isCheckpointEntry } from "../operations/entry_codec.ts";
 import { parseStatements } from "../sql/parser/statements.ts";
 import type { CommitHorizon } from "../storage/commit_horizon.ts";
-import type { LogOptions } from "../storage/log.ts";
+import type { LogOptions } from "../storage/log_options.ts";
 import { AdvisoryLocks } from "../transactions/advisory_locks.ts";
 import { StorageEngine } from "../storage/storage_engine.ts";
 import { TransactionManager } from "../transactions/transaction_manager.ts";

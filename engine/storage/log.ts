@@ -2,10 +2,10 @@
  * The write-ahead log: an append-only sequence of entries, numbered by their op, in files of bounded size.
  *
  * `append` is synchronous and makes the entry part of the log; it becomes durable by a group commit: entries that
- * arrive during one turn of the event loop, or while a sync runs, share the next write and sync. An entry that comes
- * alone is not kept waiting for the end of the turn; now and then one is, to find out whether others come with it.
- * With one client alone the sync blocks, which is quicker than the way through the thread pool; every few commits a
- * sync in the background finds out whether others are waiting.
+ * arrive during one turn of the event loop, or while a sync runs, share the next write and sync (`sync_policy.ts`).
+ *
+ * The log of a member of a replication group also names its entries by views and digests, gives single entries
+ * back, loses its end to another log, and goes on with ops that cannot be read until they are repaired.
  *
  * Invariants: ops are consecutive; nothing is reported durable before a sync that began after its write ended well; a
  * failed write or sync poisons the log for good ({@link Log.failed}) and is never tried again. Space is written ahead
@@ -17,55 +17,35 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { crc32c } from "../base/checksum.ts";
 import { LIMITS } from "../base/limits.ts";
 import { type OpNumber, opNumber } from "../operations/effect.ts";
-import { type Disk, type DiskFile, joinPath } from "../host/disk.ts";
+import { type DiskFile, isDiskFull } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
+import { EMPTY_HISTORY } from "../operations/history_digest.ts";
 import {
   detachedHead,
-  encodeLogHeader,
   LOG_HEADER_BYTES,
   logDamage,
-  logFileName,
-  LogFileReader,
-  RECORD_HEAD_BYTES,
-  sealRecord,
+  type LogFormat,
+  MEMBER_FORMAT,
+  type RecordHead,
+  SINGLE_FORMAT,
 } from "./log_file.ts";
-import { type LogFileEntry, type RecoveredLog, recoverLog } from "./log_recovery.ts";
-
-/** Sizes that tests and operators change. */
-export interface LogOptions {
-  readonly fileBytes: number;
-  readonly reserveBytes: number;
-  readonly bufferBytes: number;
-  readonly directWriteBytes: number;
-}
-
-/** The sizes of a server. */
-export const DEFAULT_LOG_OPTIONS: LogOptions = {
-  fileBytes: LIMITS.logFileBytes,
-  reserveBytes: LIMITS.logReserveBytes,
-  bufferBytes: LIMITS.groupCommitBufferBytes,
-  directWriteBytes: LIMITS.directWriteBytes,
-};
-
-/** While syncs take longer than this, none blocks the thread. */
-const BLOCKING_SYNC_MICROSECONDS = 1000;
-/**
- * What a blocking sync took counts with this share in what is expected of the next: one that was slow for once
- * changes little.
- */
-const SYNC_TIME_WEIGHT = 1 / 8;
-/** With each sync in the background less is expected of a blocking one, so that one is tried in the end. */
-const SYNC_TIME_DECAY = 0.98;
-/** After a blocking sync was found to hold others up, this many syncs run in the background. */
-const BACKGROUND_SYNCS = 64;
-/** Every so many blocking syncs, one in the background looks for others. */
-const PROBE_INTERVAL = 32;
-/** Of so many flushes, one waits for the end of the turn; it is an odd number, for entries often come in pairs. */
-const GATHERING_INTERVAL = 7;
-/** When it finds several entries, so many wait. */
-const GATHERING_FLUSHES = 64;
-/** More than this is always synced in the background: writing it out takes the disk long. */
-const BLOCKING_SYNC_BYTES = 256 * 1024;
+import { LogEntryReader } from "./log_entry_reader.ts";
+import { LogFileReader } from "./log_file_reader.ts";
+import { type LogFileEntry, LogFiles } from "./log_files.ts";
+import { type EntryName, LogHistory, namedEntry, type StoredEntry } from "./log_history.ts";
+import { DEFAULT_LOG_OPTIONS, type LogOptions } from "./log_options.ts";
+import {
+  countedBytesOf,
+  type LogBase,
+  type RecoveredLog,
+  recoverLog,
+  recoverMemberLog,
+  sealOf,
+} from "./log_recovery.ts";
+import { rewriteRange } from "./log_repair.ts";
+import type { DamagedRange } from "./log_scan.ts";
+import { LogTail } from "./log_tail.ts";
+import { SyncPolicy } from "./sync_policy.ts";
 
 interface Waiter {
   readonly op: number;
@@ -100,25 +80,9 @@ export interface EntryInPieces {
 /** The log. */
 export class Log {
   readonly #host: Pick<Host, "clock" | "disk" | "timers">;
-  readonly #directory: string;
-  readonly #options: LogOptions;
-  readonly #files: LogFileEntry[];
-  #file: DiskFile;
-  /**
-   * Another handle of the file, for syncs that do not wait for the one under way in the background: the system
-   * reports a failed sync to each handle once, and that one may get the report.
-   */
-  #secondDescriptor: DiskFile;
-  #firstOp: number;
-  /** Offset where the next record goes. */
-  #end: number;
-  /** Offset up to which records were handed to the file; the buffer holds the rest. */
-  #written: number;
-  /** The file has this many bytes on the disk. */
-  #reserved: number;
+  readonly #files: LogFiles;
+  readonly #tail: LogTail;
   #sealed: boolean;
-  #buffer: Uint8Array;
-  #view: DataView;
   #lastOp: number;
   #durableOp: number;
   #appendedBytes: number;
@@ -132,79 +96,81 @@ export class Log {
   #inPieces: EntryInPieces | null = null;
   /** Bytes of records that no sync has begun for. */
   #unsyncedBytes = 0;
-  #backgroundSyncs = 0;
-  #blockingSyncs = 0;
-  /** How long a blocking sync is expected to take, in microseconds. */
-  #syncTime = 0;
-  /** So many of the next flushes wait for the end of the turn. */
-  #gatheringFlushes = 0;
-  #flushesSinceGathering = 0;
+  readonly #policy = new SyncPolicy();
+  /** How often the end of the log was removed. */
+  #truncations = 0;
+  readonly #format: LogFormat;
+  /** What a member knows of its log. */
+  readonly #history: LogHistory | null;
+  readonly #entryReader: LogEntryReader | null;
+  /** The view that is written into records appended from now on; of a member's log only. */
+  view = 0;
   /** How often the log was made durable since the start. */
   syncs = 0;
   /** Bytes that recovery cut from the tail; for the operator's information. */
   readonly cutBytes: number;
   /** Where in which file the first record is that was beyond the checkpoint at opening. */
-  readonly #start: { readonly firstOp: number; readonly op: number; readonly position: number };
+  readonly #start: { readonly firstOp: number; readonly op: number; position: number };
   /** Resolves with the reason when the log can no longer be written; the owner must stop. */
   readonly failed: Promise<DatabaseError>;
 
   private constructor(
     host: Pick<Host, "clock" | "disk" | "timers">,
-    directory: string,
+    files: LogFiles,
     options: LogOptions,
-    found: {
-      readonly files: LogFileEntry[];
+    found: Omit<RecoveredLog, "files" | "open"> & {
       readonly file: DiskFile;
       readonly end: number;
       readonly sealed: boolean;
-      readonly lastOp: number;
-      readonly countedBytes: number;
-      readonly start: RecoveredLog["start"];
-      readonly cutBytes: number;
     },
+    history: LogHistory | null,
   ) {
     this.#host = host;
-    this.#directory = directory;
-    this.#options = options;
-    this.#files = found.files;
-    this.#file = found.file;
-    const last = found.files.at(-1);
-    assert(last !== undefined, "a log has a file");
-    this.#secondDescriptor = secondDescriptorOf(host.disk, last.path);
-    this.#firstOp = last.firstOp;
-    this.#end = this.#written = found.end;
-    this.#reserved = Math.max(found.file.size, found.end);
+    this.#files = files;
+    this.#format = history === null ? SINGLE_FORMAT : MEMBER_FORMAT;
+    const { file, end } = found;
+    const entry = files.last;
+    assert(entry !== undefined, "a log has a file");
+    const fail = (cause: unknown) => this.#fail(cause);
+    this.#tail = new LogTail(host.disk, { file, entry, end }, options, this.#format, fail);
     this.#sealed = found.sealed;
     this.#lastOp = this.#durableOp = found.lastOp;
     this.#appendedBytes = found.countedBytes;
     this.cutBytes = found.cutBytes;
-    this.#start = { ...found.start, firstOp: found.files[0]?.firstOp ?? last.firstOp };
-    this.#buffer = new Uint8Array(options.bufferBytes);
-    this.#view = new DataView(this.#buffer.buffer);
+    this.#start = found.start;
+    this.#history = history;
+    this.#entryReader = history === null ? null : new LogEntryReader(host.disk, files, history, this.#tail);
     const { promise, resolve } = Promise.withResolvers<DatabaseError>();
     this.failed = promise;
     this.#announceFailure = resolve;
   }
 
-  /** Opens or creates the log of a directory whose checkpoint, if any, holds everything up to `baseOp`. */
+  /**
+   * Opens or creates the log of a directory whose checkpoint, if any, is the base. Raises 55000 for the log of a
+   * member without `options.member`, and the reverse.
+   */
   static open(
     host: Pick<Host, "clock" | "disk" | "timers">,
     directory: string,
-    baseOp: number,
+    base: LogBase,
     options: LogOptions = DEFAULT_LOG_OPTIONS,
   ): Log {
-    host.disk.createDirectory(directory);
-    const { open, ...found } = recoverLog(host.disk, directory, baseOp);
-    if (open !== null) return new Log(host, directory, options, { ...found, ...open });
-    const firstOp = found.lastOp + 1;
-    const { file, entry } = createLogFile(host.disk, directory, firstOp, options);
-    return new Log(host, directory, options, {
-      ...found,
-      files: [entry],
-      file,
-      end: LOG_HEADER_BYTES,
-      sealed: false,
-    });
+    const { disk } = host;
+    disk.createDirectory(directory);
+    const history = options.member === undefined ? null : new LogHistory();
+    const { open, ...found } = history === null
+      ? recoverLog(disk, directory, base.op)
+      : recoverMemberLog(disk, directory, memberBase(base), history);
+    const files = new LogFiles(disk, directory, options, found.files);
+    let opened = open;
+    if (opened === null) {
+      const { file, entry } = files.create(found.lastOp + 1, history?.endDigest ?? null);
+      files.add(entry);
+      opened = { file, end: LOG_HEADER_BYTES, sealed: false };
+    }
+    const log = new Log(host, files, options, { ...found, ...opened }, history);
+    log.truncateBefore(base.op + 1);
+    return log;
   }
 
   /** Op of the newest entry, durable or not; 0 when there never was one. */
@@ -227,9 +193,14 @@ export class Log {
     return this.#error;
   }
 
+  /** Bytes of a record besides its payload. */
+  get headBytes(): number {
+    return this.#format.headBytes;
+  }
+
   /** Op of the oldest entry that is still kept. */
   get oldestOp(): number {
-    return this.#files[0]?.firstOp ?? this.#lastOp + 1;
+    return this.#files.oldest?.firstOp ?? this.#lastOp + 1;
   }
 
   /**
@@ -238,22 +209,45 @@ export class Log {
    * 58030 when the log has failed.
    */
   append(op: number, payload: Uint8Array): number {
+    return this.appendAs(op, payload, this.view);
+  }
+
+  /** The same for an entry that a given view has prepared. */
+  appendAs(op: number, payload: Uint8Array, view: number): number {
     this.#assertUsable();
+    assert(this.#history?.isEndKnown ?? true, `op ${op - 1} cannot be read`);
     assert(op === this.#lastOp + 1, `op ${op} appended after ${this.#lastOp}`);
     assert(payload.length > 0, "an entry has a payload");
     assert(this.#inPieces === null, "no entry is on its way in pieces");
     if (payload.length > LIMITS.maximumEntryBytes) throw entryTooLarge();
-    const recordBytes = RECORD_HEAD_BYTES + payload.length;
-    if (this.#end + recordBytes > this.#options.fileBytes && this.#end > LOG_HEADER_BYTES) this.#rotate();
+    const recordBytes = this.#format.headBytes + payload.length;
+    if (this.#tail.isFullFor(recordBytes)) this.#rotate();
     const checksum = crc32c(payload);
-    if (payload.length >= this.#options.directWriteBytes) this.#writeDirectly(op, payload, checksum);
-    else this.#collect(op, payload, checksum);
-    this.#accept(op, recordBytes);
+    const head = this.#headOf(op, payload.length, checksum, view);
+    this.#tail.append(payload, head);
+    this.#accept(head, recordBytes);
     return checksum;
   }
 
-  #accept(op: number, recordBytes: number): void {
-    this.#end += recordBytes;
+  /** The head of the next record. */
+  #headOf(op: number, payloadBytes: number, checksum: number, view: number): RecordHead {
+    return {
+      op,
+      durableOp: this.#durableOp,
+      payloadBytes,
+      checksum,
+      firstOp: this.#tail.firstOp,
+      position: this.#tail.end,
+      view,
+      digest: this.#history?.digest ?? null,
+    };
+  }
+
+  #accept({ op, view, checksum, position }: RecordHead, recordBytes: number): void {
+    if (this.#history !== null) {
+      this.#history.append(op, view, checksum, position);
+      this.#files.last?.places.add(op, position);
+    }
     this.#appendedBytes += recordBytes;
     this.#unsyncedBytes += recordBytes;
     this.#lastOp = op;
@@ -270,33 +264,33 @@ export class Log {
     this.#assertUsable();
     assert(op === this.#lastOp + 1, `op ${op} appended after ${this.#lastOp}`);
     assert(this.#inPieces === null, "no entry is on its way in pieces");
-    if (this.#end + estimatedBytes > this.#options.fileBytes && this.#end > LOG_HEADER_BYTES) this.#rotate();
-    this.#writeOut();
-    const position = this.#end;
-    const durableOp = this.#durableOp;
-    let at = position + RECORD_HEAD_BYTES;
+    assert(this.#history?.isEndKnown ?? true, `op ${op - 1} cannot be read`);
+    if (this.#tail.isFullFor(estimatedBytes)) this.#rotate();
+    const tail = this.#tail;
+    tail.writeOut();
+    const position = tail.end;
+    const { headBytes } = this.#format;
+    let at = position + headBytes;
     let checksum = 0;
     const write = (place: number, bytes: Uint8Array): void => {
       this.#assertUsable();
       try {
-        this.#file.writeAt(place, bytes);
+        tail.write(place, bytes);
       } catch (error) {
         this.#inPieces = null;
-        if (!isDiskFull(error)) throw this.#fail(error);
-        this.#forgetBehind(position);
         throw error;
       }
     };
     const entry: EntryInPieces = this.#inPieces = {
       get bytes() {
-        return at - position - RECORD_HEAD_BYTES;
+        return at - position - headBytes;
       },
       get checksum() {
         return checksum;
       },
       write: (piece) => {
         assert(this.#inPieces === entry, "the entry is on its way");
-        if (at - position - RECORD_HEAD_BYTES + piece.length > LIMITS.maximumEntryBytes) {
+        if (at - position - headBytes + piece.length > LIMITS.maximumEntryBytes) {
           entry.abandon();
           throw entryTooLarge();
         }
@@ -305,19 +299,17 @@ export class Log {
         at += piece.length;
       },
       finish: () => {
-        assert(this.#inPieces === entry && at > position + RECORD_HEAD_BYTES, "an entry has a payload");
-        const bytes = at - position - RECORD_HEAD_BYTES;
-        const record = { op, durableOp, firstOp: this.#firstOp, position };
-        write(position, detachedHead({ bytes, checksum }, record));
+        assert(this.#inPieces === entry && at > position + headBytes, "an entry has a payload");
+        const head = this.#headOf(op, at - position - headBytes, checksum, this.view);
+        write(position, detachedHead(this.#format, head));
         this.#inPieces = null;
-        this.#accept(op, RECORD_HEAD_BYTES + bytes);
-        this.#written = this.#end;
-        if (this.#written > this.#reserved) this.#reserved = this.#written;
+        tail.finish(at);
+        this.#accept(head, at - position);
       },
       abandon: () => {
         if (this.#inPieces !== entry) return;
         this.#inPieces = null;
-        if (this.#error === null) this.#forgetBehind(position);
+        if (this.#error === null) tail.takeBack();
       },
     };
     return entry;
@@ -326,16 +318,8 @@ export class Log {
   #schedule(): void {
     if (this.#scheduled || this.#flushing !== null) return;
     this.#scheduled = true;
-    const turn = this.#isGathering() ? this.#host.timers.endOfTurn() : Promise.resolve();
+    const turn = this.#policy.isGathering() ? this.#host.timers.endOfTurn() : Promise.resolve();
     void turn.then(() => this.#startFlush());
-  }
-
-  /** Whether the next flush waits for what else comes in this turn of the event loop. */
-  #isGathering(): boolean {
-    if (this.#gatheringFlushes > 0) return true;
-    if (++this.#flushesSinceGathering < GATHERING_INTERVAL) return false;
-    this.#flushesSinceGathering = 0;
-    return true;
   }
 
   #assertUsable(): void {
@@ -343,114 +327,27 @@ export class Log {
     if (this.#error !== null) throw this.#error;
   }
 
-  #collect(op: number, payload: Uint8Array, checksum: number): void {
-    const recordBytes = RECORD_HEAD_BYTES + payload.length;
-    this.#reserve(this.#end + recordBytes);
-    if (this.#end - this.#written + recordBytes > this.#buffer.length) this.#writeOut();
-    const at = this.#end - this.#written;
-    if (recordBytes > this.#buffer.length) {
-      this.#buffer = new Uint8Array(recordBytes);
-      this.#view = new DataView(this.#buffer.buffer);
-    }
-    this.#buffer.set(payload, at + RECORD_HEAD_BYTES);
-    sealRecord(this.#buffer, this.#view, at, {
-      op,
-      durableOp: this.#durableOp,
-      payloadBytes: payload.length,
-      checksum,
-      firstOp: this.#firstOp,
-      position: this.#end,
-    });
-  }
-
-  /** Large entries go to the file without a copy; writing them is what finds out whether there is space. */
-  #writeDirectly(op: number, payload: Uint8Array, checksum: number): void {
-    this.#writeOut();
-    const position = this.#end;
-    const record = { op, durableOp: this.#durableOp, firstOp: this.#firstOp, position };
-    const head = detachedHead({ bytes: payload.length, checksum }, record);
-    try {
-      this.#file.writeAt(position, head);
-      this.#file.writeAt(position + RECORD_HEAD_BYTES, payload);
-    } catch (error) {
-      if (!isDiskFull(error)) throw this.#fail(error);
-      this.#forgetBehind(position);
-      throw error;
-    }
-    this.#written = position + RECORD_HEAD_BYTES + payload.length;
-    if (this.#written > this.#reserved) this.#reserved = this.#written;
-  }
-
-  /** Takes back what a refused entry has written. */
-  #forgetBehind(position: number): void {
-    try {
-      this.#file.truncate(position);
-      this.#reserved = position;
-    } catch (error) {
-      throw this.#fail(error);
-    }
-  }
-
-  #reserve(end: number): void {
-    if (end <= this.#reserved) return;
-    const size = Math.min(
-      Math.max(end, this.#reserved + this.#options.reserveBytes),
-      this.#options.fileBytes,
-    );
-    try {
-      const from = this.#reserved;
-      this.#file.writeAt(from, new Uint8Array(Math.max(size, end) - from));
-      this.#reserved = Math.max(size, end);
-    } catch (error) {
-      throw isDiskFull(error) ? error : this.#fail(error);
-    }
-  }
-
-  #writeOut(): void {
-    const count = this.#end - this.#written;
-    if (count === 0) return;
-    try {
-      this.#file.writeAt(this.#written, this.#buffer.subarray(0, count));
-    } catch (error) {
-      throw this.#fail(error);
-    }
-    this.#written = this.#end;
-  }
-
   /** Begins a new file. That it exists proves to recovery that the old one is complete. */
   #rotate(): void {
     this.#syncNow();
-    const firstOp = this.#lastOp + 1;
-    const { file, entry } = createLogFile(
-      this.#host.disk,
-      this.#directory,
-      firstOp,
-      this.#options,
-      (error) => {
-        if (!isDiskFull(error)) this.#fail(error);
-      },
-    );
-    this.#file.close();
-    this.#secondDescriptor.close();
-    this.#file = file;
-    try {
-      this.#secondDescriptor = secondDescriptorOf(this.#host.disk, entry.path);
-    } catch (error) {
-      throw this.#fail(error);
-    }
-    this.#files.push(entry);
-    this.#firstOp = firstOp;
-    this.#end = this.#written = LOG_HEADER_BYTES;
-    this.#reserved = file.size;
+    const last = this.#files.last;
+    const next = this.#createNext(this.#lastOp + 1, this.digest);
+    if (last !== undefined) last.bytes = this.#tail.end;
+    this.#files.add(next.entry);
+    this.#tail.goOnIn({ ...next, end: LOG_HEADER_BYTES });
+  }
+
+  #createNext(
+    firstOp: number,
+    digest: bigint | null,
+  ): { readonly file: DiskFile; readonly entry: LogFileEntry } {
+    return this.#files.create(firstOp, digest, (error) => {
+      if (!isDiskFull(error)) this.#fail(error);
+    });
   }
 
   #syncNow(): void {
-    this.#writeOut();
-    try {
-      this.#secondDescriptor.syncDataNow();
-    } catch (error) {
-      throw this.#fail(error);
-    }
+    this.#tail.syncNow();
     this.#reportDurable(this.#lastOp);
   }
 
@@ -468,44 +365,37 @@ export class Log {
   async #flush(): Promise<void> {
     while (this.#durableOp < this.#lastOp && this.#error === null && !this.#closed) {
       try {
-        this.#writeOut();
+        this.#tail.writeOut();
         const target = this.#lastOp;
+        const truncations = this.#truncations;
         const entries = target - this.#durableOp;
-        if (entries > 1) this.#gatheringFlushes = GATHERING_FLUSHES;
-        else if (this.#gatheringFlushes > 0) this.#gatheringFlushes--;
-        if (this.#mayBlock(entries)) this.#syncBlocking();
+        this.#policy.gathered(entries);
+        if (this.#policy.mayBlock(entries, this.#unsyncedBytes)) this.#syncBlocking();
         else await this.#syncInBackground(target);
-        // A rotation may have made more durable meanwhile, or the log may have failed.
-        if (this.#error === null) this.#reportDurable(target);
+        // A rotation may have made more durable meanwhile, or the log may have failed; and what the sync was for may
+        // be gone, with other entries in its place.
+        if (this.#error === null && truncations === this.#truncations) this.#reportDurable(target);
       } catch (error) {
         this.#fail(error);
       }
     }
   }
 
-  #mayBlock(entries: number): boolean {
-    return this.#unsyncedBytes <= BLOCKING_SYNC_BYTES && this.#syncTime < BLOCKING_SYNC_MICROSECONDS &&
-      entries === 1 && this.#backgroundSyncs === 0 && this.#blockingSyncs < PROBE_INTERVAL;
-  }
-
   #syncBlocking(): void {
     this.syncs++;
-    this.#blockingSyncs++;
     this.#unsyncedBytes = 0;
     const start = this.#host.clock.monotonic();
-    this.#file.syncDataNow();
-    this.#syncTime += (this.#host.clock.monotonic() - start - this.#syncTime) * SYNC_TIME_WEIGHT;
+    this.#tail.syncBlocking();
+    this.#policy.blocked(this.#host.clock.monotonic() - start);
   }
 
   async #syncInBackground(target: number): Promise<void> {
     const entries = target - this.#durableOp;
     this.syncs++;
-    this.#blockingSyncs = 0;
-    this.#syncTime *= SYNC_TIME_DECAY;
-    if (this.#backgroundSyncs > 0) this.#backgroundSyncs--;
+    this.#policy.beginBackground();
     this.#unsyncedBytes = 0;
-    await this.#file.syncData();
-    if (entries > 1 || this.#lastOp > target) this.#backgroundSyncs = BACKGROUND_SYNCS;
+    await this.#tail.sync();
+    if (entries > 1 || this.#lastOp > target) this.#policy.foundOthers();
   }
 
   #reportDurable(op: number): void {
@@ -519,7 +409,11 @@ export class Log {
         else this.#waiters.push(waiter);
       }
     }
-    for (const listener of this.#listeners) listener(opNumber(op));
+    this.#announce();
+  }
+
+  #announce(): void {
+    for (const listener of this.#listeners) listener(opNumber(this.#durableOp));
   }
 
   #fail(cause: unknown): DatabaseError {
@@ -566,14 +460,14 @@ export class Log {
    */
   *entries(after: number): Generator<LoggedEntry> {
     if (this.#error !== null) throw this.#error;
-    if (!this.#closed) this.#writeOut();
-    const files = this.#files.slice();
+    if (!this.#closed) this.#tail.writeOut();
+    const files = this.#files.entries.slice();
     for (const [index, { firstOp, path }] of files.entries()) {
       const next = files[index + 1];
       if (next !== undefined && next.firstOp <= after + 1) continue;
       const file = this.#host.disk.openFile(path, { create: false, write: false });
       try {
-        const reader = new LogFileReader(file, firstOp);
+        const reader = new LogFileReader(file, firstOp, this.#format);
         const lastOp = next === undefined ? this.#lastOp : next.firstOp - 1;
         const skips = firstOp === this.#start.firstOp && after + 1 >= this.#start.op &&
           this.#start.op > firstOp;
@@ -600,18 +494,203 @@ export class Log {
   verify(): void {
     let expected = this.oldestOp;
     for (const { op } of this.entries(0)) {
-      if (op !== expected) throw logDamage(this.#directory, 0, `op ${op} follows op ${expected - 1}`);
+      if (op !== expected) {
+        throw logDamage(this.#files.oldest?.path ?? "", 0, `op ${op} follows op ${expected - 1}`);
+      }
       expected++;
     }
   }
 
-  /** Drops the files that hold only entries before `op`. */
+  /** Drops files that hold only entries before `op`, but for what a member keeps of them. */
   truncateBefore(op: number): void {
-    for (;;) {
-      const [oldest, next] = this.#files;
-      if (oldest === undefined || next === undefined || next.firstOp > op) return;
-      this.#host.disk.remove(oldest.path);
-      this.#files.shift();
+    this.#files.removeBefore(op);
+    this.#history?.truncateBefore(this.oldestOp);
+  }
+
+  /** What of a member's log cannot be read, in order. */
+  get damaged(): readonly DamagedRange[] {
+    return this.#history?.damaged ?? [];
+  }
+
+  /** The digest of a member's log at its end; null if its last entries cannot be read. */
+  get digest(): bigint | null {
+    return this.#history?.endDigest ?? null;
+  }
+
+  /** Whether the entry is durable where it belongs: not one that is kept until all of a damaged range is here. */
+  isDurable(op: number): boolean {
+    return op <= this.#durableOp && this.#history?.damageAt(op) === undefined;
+  }
+
+  /** How an entry of a member's log is named; null if there is none, or if it cannot be read. */
+  nameOf(op: number): EntryName | null {
+    return this.#member().reader.nameOf(op);
+  }
+
+  /** An entry of a member's log, durable or not, with a copy of its payload; null if it cannot be read. */
+  readEntry(op: number): StoredEntry | null {
+    if (this.#error !== null) throw this.#error;
+    return this.#member().reader.read(op);
+  }
+
+  #member(): { readonly history: LogHistory; readonly reader: LogEntryReader } {
+    assert(this.#history !== null && this.#entryReader !== null, "the log is a member's");
+    return { history: this.#history, reader: this.#entryReader };
+  }
+
+  /**
+   * Stores the entry of a damaged op again. Entries of one range may come in any order; they are kept in memory, and
+   * readable, until the range is whole, and are durable then. Raises XX001 for an entry that does not fit those
+   * around it.
+   */
+  repair(op: number, payload: Uint8Array, view: number, previousDigest: bigint): void {
+    this.#assertUsable();
+    const { history, reader } = this.#member();
+    const range = history.damageAt(op);
+    assert(range !== undefined, `op ${op} is damaged`);
+    const entries = history.addRepair(range, namedEntry(op, payload.slice(), view, previousDigest));
+    if (entries === null) return;
+    reader.forget();
+    const file = this.#files.entries.find(({ firstOp }) => firstOp === range.firstOp);
+    assert(file !== undefined, "a damaged file is kept");
+    let seal: number | null;
+    try {
+      seal = rewriteRange(this.#host.disk, file, range, entries);
+    } catch (error) {
+      history.forgetRepairs(range.from, range.to);
+      throw isDiskFull(error) || isDamage(error) ? error : this.#fail(error);
+    }
+    this.#countRepair(range, entries, seal);
+    history.repaired(range, entries, this.#format.headBytes);
+    // Not at once: whoever hears of it may be who gave the entry.
+    void Promise.resolve().then(() => this.#announce());
+  }
+
+  #countRepair(range: DamagedRange, entries: readonly StoredEntry[], seal: number | null): void {
+    const { headBytes } = this.#format;
+    const isCounted = countedBytesOf(range, this.#baseOp) > 0;
+    if (isCounted && seal !== null) this.#appendedBytes -= headBytes;
+    let position = range.start;
+    for (const { op, payload } of entries) {
+      if (op === this.#start.op) this.#start.position = position;
+      const bytes = headBytes + payload.length;
+      if (!isCounted && op > this.#baseOp) this.#appendedBytes += bytes;
+      position += bytes;
+    }
+  }
+
+  get #baseOp(): number {
+    return this.#start.op - 1;
+  }
+
+  /**
+   * Removes the entries after an op, which is not before the checkpoint, durably; whoever waits for one of them gets
+   * 40003. Ops up to there that cannot be read stay damaged.
+   */
+  truncateAfter(op: number): void {
+    this.#assertUsable();
+    const { history, reader } = this.#member();
+    assert(this.#inPieces === null, "no entry is on its way in pieces");
+    if (op >= this.#lastOp) return;
+    assert(op >= this.#baseOp, `op ${op} is before the checkpoint`);
+    // Both before anything is changed: reading may find more damage.
+    const next = reader.locate(op + 1);
+    reader.locate(op);
+    const gap = history.damageAt(op);
+    const nextGap = history.damageAt(op + 1);
+    const digest = next?.record.name?.digest ?? (nextGap?.from === op + 1 ? nextGap.before : null) ??
+      (gap?.to === op ? gap.after : null) ?? history.repairOf(op)?.digest ?? null;
+    const index = this.#files.indexOf(op + 1);
+    this.#truncations++;
+    this.#sealed = false;
+    reader.forget();
+    try {
+      if (gap === undefined || this.#files.entries[index]?.firstOp === op + 1) {
+        this.#cutAt(op, index, { position: next?.position ?? nextGap?.start ?? LOG_HEADER_BYTES, digest });
+      } else this.#cutInGap(op, gap, index, digest);
+    } catch (error) {
+      throw this.#fail(error);
+    }
+    for (const { places } of this.#files.entries) places.truncateAfter(op);
+    history.truncateAfter(op, digest);
+    this.#lastOp = op;
+    this.#rejectAbove(op);
+    this.#durableOp = Math.min(this.#durableOp, op);
+    this.#reportDurable(op);
+  }
+
+  /**
+   * The log ends with this op at this place of what is now its last file. A seal vouches for it, since what did may
+   * be gone.
+   */
+  #cutAt(op: number, index: number, { position, digest }: { position: number; digest: bigint | null }): void {
+    const entry = this.#files.entries[index];
+    assert(entry !== undefined, "an op is in a file");
+    this.#appendedBytes -= this.#countedFrom(index, position);
+    this.#removeFilesAfter(index);
+    if (entry.firstOp !== this.#tail.firstOp) {
+      const file = this.#host.disk.openFile(entry.path, { create: false, write: true });
+      this.#tail.goOnIn({ file, entry, end: position });
+    }
+    this.#tail.cutAt(position);
+    entry.seals = entry.seals.filter((seal) => seal < position);
+    if (op < entry.firstOp || digest === null) return;
+    if (!this.#tail.seal(sealOf(op, { firstOp: entry.firstOp, position, digest }))) return;
+    entry.seals = [...entry.seals, position];
+    this.#sealed = true;
+  }
+
+  /**
+   * Cuts a log whose last ops cannot be read: the next file, which begins behind them, proves that they were there.
+   */
+  #cutInGap(op: number, gap: DamagedRange, index: number, digest: bigint | null): void {
+    const entry = this.#files.entries[index];
+    assert(entry !== undefined, "the damage is in a file");
+    this.#appendedBytes -= this.#countedFrom(index, gap.end ?? Infinity) + countedBytesOf(gap, this.#baseOp);
+    const next = this.#createNext(op + 1, digest);
+    this.#removeFilesAfter(index);
+    const file = this.#host.disk.openFile(entry.path, { create: false, write: true });
+    try {
+      file.truncate(gap.start);
+      file.syncDataNow();
+    } finally {
+      file.close();
+    }
+    entry.bytes = gap.start;
+    entry.seals = entry.seals.filter((seal) => seal < gap.start);
+    this.#files.add(next.entry);
+    this.#tail.goOnIn({ ...next, end: LOG_HEADER_BYTES });
+    this.#member().history.shorten(gap, op, digest);
+  }
+
+  #removeFilesAfter(index: number): void {
+    for (let each = index + 1; each < this.#files.entries.length; each++) {
+      this.#appendedBytes -= this.#countedFrom(each, LOG_HEADER_BYTES);
+    }
+    this.#files.removeAfter(index);
+  }
+
+  /** Bytes of the records from a place of a file on, as far as they are counted. */
+  #countedFrom(index: number, position: number): number {
+    const entry = this.#files.entries[index];
+    if (entry === undefined) return 0;
+    const { firstOp, bytes, seals } = entry;
+    const from = firstOp === this.#start.firstOp ? Math.max(position, this.#start.position) : position;
+    const end = firstOp === this.#tail.firstOp ? this.#tail.end : bytes;
+    const sealBytes = seals.filter((seal) => seal >= from).length * this.#format.headBytes;
+    return Math.max(end - from - sealBytes, 0);
+  }
+
+  #rejectAbove(op: number): void {
+    const gone = this.#waiters.filter((each) => each.op > op);
+    this.#waiters = this.#waiters.filter((each) => each.op <= op);
+    for (const waiter of gone) {
+      waiter.reject(
+        new DatabaseError(
+          SQLSTATE.statementCompletionUnknown,
+          `the entry of op ${waiter.op} is no longer in the log`,
+        ),
+      );
     }
   }
 
@@ -628,26 +707,20 @@ export class Log {
       }
     } finally {
       this.#closed = true;
-      this.#file.close();
-      this.#secondDescriptor.close();
+      this.#entryReader?.forget();
+      this.#tail.close();
     }
     if (this.#error !== null) throw this.#error;
   }
 
   /** Vouches for the last records, behind which nothing else would. A full disk may leave it out. */
   #seal(): void {
-    if (this.#sealed || this.#lastOp < this.#firstOp) return;
-    const head = detachedHead({ bytes: 0, checksum: 0 }, {
-      op: this.#lastOp,
-      durableOp: this.#lastOp,
-      firstOp: this.#firstOp,
-      position: this.#end,
-    });
-    try {
-      this.#file.writeAt(this.#end, head);
-      this.#file.syncDataNow();
-    } catch (error) {
-      if (!isDiskFull(error)) throw this.#fail(error);
+    const { firstOp, end: position } = this.#tail;
+    if (this.#sealed || this.#lastOp < firstOp) return;
+    const digest = this.digest;
+    if (digest !== null) this.#tail.seal(sealOf(this.#lastOp, { firstOp, position, digest }));
+    else if (this.#history === null) {
+      this.#tail.seal(detachedHead(this.#format, this.#headOf(this.#lastOp, 0, 0, 0)));
     }
   }
 }
@@ -658,39 +731,11 @@ function entryTooLarge(): DatabaseError {
   });
 }
 
-function isDiskFull(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code === SQLSTATE.diskFull;
+function isDamage(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === SQLSTATE.dataCorrupted;
 }
 
-function secondDescriptorOf(disk: Disk, path: string): DiskFile {
-  return disk.openFile(path, { create: false, write: true });
-}
-
-/** Makes a file with its header and first reserve, durable with its name; leaves nothing behind when that fails. */
-function createLogFile(
-  disk: Disk,
-  directory: string,
-  firstOp: number,
-  options: LogOptions,
-  onError?: (error: unknown) => void,
-): { readonly file: DiskFile; readonly entry: LogFileEntry } {
-  const path = joinPath(directory, logFileName(firstOp));
-  let file: DiskFile | null = null;
-  try {
-    file = disk.openFile(path, { create: true, write: true });
-    file.truncate(0);
-    const start = new Uint8Array(
-      Math.max(LOG_HEADER_BYTES, Math.min(options.reserveBytes, options.fileBytes)),
-    );
-    start.set(encodeLogHeader(firstOp));
-    file.writeAt(0, start);
-    file.syncDataNow();
-    disk.syncDirectory(directory);
-    return { file, entry: { firstOp, path } };
-  } catch (error) {
-    file?.close();
-    onError?.(error);
-    if (isDiskFull(error)) disk.remove(path);
-    throw error;
-  }
+function memberBase({ op, digest }: LogBase): Required<LogBase> {
+  assert(op === 0 || digest !== undefined, "a member knows the digest of its checkpoint");
+  return { op, digest: digest ?? EMPTY_HISTORY };
 }

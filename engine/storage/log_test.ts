@@ -11,7 +11,8 @@ import type { Host } from "../host/host.ts";
 import { memoryHost } from "../host/memory_host.ts";
 import { SimulatedCrash } from "../host/simulated_disk.ts";
 import { SimulatedHost } from "../host/simulated_host.ts";
-import { Log, type LogOptions } from "./log.ts";
+import { Log } from "./log.ts";
+import type { LogOptions } from "./log_options.ts";
 
 const SMALL: LogOptions = { fileBytes: 4096, reserveBytes: 1024, bufferBytes: 2048, directWriteBytes: 600 };
 
@@ -45,14 +46,14 @@ function code(expected: string, pattern?: RegExp) {
 }
 
 async function roundTrip(host: Host, directory: string): Promise<void> {
-  const log = Log.open(host, directory, 0, SMALL);
+  const log = Log.open(host, directory, { op: 0 }, SMALL);
   appendThrough(log, 50);
   equal(read(log), range(1, 50));
   await log.whenDurable(50);
   strictEqual(log.durableOp, 50);
   appendThrough(log, 60);
   await log.close();
-  const again = Log.open(host, directory, 0, SMALL);
+  const again = Log.open(host, directory, { op: 0 }, SMALL);
   strictEqual(again.lastOp, 60);
   strictEqual(again.appendedBytes, log.appendedBytes);
   equal(read(again, 42), range(43, 60));
@@ -61,7 +62,7 @@ async function roundTrip(host: Host, directory: string): Promise<void> {
   ok(again.oldestOp > 1 && again.oldestOp <= 40);
   again.verify();
   await again.close();
-  const last = Log.open(host, directory, 40, SMALL);
+  const last = Log.open(host, directory, { op: 40 }, SMALL);
   equal(read(last, 40), range(41, 61));
   await last.close();
 }
@@ -81,7 +82,7 @@ Deno.test("Log keeps entries on a real disk", async () => {
 
 Deno.test("Log.append() shares one sync among the entries of a turn", async () => {
   const host = new SimulatedHost(1);
-  const log = Log.open(host, "log", 0);
+  const log = Log.open(host, "log", { op: 0 });
   const before = host.disk.operations;
   for (let op = 1; op <= 10; op++) log.append(op, payloadOf(op));
   await host.settle(Promise.all(range(1, 10).map((op) => log.whenDurable(op))));
@@ -90,7 +91,7 @@ Deno.test("Log.append() shares one sync among the entries of a turn", async () =
 
 Deno.test("Log.append() right after the last entry became durable is flushed too", async () => {
   const host = memoryHost();
-  const log = Log.open(host, "log", 0, SMALL);
+  const log = Log.open(host, "log", { op: 0 }, SMALL);
   for (let round = 0; round < 200; round++) {
     for (let count = 1 + round % 3; count > 0; count--) log.append(log.lastOp + 1, payloadOf(log.lastOp + 1));
     await log.whenDurable(log.lastOp);
@@ -99,13 +100,13 @@ Deno.test("Log.append() right after the last entry became durable is flushed too
 });
 
 Deno.test("Log.append() refuses a gap", () => {
-  const log = Log.open(memoryHost(), "log", 0);
+  const log = Log.open(memoryHost(), "log", { op: 0 });
   throws(() => log.append(2, payloadOf(2)), /op 2 appended after 0/);
 });
 
 Deno.test("Log.onDurable() reports each advance until it is called off", async () => {
   const host = new SimulatedHost(1);
-  const log = Log.open(host, "log", 0);
+  const log = Log.open(host, "log", { op: 0 });
   const seen: number[] = [];
   const stop = log.onDurable((op) => seen.push(op));
   log.append(1, payloadOf(1));
@@ -119,7 +120,7 @@ Deno.test("Log.onDurable() reports each advance until it is called off", async (
 /** A simulated disk with a log of 30 entries, cleanly closed or not. */
 async function filled(clean: boolean): Promise<SimulatedHost> {
   const host = new SimulatedHost(3);
-  const log = Log.open(host, "log", 0, SMALL);
+  const log = Log.open(host, "log", { op: 0 }, SMALL);
   appendThrough(log, 29);
   await host.settle(log.whenDurable(29));
   appendThrough(log, 30);
@@ -146,7 +147,7 @@ Deno.test("Log.open() finds and names every flipped bit of a closed log", async 
     const bit = random.below(8);
     clean.disk.flipBit(path, position, bit);
     throws(() => {
-      const log = Log.open(clean, "log", 0, SMALL);
+      const log = Log.open(clean, "log", { op: 0 }, SMALL);
       log.verify();
     }, (error) => {
       ok(error instanceof DatabaseError, String(error));
@@ -156,7 +157,7 @@ Deno.test("Log.open() finds and names every flipped bit of a closed log", async 
     }, `${path} ${position}`);
     clean.disk.flipBit(path, position, bit);
   }
-  strictEqual(Log.open(clean, "log", 0, SMALL).lastOp, 30);
+  strictEqual(Log.open(clean, "log", { op: 0 }, SMALL).lastOp, 30);
 });
 
 Deno.test("Log.open() reads no payload before the checkpoint, and trusts no head that leads past it", async () => {
@@ -181,7 +182,7 @@ Deno.test("Log.open() reads no payload before the checkpoint, and trusts no head
   };
   for (const head of heads.slice(0, -1)) {
     flipped(head + 24, () => {
-      const log = Log.open(clean, "log", base, SMALL);
+      const log = Log.open(clean, "log", { op: base }, SMALL);
       equal(read(log, base), range(base + 1, 30));
       throws(() => log.verify(), code("XX001", /byte offset/));
     });
@@ -191,13 +192,16 @@ Deno.test("Log.open() reads no payload before the checkpoint, and trusts no head
     for (const field of [0, 8]) {
       flipped(
         head + field,
-        () => throws(() => Log.open(clean, "log", base, SMALL), code("XX001", /byte offset/)),
+        () => throws(() => Log.open(clean, "log", { op: base }, SMALL), code("XX001", /byte offset/)),
       );
     }
   }
   // The last record before the checkpoint vouches for the place where the log goes on.
-  flipped((heads.at(-1) ?? 0) + 24, () => throws(() => Log.open(clean, "log", base, SMALL), code("XX001")));
-  equal(read(Log.open(clean, "log", base, SMALL), base), range(base + 1, 30));
+  flipped(
+    (heads.at(-1) ?? 0) + 24,
+    () => throws(() => Log.open(clean, "log", { op: base }, SMALL), code("XX001")),
+  );
+  equal(read(Log.open(clean, "log", { op: base }, SMALL), base), range(base + 1, 30));
 });
 
 Deno.test("Log.open() cuts a torn tail and forgets it for good", async () => {
@@ -210,11 +214,11 @@ Deno.test("Log.open() cuts a torn tail and forgets it for good", async () => {
     const file = host.disk.openFile(path, { create: false, write: true });
     file.writeAt(end - cut, new Uint8Array(cut));
     file.syncDataNow();
-    const log = Log.open(host, "log", 0, SMALL);
+    const log = Log.open(host, "log", { op: 0 }, SMALL);
     strictEqual(log.lastOp, 29, `cut ${cut}`);
     appendThrough(log, 35);
     await host.settle(log.close());
-    equal(read(Log.open(host, "log", 0, SMALL)), range(1, 35));
+    equal(read(Log.open(host, "log", { op: 0 }, SMALL)), range(1, 35));
   }
 });
 
@@ -223,10 +227,10 @@ Deno.test("Log.open() refuses a log whose files are missing", async () => {
   const names = host.disk.list("log");
   ok(names.length >= 3);
   host.disk.remove(`log/${names[1]}`);
-  throws(() => Log.open(host, "log", 0, SMALL), code("XX001", /byte offset/));
+  throws(() => Log.open(host, "log", { op: 0 }, SMALL), code("XX001", /byte offset/));
   host.disk.remove(`log/${names[0]}`);
-  throws(() => Log.open(host, "log", 0, SMALL), code("XX001", /missing/));
-  throws(() => Log.open(host, "log", 99, SMALL), code("XX001", /before the checkpoint/));
+  throws(() => Log.open(host, "log", { op: 0 }, SMALL), code("XX001", /missing/));
+  throws(() => Log.open(host, "log", { op: 99 }, SMALL), code("XX001", /before the checkpoint/));
 });
 
 /** Runs everything that waits for promises already settled; no timer fires. */
@@ -236,7 +240,7 @@ async function withinTurn(): Promise<void> {
 
 Deno.test("Log syncs an entry that comes alone before the turn ends, and looks for others now and then", async () => {
   const host = new SimulatedHost(8);
-  const log = Log.open(host, "log", 0, SMALL);
+  const log = Log.open(host, "log", { op: 0 }, SMALL);
   const waited: number[] = [];
   for (let op = 1; op <= 32; op++) {
     log.append(op, payloadOf(op, 30));
@@ -251,7 +255,7 @@ Deno.test("Log syncs an entry that comes alone before the turn ends, and looks f
 
 Deno.test("Log keeps entries for the end of the turn once several have come in one", async () => {
   const host = new SimulatedHost(8);
-  const log = Log.open(host, "log", 0, SMALL);
+  const log = Log.open(host, "log", { op: 0 }, SMALL);
   const groups: number[] = [];
   log.onDurable((op) => groups.push(op));
   for (let turn = 0; turn < 20; turn++) {
@@ -271,7 +275,7 @@ Deno.test("Log keeps entries for the end of the turn once several have come in o
 
 Deno.test("Log syncs in the background while syncs are slow, and tries a blocking one in the end", async () => {
   const host = new SimulatedHost(8);
-  const log = Log.open(host, "log", 0, SMALL);
+  const log = Log.open(host, "log", { op: 0 }, SMALL);
   const isBlocking = async (): Promise<boolean> => {
     const before = host.disk.operations;
     log.append(log.lastOp + 1, payloadOf(1, 20));
@@ -301,7 +305,7 @@ Deno.test("Log syncs in the background while syncs are slow, and tries a blockin
 Deno.test("Log is poisoned by a failed sync and never tries again", async () => {
   for (const entries of [1, 3]) {
     const host = new SimulatedHost(4);
-    const log = Log.open(host, "log", 0, SMALL);
+    const log = Log.open(host, "log", { op: 0 }, SMALL);
     host.disk.failNext("sync", "log");
     for (let op = 1; op <= entries; op++) log.append(op, payloadOf(op));
     await rejects(host.settle(log.whenDurable(1)), code("58030"));
@@ -315,7 +319,7 @@ Deno.test("Log is poisoned by a failed sync and never tries again", async () => 
 
 Deno.test("Log acknowledges nothing on the word of a sync that came behind the back of a failing one", async () => {
   const host = new SimulatedHost(4);
-  const log = Log.open(host, "log", 0, SMALL);
+  const log = Log.open(host, "log", { op: 0 }, SMALL);
   log.append(1, payloadOf(1));
   log.append(2, payloadOf(2));
   host.disk.failNext("sync", "log");
@@ -327,12 +331,12 @@ Deno.test("Log acknowledges nothing on the word of a sync that came behind the b
   await host.rest();
   await rejects(log.close(), code("58030"));
   host.crash();
-  strictEqual(Log.open(host, "log", 0, SMALL).lastOp, 0);
+  strictEqual(Log.open(host, "log", { op: 0 }, SMALL).lastOp, 0);
 });
 
 Deno.test("Log is poisoned by a failed write", async () => {
   const host = new SimulatedHost(4);
-  const log = Log.open(host, "log", 0, SMALL);
+  const log = Log.open(host, "log", { op: 0 }, SMALL);
   host.disk.failNext("write", "log");
   log.append(1, payloadOf(1));
   await rejects(host.settle(log.whenDurable(1)), code("58030"));
@@ -342,7 +346,7 @@ Deno.test("Log is poisoned by a failed write", async () => {
 
 Deno.test("Log.append() refuses an entry on a full disk and goes on when there is space again", async () => {
   const host = new SimulatedHost(5, { capacityBytes: 10_000 });
-  const log = Log.open(host, "log", 0, SMALL);
+  const log = Log.open(host, "log", { op: 0 }, SMALL);
   let refused = 0;
   for (let attempt = 0; attempt < 60; attempt++) {
     try {
@@ -359,7 +363,7 @@ Deno.test("Log.append() refuses an entry on a full disk and goes on when there i
   host.disk.faults = { ...host.disk.faults, capacityBytes: 1_000_000 };
   appendThrough(log, full + 20);
   await host.settle(log.close());
-  equal(read(Log.open(host, "log", 0, SMALL)), range(1, full + 20));
+  equal(read(Log.open(host, "log", { op: 0 }, SMALL)), range(1, full + 20));
 });
 
 /** One seeded life of a log with a crash somewhere; gives the trace and what was promised. */
@@ -375,7 +379,7 @@ async function crashRun(seed: number): Promise<{ trace: string; acknowledged: nu
       crashAtOperation: host.disk.operations + random.between(1, 40),
     };
     try {
-      const log = Log.open(host, "log", 0, SMALL);
+      const log = Log.open(host, "log", { op: 0 }, SMALL);
       recovered = log.lastOp;
       ok(
         recovered >= acknowledged,
@@ -407,7 +411,7 @@ async function crashRun(seed: number): Promise<{ trace: string; acknowledged: nu
     host.crash();
   }
   host.disk.faults = { ...host.disk.faults, crashAtOperation: 0 };
-  const log = Log.open(host, "log", 0, SMALL);
+  const log = Log.open(host, "log", { op: 0 }, SMALL);
   ok(log.lastOp >= acknowledged, `seed ${seed}: lost op ${acknowledged}`);
   equal(read(log), range(1, log.lastOp), `seed ${seed}`);
   return { trace: host.traceDigest, acknowledged, recovered: log.lastOp };
@@ -425,7 +429,8 @@ Deno.test("Log loses nothing acknowledged in crashes at any point, the same way 
 
 Deno.test("Log.appendInPieces() logs the same bytes as append(), or nothing", async () => {
   const host = memoryHost();
-  const whole = Log.open(host, "whole", 0, SMALL), pieces = Log.open(host, "pieces", 0, SMALL);
+  const whole = Log.open(host, "whole", { op: 0 }, SMALL),
+    pieces = Log.open(host, "pieces", { op: 0 }, SMALL);
   for (let op = 1; op <= 6; op++) {
     const payload = payloadOf(op, 900 + op * 500);
     whole.append(op, payload);
@@ -447,7 +452,7 @@ Deno.test("Log.appendInPieces() logs the same bytes as append(), or nothing", as
   await Promise.all([whole.close(), pieces.close()]);
   // The one that was not finished had begun a file of its own.
   equal(host.disk.list("pieces").slice(0, -1), host.disk.list("whole"));
-  const again = Log.open(host, "pieces", 0, SMALL);
+  const again = Log.open(host, "pieces", { op: 0 }, SMALL);
   strictEqual(again.lastOp, 6);
   equal(read(again), range(1, 6));
   await again.close();
@@ -455,12 +460,12 @@ Deno.test("Log.appendInPieces() logs the same bytes as append(), or nothing", as
 
 Deno.test("Log.append() answers the payload's checksum, and the record verifies, whatever its size", async () => {
   const host = memoryHost();
-  const log = Log.open(host, "log", 0);
+  const log = Log.open(host, "log", { op: 0 });
   const sizes = [1, 63, 64, 1023, 1024, 5000, 70_000, 1_500_000, 1];
   for (const [index, size] of sizes.entries()) {
     const payload = payloadOf(index + 1, size);
     strictEqual(log.append(index + 1, payload), crc32c(payload));
   }
   await log.close();
-  equal(read(Log.open(host, "log", 0)), range(1, sizes.length));
+  equal(read(Log.open(host, "log", { op: 0 })), range(1, sizes.length));
 });

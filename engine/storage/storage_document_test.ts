@@ -5,6 +5,7 @@ import { memoryHost } from "../host/memory_host.ts";
 import { type Entry, opNumber } from "../operations/effect.ts";
 import { decodeEntry, entryBytes } from "../operations/entry_codec.ts";
 import { Log } from "./log.ts";
+import { DEFAULT_LOG_OPTIONS, MEMBER_LOG_OPTIONS } from "./log_options.ts";
 import { decodeManifest, encodeManifest, type Manifest } from "./manifest.ts";
 
 /** The bytes of a fenced block: the pairs of hexadecimal digits at the start of each line, up to two spaces. */
@@ -29,23 +30,31 @@ Deno.test("docs/storage.md shows an entry", async () => {
   equal(entryBytes(ENTRY), bytes);
 });
 
-Deno.test("docs/storage.md shows a log file", async () => {
-  const bytes = await example("log");
-  const host = memoryHost();
-  writeWholeFile(host.disk, "log/0000000000000001.log", bytes);
-  const log = Log.open(host, "log", 0);
-  strictEqual(log.lastOp, 1);
-  equal([...log.entries(0)].map(({ payload }) => decodeEntry(payload)), [ENTRY]);
+for (
+  const { kind, name, options } of [
+    { kind: "a log file", name: "log", options: DEFAULT_LOG_OPTIONS },
+    { kind: "a member's log file", name: "member", options: MEMBER_LOG_OPTIONS },
+  ]
+) {
+  Deno.test(`docs/storage.md shows ${kind}`, async () => {
+    const bytes = await example(name);
+    const host = memoryHost();
+    writeWholeFile(host.disk, "log/0000000000000001.log", bytes);
+    const log = Log.open(host, "log", { op: 0 }, options);
+    strictEqual(log.lastOp, 1);
+    equal([...log.entries(0)].map(({ payload }) => decodeEntry(payload)), [ENTRY]);
 
-  const writer = memoryHost();
-  const written = Log.open(writer, "log", 0);
-  written.append(1, entryBytes(ENTRY));
-  await written.close();
-  const file = writer.disk.openFile("log/0000000000000001.log", { create: false, write: false });
-  const start = new Uint8Array(bytes.length);
-  file.readAt(0, start);
-  equal(start, bytes);
-});
+    const writer = memoryHost();
+    const written = Log.open(writer, "log", { op: 0 }, options);
+    written.view = 3;
+    written.append(1, entryBytes(ENTRY));
+    await written.close();
+    const file = writer.disk.openFile("log/0000000000000001.log", { create: false, write: false });
+    const start = new Uint8Array(bytes.length);
+    file.readAt(0, start);
+    equal(start, bytes);
+  });
+}
 
 Deno.test("docs/storage.md shows a manifest", async () => {
   const bytes = await example("manifest");

@@ -25,8 +25,8 @@ import { decodeEntry } from "../operations/entry_codec.ts";
 import { type Entry, type OpNumber, opNumber } from "../operations/effect.ts";
 import { Checkpoint, isStateFileName } from "./checkpoint.ts";
 import type { CommitHorizon } from "./commit_horizon.ts";
-import { DEFAULT_LOG_OPTIONS, Log, type LogOptions } from "./log.ts";
-import { RECORD_HEAD_BYTES } from "./log_file.ts";
+import { Log } from "./log.ts";
+import { DEFAULT_LOG_OPTIONS, type LogOptions } from "./log_options.ts";
 import { type Manifest, readManifest, readProven } from "./manifest.ts";
 import { copySnapshot, prepareSnapshotDirectory } from "./snapshot_copy.ts";
 import { BlockCache } from "./table/block_cache.ts";
@@ -194,7 +194,7 @@ export class StorageEngine {
     this.log = Log.open(
       host,
       joinPath(directory, LOG_DIRECTORY),
-      checkpointOp,
+      { op: checkpointOp },
       options.log ?? DEFAULT_LOG_OPTIONS,
     );
     const { member } = options;
@@ -281,7 +281,7 @@ export class StorageEngine {
     entry: { readonly op: OpNumber; readonly payloadBytes: number; readonly wantsCheckpoint: boolean },
     encodeState: () => Uint8Array,
   ): void {
-    this.#appliedBytes += RECORD_HEAD_BYTES + entry.payloadBytes;
+    this.#appliedBytes += this.log.headBytes + entry.payloadBytes;
     this.#uncommitted?.add(entry.op, this.#appliedBytes);
     if (!entry.wantsCheckpoint && !this.#isCheckpointDue) return;
     this.beginCheckpoint(entry.op, encodeState);

@@ -15,7 +15,7 @@ import type { Host } from "../host/host.ts";
 import { decodeCanonicalJson, encodeCanonicalJson } from "../operations/canonical_json.ts";
 import { type Effect, type Entry, opNumber, type RowBatch, type StoredRow } from "../operations/effect.ts";
 import { encodeEntry } from "../operations/entry_codec.ts";
-import type { LogOptions } from "./log.ts";
+import type { LogOptions } from "./log_options.ts";
 import { manifestName, readManifest } from "./manifest.ts";
 import { StorageEngine } from "./storage_engine.ts";
 import { verifyDatabase } from "./verification.ts";
@@ -147,7 +147,7 @@ function applyToModel(model: Model, effects: readonly Effect[]): void {
       }
       continue;
     }
-    if (effect.kind === "sequence") continue;
+    if (effect.kind === "sequence" || effect.kind === "checkpoint") continue;
     const rows = model.get(effect.tableId);
     ok(rows !== undefined);
     if (effect.kind === "create" || effect.kind === "update") rows.set(Number(effect.id), effect.values);

@@ -20,11 +20,11 @@ export interface BrokenBuild {
 export const BROKEN_BUILDS: readonly BrokenBuild[] = [
   {
     name: "the log is not synced",
-    file: "engine/storage/log.ts",
-    changes: [["await this.#file.syncData();", ""], ["this.#file.syncDataNow();", ""], [
-      "this.#secondDescriptor.syncDataNow();",
+    file: "engine/storage/log_tail.ts",
+    changes: [["return this.#file.syncData();", "return Promise.resolve();"], [
+      "this.#file.syncDataNow();",
       "",
-    ]],
+    ], ["this.#secondDescriptor.syncDataNow();", ""]],
   },
   {
     name: "commits are acknowledged before they are durable",
@@ -45,11 +45,11 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
   {
     name: "the last log file is not synced when the next is begun",
     file: "engine/storage/log.ts",
-    changes: [["    this.#syncNow();\n    const firstOp", "    this.#writeOut();\n    const firstOp"]],
+    changes: [["    this.#syncNow();\n    const last", "    this.#tail.writeOut();\n    const last"]],
   },
   {
     name: "the name of a new log file is not made durable",
-    file: "engine/storage/log.ts",
+    file: "engine/storage/log_files.ts",
     changes: [["    disk.syncDirectory(directory);\n", ""]],
   },
   {
@@ -64,7 +64,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
   },
   {
     name: "checksums of log records are not compared",
-    file: "engine/storage/log_file.ts",
+    file: "engine/storage/log_file_reader.ts",
     changes: [["!== checksum) return undefined", "!== checksum && position < 0) return undefined"]],
   },
   {

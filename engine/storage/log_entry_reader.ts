@@ -1,0 +1,127 @@
+/**
+ * Reads single entries of a member's log: the newest from memory, those in sequence from where the last one ended,
+ * others from a place near them. What turns out to be damaged is entered into the history.
+ */
+import type { Disk } from "../host/disk.ts";
+import { digestAfter } from "../operations/history_digest.ts";
+import { LOG_HEADER_BYTES, logDamage, MEMBER_FORMAT } from "./log_file.ts";
+import { LogFileReader, type PlacedRecord } from "./log_file_reader.ts";
+import type { LogFileEntry, LogFiles } from "./log_files.ts";
+import type { EntryName, LogHistory, StoredEntry } from "./log_history.ts";
+import { scanIntoHistory } from "./log_recovery.ts";
+import type { LogTail } from "./log_tail.ts";
+import type { RecordPlace } from "./record_places.ts";
+
+const WINDOW_BYTES = 256 * 1024;
+
+/** See the head of the file. */
+export class LogEntryReader {
+  readonly #disk: Disk;
+  readonly #files: LogFiles;
+  readonly #history: LogHistory;
+  readonly #tail: LogTail;
+  #reader: LogFileReader | null = null;
+  /** What follows the last entry that was read. */
+  #next: RecordPlace = { op: 0, position: 0 };
+
+  constructor(disk: Disk, files: LogFiles, history: LogHistory, tail: LogTail) {
+    this.#disk = disk;
+    this.#files = files;
+    this.#history = history;
+    this.#tail = tail;
+  }
+
+  /** How the entry is named; null if there is none, or if it cannot be read. */
+  nameOf(op: number): EntryName | null {
+    if (!this.#isKept(op)) return null;
+    if (this.#history.damageAt(op) !== undefined) return this.#history.repairOf(op) ?? null;
+    const known = this.#history.nameOf(op);
+    if (known !== null) return known;
+    const found = this.locate(op);
+    return found === null ? null : nameIn(found);
+  }
+
+  /** The entry with a copy of its payload; null if there is none, or if it cannot be read. */
+  read(op: number): StoredEntry | null {
+    if (!this.#isKept(op)) return null;
+    if (this.#history.damageAt(op) !== undefined) return this.#history.repairOf(op) ?? null;
+    const name = this.#history.nameOf(op);
+    const place = this.#history.placeOf(op);
+    if (name !== null && place !== undefined && op >= this.#tail.firstOp) {
+      const payload = this.#tail.payloadInMemory(place);
+      if (payload !== undefined) return { op, ...name, payload };
+    }
+    const found = this.locate(op);
+    return found === null ? null : { op, ...nameIn(found), payload: found.record.payload.slice() };
+  }
+
+  #isKept(op: number): boolean {
+    return op >= (this.#files.oldest?.firstOp ?? Infinity) && op <= this.#history.lastOp;
+  }
+
+  /** The record of an op in its file; null if it is damaged. */
+  locate(op: number): PlacedRecord | null {
+    const index = this.#files.indexOf(op);
+    const entry = this.#files.entries[index];
+    if (entry === undefined || !this.#isKept(op)) return null;
+    if (entry.firstOp === this.#tail.firstOp) this.#tail.writeOut();
+    if (!entry.isScanned) this.#scan(entry, index);
+    if (this.#history.damageAt(op) !== undefined) return null;
+    let found = this.#find(entry, op);
+    if (found !== undefined) return found;
+    this.#scan(entry, index);
+    if (this.#history.damageAt(op) !== undefined) return null;
+    found = this.#find(entry, op);
+    if (found === undefined) throw logDamage(entry.path, 0, `the record of op ${op} does not verify`);
+    return found;
+  }
+
+  #find(entry: LogFileEntry, op: number): PlacedRecord | undefined {
+    const { firstOp, path, places } = entry;
+    if (this.#reader?.firstOp !== firstOp) {
+      this.forget();
+      const file = this.#disk.openFile(path, { create: false, write: false });
+      this.#reader = new LogFileReader(file, firstOp, MEMBER_FORMAT, WINDOW_BYTES);
+      this.#next = { op: firstOp, position: LOG_HEADER_BYTES };
+    }
+    this.#reader.end = firstOp === this.#tail.firstOp ? this.#tail.end : Infinity;
+    const position = this.#history.placeOf(op);
+    let start = places.before(op) ?? { op: firstOp, position: LOG_HEADER_BYTES };
+    if (position !== undefined) start = { op, position };
+    else if (this.#next.op <= op && this.#next.op > start.op) start = this.#next;
+    const found = this.#reader.find(op, start);
+    if (found !== undefined) this.#next = { op: op + 1, position: found.record.end };
+    return found;
+  }
+
+  /** Finds out what of a file is damaged. */
+  #scan(entry: LogFileEntry, index: number): void {
+    this.forget();
+    const history = this.#history;
+    const known = this.#files.knownEnd(index) ??
+      { op: history.lastOp, end: this.#tail.end, digest: history.endDigest };
+    const file = this.#disk.openFile(entry.path, { create: false, write: true });
+    try {
+      const reader = new LogFileReader(file, entry.firstOp, MEMBER_FORMAT);
+      if (known.end !== null) reader.end = known.end;
+      scanIntoHistory(reader, entry, { known, history });
+    } finally {
+      file.close();
+    }
+  }
+
+  /** The files are not what they were, or are no longer needed. */
+  forget(): void {
+    this.#reader?.file.close();
+    this.#reader = null;
+  }
+}
+
+function nameIn({ record: { op, name } }: PlacedRecord): EntryName {
+  const digest = name?.digest ?? 0n;
+  return {
+    view: name?.view ?? 0,
+    previousDigest: digest,
+    digest: digestAfter(digest, name?.checksum ?? 0, op),
+  };
+}

@@ -1,0 +1,235 @@
+/** Reads the records of one file of the log, whole ones or what is left of them. */
+import { checksumSeed, crc32c } from "../base/checksum.ts";
+import type { DatabaseError } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
+import type { DiskFile } from "../host/disk.ts";
+import { LOG_HEADER_BYTES, logDamage, type LogFormat, MEMBER_FORMAT, memberChecksum } from "./log_file.ts";
+
+const WINDOW_BYTES = 1 << 20;
+
+/** Work that the search for records behind damage may do, in checksummed bytes. */
+const SEARCH_BUDGET_BYTES = 2 ** 32;
+
+/** A record as read. */
+export interface LogRecord {
+  readonly op: number;
+  /** Everything up to this op was durable when the record was written. */
+  readonly vouchedOp: number;
+  /** A view that is good until the next read; empty for a seal. */
+  readonly payload: Uint8Array;
+  /** Offset of what follows. */
+  readonly end: number;
+  /** What a member's record says besides; null for others. */
+  readonly name: RecordName | null;
+}
+
+/** How a member's record names its entry. */
+export interface RecordName {
+  readonly view: number;
+  /** The digest of the log before it. */
+  readonly digest: bigint;
+  /** The payload's own checksum. */
+  readonly checksum: number;
+}
+
+/** A record and where it is. */
+export interface PlacedRecord {
+  readonly record: LogRecord;
+  readonly position: number;
+}
+
+/** What a walk over a file's records found. */
+export interface LogFileScan {
+  /** Last op in the file, or its first op minus 1. */
+  readonly lastOp: number;
+  /** Offset behind the last whole record. */
+  readonly end: number;
+  /** Whether the last record is a seal. */
+  readonly sealed: boolean;
+  /** Bytes of the records with ops beyond the one asked for, heads included, seals not. */
+  readonly countedBytes: number;
+  /** Offset behind the last record that is not counted: of the header when all are. */
+  readonly countedFrom: number;
+}
+
+/** Reads the records of one file through a window. */
+export class LogFileReader {
+  readonly file: DiskFile;
+  readonly firstOp: number;
+  readonly #format: LogFormat;
+  #window: Uint8Array;
+  #view: DataView;
+  #start = 0;
+  #count = 0;
+  /** Nothing is read from here on: what a log that is being written has not handed to the file. */
+  end = Infinity;
+
+  constructor(file: DiskFile, firstOp: number, format: LogFormat, windowBytes = WINDOW_BYTES) {
+    this.file = file;
+    this.firstOp = firstOp;
+    this.#format = format;
+    this.#window = new Uint8Array(windowBytes);
+    this.#view = new DataView(this.#window.buffer);
+  }
+
+  /** Index in the window of that range of the file, or -1 when the file is shorter. */
+  #load(position: number, byteCount: number): number {
+    if (position >= this.#start && position + byteCount <= this.#start + this.#count) {
+      return position - this.#start;
+    }
+    const end = Math.min(this.end, this.file.size);
+    if (position + byteCount > end) return -1;
+    if (byteCount > this.#window.length) {
+      this.#window = new Uint8Array(byteCount);
+      this.#view = new DataView(this.#window.buffer);
+    }
+    this.#start = position;
+    this.#count = this.file.readAt(
+      position,
+      this.#window.subarray(0, Math.min(this.#window.length, end - position)),
+    );
+    return byteCount <= this.#count ? 0 : -1;
+  }
+
+  /** The record at an offset, or undefined when none is there. */
+  recordAt(position: number, minimumOp = this.firstOp): LogRecord | undefined {
+    const { headBytes } = this.#format;
+    const head = this.#load(position, headBytes);
+    if (head < 0) return undefined;
+    const view = this.#view;
+    const payloadBytes = view.getUint32(head, true);
+    const op = getUint64(view, head + 8);
+    const distance = view.getUint32(head + 16, true);
+    if (op < minimumOp || op > Number.MAX_SAFE_INTEGER || distance > op) return undefined;
+    if (payloadBytes > LIMITS.maximumEntryBytes) return undefined;
+    const checksum = view.getUint32(head + 4, true);
+    const end = position + headBytes + payloadBytes;
+    const at = this.#load(position, headBytes + payloadBytes);
+    if (at < 0) return undefined;
+    const seed = checksumSeed(this.firstOp, position);
+    const from = at + headBytes;
+    let name: RecordName | null = null;
+    if (this.#format === MEMBER_FORMAT) {
+      const payload = crc32c(this.#window, from, from + payloadBytes);
+      if (memberChecksum(this.#window, at, payload, seed) !== checksum) return undefined;
+      const digest = this.#view.getBigUint64(at + 28, true);
+      name = { view: getUint64(this.#view, at + 20), digest, checksum: payload };
+    } else if (crc32c(this.#window, at + 8, from + payloadBytes, seed) !== checksum) return undefined;
+    const payload = this.#window.subarray(from, from + payloadBytes);
+    return { op, vouchedOp: op - distance, payload, end, name };
+  }
+
+  /**
+   * What the head at an offset says, if it says that it is of this op, or a seal behind the one before, and fits into
+   * the file; nothing vouches for it.
+   */
+  #headAt(position: number, op: number): { readonly end: number; readonly isSeal: boolean } | null {
+    const head = this.#load(position, this.#format.headBytes);
+    if (head < 0) return null;
+    const payloadBytes = this.#view.getUint32(head, true);
+    const found = getUint64(this.#view, head + 8);
+    const end = position + this.#format.headBytes + payloadBytes;
+    const isSeal = payloadBytes === 0;
+    if (found !== (isSeal ? op - 1 : op) || end > this.file.size) return null;
+    return { end, isSeal };
+  }
+
+  /** Whether the file seems to begin with its first record. */
+  seemsBegun(): boolean {
+    const head = this.#headAt(LOG_HEADER_BYTES, this.firstOp);
+    return head !== null && !head.isSeal;
+  }
+
+  /**
+   * The record of this op, found by the heads from another place of which the op is known; their payloads are not
+   * read. The record itself verifies, and its checksum is of its place as well. Undefined: the heads do not lead to
+   * it.
+   */
+  find(op: number, from: { readonly op: number; readonly position: number }): PlacedRecord | undefined {
+    let { position } = from;
+    for (let next = from.op; next < op;) {
+      const head = this.#headAt(position, next);
+      if (head === null) return undefined;
+      if (!head.isSeal) next++;
+      position = head.end;
+    }
+    for (;;) {
+      const record = this.recordAt(position);
+      if (record === undefined) return undefined;
+      if (record.payload.length > 0) return record.op === op ? { record, position } : undefined;
+      position = record.end;
+    }
+  }
+
+  /**
+   * Walks over the whole records from the start of the file; those up to the one asked for are not read but for their
+   * heads.
+   */
+  scan(countAfterOp: number): LogFileScan {
+    const start = { op: this.firstOp, position: LOG_HEADER_BYTES };
+    const known = countAfterOp > this.firstOp ? this.find(countAfterOp, start)?.position ?? -1 : -1;
+    let lastOp = known < 0 ? this.firstOp - 1 : countAfterOp - 1;
+    let end = known < 0 ? LOG_HEADER_BYTES : known;
+    let countedFrom = end;
+    let sealed = false;
+    let countedBytes = 0;
+    for (;;) {
+      const record = this.recordAt(end);
+      if (record === undefined) break;
+      sealed = record.payload.length === 0;
+      if (record.op !== (sealed ? lastOp : lastOp + 1)) break;
+      if (!sealed && record.op > countAfterOp) countedBytes += record.end - end;
+      lastOp = record.op;
+      end = record.end;
+      if (lastOp <= countAfterOp) countedFrom = end;
+    }
+    return { lastOp, end, sealed, countedBytes, countedFrom };
+  }
+
+  /** Whether only zeros follow an offset. */
+  isZeroFrom(position: number): boolean {
+    const piece = new Uint8Array(WINDOW_BYTES);
+    for (let at = position; at < this.file.size; at += piece.length) {
+      const count = this.file.readAt(at, piece);
+      for (let index = 0; index < count; index++) if (piece[index] !== 0) return false;
+      if (count < piece.length) break;
+    }
+    return true;
+  }
+
+  /** The whole records of these ops at any offset from there on; null instead when it takes too long to find them. */
+  *recordsBehind(position: number, firstOp: number): Generator<PlacedRecord | null> {
+    if (this.isZeroFrom(position)) return;
+    let budget = SEARCH_BUDGET_BYTES;
+    for (let at = position; at + this.#format.headBytes <= this.file.size; at++) {
+      const record = this.recordAt(at, firstOp);
+      if (record !== undefined) {
+        budget -= record.payload.length;
+        yield { record, position: at };
+        at = record.end - 1;
+      }
+      budget--;
+      if (budget < 0) yield null;
+    }
+  }
+
+  /**
+   * Whether a whole record behind the offset vouches that `op` had become durable. If so, its absence is damage; if
+   * not, the bytes there are what a crash left of writes that were never acknowledged.
+   */
+  isVouchedBehind(position: number, op: number): boolean {
+    for (const found of this.recordsBehind(position, Math.max(op, 1))) {
+      if (found === null || found.record.vouchedOp >= op) return true;
+    }
+    return false;
+  }
+
+  /** The damage at an offset as an error. */
+  damage(position: number, what: string): DatabaseError {
+    return logDamage(this.file.path, position, what);
+  }
+}
+
+function getUint64(view: DataView, at: number): number {
+  return view.getUint32(at, true) + view.getUint32(at + 4, true) * 0x1_0000_0000;
+}

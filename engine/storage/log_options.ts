@@ -1,0 +1,32 @@
+/** What a log may be given: sizes, and whether it is a member's. */
+import { LIMITS } from "../base/limits.ts";
+
+/** Sizes that tests and operators change. */
+export interface LogOptions {
+  readonly fileBytes: number;
+  readonly reserveBytes: number;
+  readonly bufferBytes: number;
+  readonly directWriteBytes: number;
+  /** The log is that of a member of a replication group. */
+  readonly member?: MemberLogOptions;
+}
+
+/** What a member's log has besides. */
+export interface MemberLogOptions {
+  /** So many bytes of files before the checkpoint are kept for members that lag. */
+  readonly keepBytes: number;
+}
+
+/** The sizes of a server. */
+export const DEFAULT_LOG_OPTIONS: LogOptions = {
+  fileBytes: LIMITS.logFileBytes,
+  reserveBytes: LIMITS.logReserveBytes,
+  bufferBytes: LIMITS.groupCommitBufferBytes,
+  directWriteBytes: LIMITS.directWriteBytes,
+};
+
+/** The sizes of a member. */
+export const MEMBER_LOG_OPTIONS: LogOptions = {
+  ...DEFAULT_LOG_OPTIONS,
+  member: { keepBytes: LIMITS.keptLogBytes },
+};

@@ -1,0 +1,236 @@
+/**
+ * Walks over one file of a member's log and finds what of it is whole.
+ *
+ * Records are whole when they verify and each names the digest of the log up to it. What does not fit is *damaged*
+ * when it was durable once: another file follows, a later record vouches for it, or the log has had it open. Other
+ * members have it; what follows it can be used. At the end of the last file, what nobody vouches for is *torn*: it
+ * was never acknowledged. A record that verifies and does not chain to its vouched successor is damaged itself: a
+ * stale one, in the place of a write that was lost.
+ */
+import type { DatabaseError } from "../base/errors.ts";
+import { digestAfter } from "../operations/history_digest.ts";
+import { LOG_HEADER_BYTES, MEMBER_FORMAT } from "./log_file.ts";
+import type { LogFileReader, LogRecord, PlacedRecord, RecordName } from "./log_file_reader.ts";
+
+/** Ops of one file that cannot be read, and what is known around them. */
+export interface DamagedRange {
+  readonly from: number;
+  readonly to: number;
+  readonly path: string;
+  /** The file's first op. */
+  readonly firstOp: number;
+  /** Offset of the first of them. */
+  readonly start: number;
+  /** Offset of what follows; null if nothing does that could be read in this file. */
+  readonly end: number | null;
+  /** The digest of the log before the first of them; null if unknown. */
+  readonly before: bigint | null;
+  /** The digest of the log after the last of them; null if unknown. */
+  readonly after: bigint | null;
+}
+
+/** A whole record and the names of its entry. */
+export interface NamedRecord {
+  readonly op: number;
+  readonly view: number;
+  readonly before: bigint;
+  readonly after: bigint;
+  readonly position: number;
+  readonly end: number;
+}
+
+/** What was durable once in a file, at least. */
+export interface KnownEnd {
+  readonly op: number;
+  /** Offset behind the last record; null if unknown. */
+  readonly end: number | null;
+  /** The digest of the log at its end; null if unknown. */
+  readonly digest: bigint | null;
+}
+
+/** What a walk over a member's file found. */
+export interface MemberFileScan {
+  readonly lastOp: number;
+  /** Offset behind the last record. */
+  readonly end: number;
+  readonly sealed: boolean;
+  /** The digest of the log before the first op; null if unknown. */
+  readonly before: bigint | null;
+  /** The digest of the log at the end; null if unknown. */
+  readonly digest: bigint | null;
+  readonly damaged: readonly DamagedRange[];
+  /** Where seals are. */
+  readonly seals: readonly number[];
+  /** Seals that do not verify: offset, op and digest. */
+  readonly brokenSeals: readonly {
+    readonly position: number;
+    readonly op: number;
+    readonly digest: bigint;
+  }[];
+}
+
+/** Walks over a file before which the log has this digest, if known; `known` is null for the last file at opening. */
+export function scanMemberFile(
+  reader: LogFileReader,
+  { before, known }: { readonly before: bigint | null; readonly known: KnownEnd | null },
+  onRecord: (record: NamedRecord) => void,
+): MemberFileScan {
+  const scan = new Scan(reader, before, known, onRecord);
+  while (scan.step());
+  return scan.finish();
+}
+
+/** One walk. */
+class Scan {
+  readonly #reader: LogFileReader;
+  readonly #known: KnownEnd | null;
+  readonly #onRecord: (record: NamedRecord) => void;
+  readonly #damaged: DamagedRange[] = [];
+  readonly #brokenSeals: { position: number; op: number; digest: bigint }[] = [];
+  readonly #seals: number[] = [];
+  #before: bigint | null;
+  #op: number;
+  #position = LOG_HEADER_BYTES;
+  #digest: bigint | null;
+  #isSealed = false;
+  /** The last whole record: its successor may still prove it stale. */
+  #last: NamedRecord | null = null;
+
+  constructor(
+    reader: LogFileReader,
+    before: bigint | null,
+    known: KnownEnd | null,
+    onRecord: (record: NamedRecord) => void,
+  ) {
+    this.#reader = reader;
+    this.#op = reader.firstOp - 1;
+    this.#before = this.#digest = before;
+    this.#known = known;
+    this.#onRecord = onRecord;
+  }
+
+  /** Goes to the next record; false at the end. */
+  step(): boolean {
+    const position = this.#position;
+    const record = this.#reader.recordAt(position);
+    const name = record?.name ?? null;
+    const isNext = record !== undefined && name !== null &&
+      record.op === (isSeal(record) ? this.#op : this.#op + 1);
+    const isBeyond = this.#op >= (this.#known?.op ?? Infinity) && !(isNext && isSeal(record));
+    if (isNext && !isBeyond && (this.#digest === null || this.#digest === name.digest)) {
+      this.#accept(record, name);
+      return true;
+    }
+    if (this.#known === null) {
+      if (!this.#reader.isVouchedBehind(position, this.#op + 1)) return false;
+    } else if (this.#op >= this.#known.op) return false;
+    if (isNext) this.#distrustLast({ record, position });
+    else this.#skipDamage();
+    return true;
+  }
+
+  finish(): MemberFileScan {
+    this.#emit();
+    return {
+      lastOp: this.#op,
+      end: this.#position,
+      sealed: this.#isSealed,
+      before: this.#before,
+      digest: this.#digest,
+      damaged: this.#damaged,
+      seals: this.#seals,
+      brokenSeals: this.#brokenSeals,
+    };
+  }
+
+  #accept(record: LogRecord, name: RecordName): void {
+    this.#isSealed = isSeal(record);
+    this.#digest = name.digest;
+    if (this.#isSealed) this.#seals.push(this.#position);
+    else {
+      this.#emit();
+      if (record.op === this.#reader.firstOp) this.#before = name.digest;
+      const { op, end } = record;
+      const after = digestAfter(name.digest, name.checksum, op);
+      this.#last = { op, view: name.view, before: name.digest, after, position: this.#position, end };
+      this.#op = op;
+      this.#digest = after;
+    }
+    this.#position = record.end;
+  }
+
+  #emit(): void {
+    if (this.#last !== null) this.#onRecord(this.#last);
+    this.#last = null;
+  }
+
+  /** What follows the last record is vouched for, verifies, and says that another entry is before it. */
+  #distrustLast(found: PlacedRecord): void {
+    const last = this.#last;
+    if (last === null) throw this.#unusable("the record does not continue the log before it");
+    this.#last = null;
+    const digest = found.record.name?.digest ?? null;
+    this.#addRange({ from: last.op, to: last.op, start: last.position, before: last.before }, {
+      end: found.position,
+      after: digest,
+    });
+    this.#digest = digest;
+  }
+
+  /** Nothing whole is here that fits: goes on at what is found behind it. */
+  #skipDamage(): void {
+    const from = this.#op + 1, start = this.#position, before = this.#digest;
+    const found = this.#firstBehind();
+    if (found === null) {
+      const known = this.#known;
+      if (known === null) throw this.#unusable(`the record of op ${from} does not verify`);
+      this.#addRange({ from, to: known.op, start, before }, { end: known.end, after: known.digest });
+      this.#op = known.op;
+      this.#digest = known.digest;
+      this.#position = known.end ?? this.#reader.file.size;
+      return;
+    }
+    const { record, position } = found;
+    const digest = record.name?.digest ?? null;
+    const to = isSeal(record) ? record.op : record.op - 1;
+    if (to >= from) this.#addRange({ from, to, start, before }, { end: position, after: digest });
+    else if (position - start === MEMBER_FORMAT.headBytes && digest !== null && digest === before) {
+      this.#brokenSeals.push({ position: start, op: to, digest });
+      this.#seals.push(start);
+    } else throw this.#unusable("bytes between records belong to none");
+    this.#op = to;
+    this.#digest = digest;
+    this.#position = position;
+    this.#isSealed = false;
+  }
+
+  #addRange(
+    from: Pick<DamagedRange, "from" | "to" | "start" | "before">,
+    to: Pick<DamagedRange, "end" | "after">,
+  ): void {
+    this.#emit();
+    const { file: { path }, firstOp } = this.#reader;
+    const last = this.#damaged.at(-1);
+    if (last !== undefined && last.to === from.from - 1 && last.end === from.start) {
+      this.#damaged[this.#damaged.length - 1] = { ...last, to: from.to, ...to };
+    } else this.#damaged.push({ ...from, ...to, path, firstOp });
+  }
+
+  /** The first whole record behind the damage that can follow it. */
+  #firstBehind(): PlacedRecord | null {
+    const mostOp = this.#known?.op ?? Infinity;
+    for (const found of this.#reader.recordsBehind(this.#position + 1, Math.max(this.#op, 1))) {
+      if (found === null) return null;
+      if (isSeal(found.record) || found.record.op > this.#op) return found.record.op <= mostOp ? found : null;
+    }
+    return null;
+  }
+
+  #unusable(what: string): DatabaseError {
+    return this.#reader.damage(this.#position, what);
+  }
+}
+
+function isSeal(record: LogRecord): boolean {
+  return record.payload.length === 0;
+}
