@@ -1,22 +1,30 @@
 /**
  * What a primary knows of one backup: which entries it was sent and which it has acknowledged in this view.
  */
-import { MAX_WINDOW_ENTRIES, RESEND_MILLISECONDS } from "./timeouts.ts";
+import { MAX_WINDOW_BYTES, MAX_WINDOW_ENTRIES, RESEND_MILLISECONDS } from "./timeouts.ts";
 
 /** The progress of one backup in one view. */
 export class BackupProgress {
-  /** The op that is sent next. */
-  nextOp = 0;
   /** When the backup was last heard, in monotonic milliseconds. */
   heardAt: number;
   /** When something was last sent. */
   sentAt = 0;
+  #nextOp: number;
   #acknowledgedOp = -1;
   #progressAt: number;
+  /** Messages that are not acknowledged, in order: their last ops and their bytes. */
+  #inFlight: { readonly op: number; readonly bytes: number }[] = [];
+  #inFlightBytes = 0;
 
-  constructor(now: number) {
+  constructor(now: number, nextOp: number) {
     this.heardAt = now;
     this.#progressAt = now;
+    this.#nextOp = nextOp;
+  }
+
+  /** The op that is sent next. */
+  get nextOp(): number {
+    return this.#nextOp;
   }
 
   /** The highest op that the backup has made durable in this view; -1 until it has acknowledged the view. */
@@ -26,19 +34,33 @@ export class BackupProgress {
 
   /** Whether another entry may be sent before the next acknowledgement. */
   get isWindowOpen(): boolean {
-    return this.#acknowledgedOp >= 0 && this.nextOp - this.#acknowledgedOp <= MAX_WINDOW_ENTRIES;
+    return this.#acknowledgedOp >= 0 && this.#nextOp - this.#acknowledgedOp <= MAX_WINDOW_ENTRIES &&
+      this.#inFlightBytes < MAX_WINDOW_BYTES;
+  }
+
+  /** Entries up to the op have been sent, with so many bytes. */
+  sent(op: number, bytes: number, now: number): void {
+    this.#nextOp = op + 1;
+    this.#inFlight.push({ op, bytes });
+    this.#inFlightBytes += bytes;
+    this.sentAt = now;
   }
 
   /** The backup says that it has everything up to the op. */
   acknowledge(op: number, now: number): void {
     this.heardAt = now;
+    if (this.#acknowledgedOp < 0) this.#sendAgainFrom(op + 1, now);
     if (op > this.#acknowledgedOp) {
       this.#acknowledgedOp = op;
       this.#progressAt = now;
     }
+    for (let first = this.#inFlight[0]; first !== undefined && first.op <= op; first = this.#inFlight[0]) {
+      this.#inFlight.shift();
+      this.#inFlightBytes -= first.bytes;
+    }
     // A restarted backup may have lost what it had not made durable, or found damage.
-    if (this.nextOp <= op) this.nextOp = op + 1;
-    if (op < this.nextOp - 1 && this.#isStalled(now)) this.#sendAgainFrom(op + 1, now);
+    if (this.#nextOp <= op) this.#nextOp = op + 1;
+    if (op < this.#nextOp - 1 && this.#isStalled(now)) this.#sendAgainFrom(op + 1, now);
   }
 
   /** Goes back to what is not acknowledged when nothing has come for a while; whether it did. */
@@ -53,7 +75,9 @@ export class BackupProgress {
   }
 
   #sendAgainFrom(op: number, now: number): void {
-    this.nextOp = op;
+    this.#nextOp = op;
     this.#progressAt = now;
+    this.#inFlight = [];
+    this.#inFlightBytes = 0;
   }
 }

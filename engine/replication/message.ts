@@ -17,12 +17,18 @@ export interface Prepare extends Sent {
   readonly previousDigest: bigint;
   readonly entries: readonly ReplicatedEntry[];
   readonly commit: number;
+  readonly stamp: number;
 }
 
-/** From a backup: all ops up to this one are durable at it, without a gap. */
+/**
+ * From a backup: all ops up to this one are durable at it, without a gap. It echoes the newest stamp of the primary,
+ * and promises to vote for no other view for a while (`VotePromise`).
+ */
 export interface PrepareOk extends Sent {
   readonly kind: "prepare_ok";
   readonly op: number;
+  /** 0 when none has come in this view. */
+  readonly stamp: number;
 }
 
 /** From the primary, when it has nothing else to say: how far its log reaches and is committed. */
@@ -31,6 +37,9 @@ export interface Commit extends Sent {
   readonly op: number;
   readonly digest: bigint;
   readonly commit: number;
+  readonly stamp: number;
+  /** The primary's wall clock: how old a backup's state is. */
+  readonly clock: number;
 }
 
 /** "I hear nothing from the primary, and want this view." */
@@ -40,9 +49,26 @@ export interface StartViewChange extends Sent {
   readonly reachedView: number;
 }
 
+/** From a primary that stops: no lease of that view, or of one before, is used any more, and this view may begin. */
+export interface HandOver extends Sent {
+  readonly kind: "hand_over";
+  readonly releasedView: number;
+}
+
+/**
+ * From the primary of a view that is to begin: a quorum has entered it, and now their votes count. A vote of before may
+ * be that of a disk which has been replaced since, and whose member knows nothing of the view.
+ */
+export interface RequestVote extends Sent {
+  readonly kind: "request_vote";
+  readonly round: number;
+}
+
 /** A member's vote for the view: what its log holds above its commit number. */
 export interface DoViewChange extends Sent {
   readonly kind: "do_view_change";
+  /** That of the `request_vote` which this answers; 0 without any. */
+  readonly round: number;
   readonly logView: number;
   readonly commit: number;
   /** The digest of the log at `commit`, if it is known. */
@@ -91,14 +117,42 @@ export interface RepairEntries extends Sent {
   readonly entries: readonly RepairedEntry[];
 }
 
+/** What was asked for is not in the sender's log any more, but in this checkpoint of it. */
+export interface OfferCheckpoint extends Sent {
+  readonly kind: "checkpoint";
+  /** The oldest op of the sender's log. */
+  readonly oldestOp: number;
+  readonly op: number;
+  readonly digest: bigint;
+}
+
+/** From a replaced disk, to all: which view is it, and what had this member acknowledged? */
+export interface Recovery extends Sent {
+  readonly kind: "recovery";
+  readonly nonce: number;
+}
+
+/** The answer to `recovery`. */
+export interface RecoveryResponse extends Sent {
+  readonly kind: "recovery_response";
+  readonly nonce: number;
+  /** The last op of the log of the view's primary; null from any other member. */
+  readonly op: number | null;
+}
+
 /** Any message. */
 export type Message =
   | Prepare
   | PrepareOk
   | Commit
   | StartViewChange
+  | HandOver
+  | RequestVote
   | DoViewChange
   | StartView
   | RequestStartView
   | RequestPrepare
-  | RepairEntries;
+  | RepairEntries
+  | OfferCheckpoint
+  | Recovery
+  | RecoveryResponse;

@@ -38,6 +38,11 @@ const KINDS: readonly Message["kind"][] = [
   "request_start_view",
   "request_prepare",
   "repair_entries",
+  "hand_over",
+  "request_vote",
+  "checkpoint",
+  "recovery",
+  "recovery_response",
 ];
 
 const SLOT_KINDS: readonly Slot["kind"][] = ["present", "missing", "unreadable", "absent"];
@@ -92,18 +97,27 @@ function writeBody(writer: ByteWriter, message: Message): void {
       writer.writeVarint(message.previousOp);
       writer.writeU64(message.previousDigest);
       writer.writeVarint(message.commit);
+      writer.writeVarint(message.stamp);
       writer.writeVarint(message.entries.length);
       for (const entry of message.entries) writeEntry(writer, entry);
       return;
     case "prepare_ok":
-      return writer.writeVarint(message.op);
+      writer.writeVarint(message.op);
+      return writer.writeVarint(message.stamp);
     case "commit":
       writer.writeVarint(message.op);
       writer.writeU64(message.digest);
-      return writer.writeVarint(message.commit);
+      writer.writeVarint(message.commit);
+      writer.writeVarint(message.stamp);
+      return writer.writeVarint(message.clock);
     case "start_view_change":
       return writer.writeVarint(message.reachedView);
+    case "hand_over":
+      return writer.writeVarint(message.releasedView);
+    case "request_vote":
+      return writer.writeVarint(message.round);
     case "do_view_change":
+      writer.writeVarint(message.round);
       writer.writeVarint(message.logView);
       writer.writeVarint(message.commit);
       writeOptionalDigest(writer, message.commitDigest);
@@ -131,6 +145,15 @@ function writeBody(writer: ByteWriter, message: Message): void {
         writeEntry(writer, entry);
       }
       return;
+    case "checkpoint":
+      writer.writeVarint(message.oldestOp);
+      writer.writeVarint(message.op);
+      return writer.writeU64(message.digest);
+    case "recovery":
+      return writer.writeVarint(message.nonce);
+    case "recovery_response":
+      writer.writeVarint(message.nonce);
+      return writer.writeVarint(message.op === null ? 0 : message.op + 1);
     default:
       unreachable(message);
   }
@@ -142,17 +165,19 @@ function readBody(reader: ByteReader, kind: Message["kind"], sent: { from: numbe
       const previousOp = reader.readVarint();
       const previousDigest = reader.readU64();
       const commit = reader.readVarint();
+      const stamp = reader.readVarint();
       return {
         kind,
         ...sent,
         previousOp,
         previousDigest,
         commit,
+        stamp,
         entries: readList(reader, () => readEntry(reader)),
       };
     }
     case "prepare_ok":
-      return { kind, ...sent, op: reader.readVarint() };
+      return { kind, ...sent, op: reader.readVarint(), stamp: reader.readVarint() };
     case "commit":
       return {
         kind,
@@ -160,16 +185,24 @@ function readBody(reader: ByteReader, kind: Message["kind"], sent: { from: numbe
         op: reader.readVarint(),
         digest: reader.readU64(),
         commit: reader.readVarint(),
+        stamp: reader.readVarint(),
+        clock: reader.readVarint(),
       };
     case "start_view_change":
       return { kind, ...sent, reachedView: reader.readVarint() };
+    case "hand_over":
+      return { kind, ...sent, releasedView: reader.readVarint() };
+    case "request_vote":
+      return { kind, ...sent, round: reader.readVarint() };
     case "do_view_change": {
+      const round = reader.readVarint();
       const logView = reader.readVarint();
       const commit = reader.readVarint();
       const commitDigest = readOptionalDigest(reader);
       return {
         kind,
         ...sent,
+        round,
         logView,
         commit,
         commitDigest,
@@ -188,6 +221,21 @@ function readBody(reader: ByteReader, kind: Message["kind"], sent: { from: numbe
       return { kind, ...sent, wanted: readList(reader, () => readWanted(reader)) };
     case "repair_entries":
       return { kind, ...sent, entries: readList(reader, () => readRepaired(reader)) };
+    case "checkpoint":
+      return {
+        kind,
+        ...sent,
+        oldestOp: reader.readVarint(),
+        op: reader.readVarint(),
+        digest: reader.readU64(),
+      };
+    case "recovery":
+      return { kind, ...sent, nonce: reader.readVarint() };
+    case "recovery_response": {
+      const nonce = reader.readVarint();
+      const next = reader.readVarint();
+      return { kind, ...sent, nonce, op: next === 0 ? null : next - 1 };
+    }
     default:
       unreachable(kind);
   }

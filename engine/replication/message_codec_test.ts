@@ -11,13 +11,22 @@ const named: EntryHeader = { op: 301, view: null, digest: 2n, previousDigest: nu
 const entry = { header: whole, payload: Uint8Array.of(1, 2, 3) };
 
 const MESSAGES: readonly Message[] = [
-  { kind: "prepare", ...sent, previousOp: 299, previousDigest: 1n, commit: 298, entries: [entry, entry] },
-  { kind: "prepare_ok", ...sent, op: 300 },
-  { kind: "commit", ...sent, op: 2 ** 40, digest: 5n, commit: 0 },
+  {
+    kind: "prepare",
+    ...sent,
+    previousOp: 299,
+    previousDigest: 1n,
+    commit: 298,
+    stamp: 9,
+    entries: [entry, entry],
+  },
+  { kind: "prepare_ok", ...sent, op: 300, stamp: 9 },
+  { kind: "commit", ...sent, op: 2 ** 40, digest: 5n, commit: 0, stamp: 0, clock: 1.7e12 },
   { kind: "start_view_change", ...sent, reachedView: 6 },
   {
     kind: "do_view_change",
     ...sent,
+    round: 2 ** 32,
     logView: 5,
     commit: 299,
     commitDigest: 1n,
@@ -29,11 +38,17 @@ const MESSAGES: readonly Message[] = [
       { kind: "absent" },
     ],
   },
-  { kind: "do_view_change", ...sent, logView: 0, commit: 0, commitDigest: null, slots: [] },
+  { kind: "do_view_change", ...sent, round: 0, logView: 0, commit: 0, commitDigest: null, slots: [] },
   { kind: "start_view", ...sent, commit: 300, previousOp: 299, previousDigest: 1n, headers: [whole, named] },
   { kind: "request_start_view", ...sent, commit: 12 },
   { kind: "request_prepare", ...sent, wanted: [{ op: 301, header: named }, { op: 302, header: null }] },
   { kind: "repair_entries", ...sent, entries: [{ entry, isCommitted: true }, { entry, isCommitted: false }] },
+  { kind: "hand_over", ...sent, releasedView: 6 },
+  { kind: "request_vote", ...sent, round: 77 },
+  { kind: "checkpoint", ...sent, oldestOp: 200, op: 300, digest: 5n },
+  { kind: "recovery", ...sent, nonce: 2 ** 32 - 1 },
+  { kind: "recovery_response", ...sent, nonce: 1, op: 0 },
+  { kind: "recovery_response", ...sent, nonce: 1, op: null },
 ];
 
 for (const message of MESSAGES) {
@@ -61,6 +76,6 @@ Deno.test("docs/replication.md shows the bytes of a message", async () => {
   const bytes = Uint8Array.from(hex, (byte) => parseInt(byte, 16));
   deepStrictEqual(decodeMessage(bytes.subarray(FRAME_LENGTH_BYTES)), {
     group: 0,
-    message: { kind: "prepare_ok", from: 2, view: 7, op: 300 },
+    message: { kind: "prepare_ok", from: 2, view: 7, op: 300, stamp: 9 },
   });
 });

@@ -21,6 +21,7 @@ function prepare(from: number, payload: Uint8Array): Prepare {
     previousDigest: 0n,
     entries: [{ header, payload }],
     commit: 0,
+    stamp: 0,
   };
 }
 
@@ -42,7 +43,7 @@ Deno.test("PeerConnections connect, carry messages of any size, and connect agai
       large.set(payload.subarray(0, Math.min(50_000, large.length - at)), at);
     }
     a.peers.send(1, prepare(0, large));
-    a.peers.send(1, { kind: "commit", from: 0, view: 0, op: 1, digest: 5n, commit: 1 });
+    a.peers.send(1, { kind: "commit", from: 0, view: 0, op: 1, digest: 5n, commit: 1, stamp: 0, clock: 0 });
     await until(() => b.messages.length === 2, "both messages");
     deepStrictEqual(b.messages.map(({ kind }) => kind), ["commit", "prepare"]);
     deepStrictEqual(b.messages[1], prepare(0, large));
@@ -57,14 +58,14 @@ Deno.test("PeerConnections connect, carry messages of any size, and connect agai
     );
     await until(() => b.messages.length === 2 + sends - droppedMessages, "what was not dropped");
     // The other direction, and after the connection was lost.
-    c.peers.send(0, { kind: "prepare_ok", from: 2, view: 0, op: 9 });
+    c.peers.send(0, { kind: "prepare_ok", from: 2, view: 0, op: 9, stamp: 0 });
     await until(() => a.messages.length === 1, "an acknowledgement");
     b.peers.knowledge = { clusterId: CLUSTER, hasLog: false };
     await until(
       () => [a, c].every(({ peers }) => (peers.hello(1)?.clusterId ?? null) !== null),
       "new hellos",
     );
-    b.peers.send(0, { kind: "prepare_ok", from: 1, view: 0, op: 3 });
+    b.peers.send(0, { kind: "prepare_ok", from: 1, view: 0, op: 3, stamp: 0 });
     await until(() => a.messages.length === 2, "a message over the new connection");
     strictEqual(a.peers.statistics()[0]?.connections, 2);
     deepStrictEqual(members.flatMap(({ misfits }) => misfits), []);
@@ -201,11 +202,11 @@ Deno.test("PeerConnections close hostile connections: garbage, frames too long, 
       closes(crypto.getRandomValues(new Uint8Array(65536))),
     ]);
     // One that knows the token, and then sends what is no message.
-    const damaged = encodeMessage(0, { kind: "prepare_ok", from: 0, view: 1, op: 1 });
+    const damaged = encodeMessage(0, { kind: "prepare_ok", from: 0, view: 1, op: 1, stamp: 0 });
     damaged[12] = (damaged[12] ?? 0) ^ 1;
     const piece = framed(new Uint8Array([0, 0, 0, 0, 128, 1, 5]));
-    const foreign = encodeMessage(0, { kind: "prepare_ok", from: 2, view: 1, op: 1 });
-    const group = encodeMessage(3, { kind: "prepare_ok", from: 0, view: 1, op: 1 });
+    const foreign = encodeMessage(0, { kind: "prepare_ok", from: 2, view: 1, op: 1, stamp: 0 });
+    const group = encodeMessage(3, { kind: "prepare_ok", from: 0, view: 1, op: 1, stamp: 0 });
     const long = new Uint8Array([0, 0, 2, 0]);
     for (const bytes of [damaged, piece, foreign, group, long]) {
       const connection = await network.connect(addresses[1] ?? fail());

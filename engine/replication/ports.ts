@@ -11,9 +11,13 @@ import type { Message } from "./message.ts";
 
 /** The log of one member. Ops start at 1; op 0 is the empty log. */
 export interface ReplicatedLog {
-  /** The highest op with any slot but `absent`. */
+  /** The lowest op that the log may have; those below are in a checkpoint. It grows as checkpoints are made. */
+  readonly oldestOp: number;
+  /** The digest of the log before `oldestOp`. */
+  readonly baseDigest: bigint;
+  /** The highest op with any slot but `absent`; `oldestOp - 1` when there is none. */
   readonly lastOp: number;
-  /** What is stored at the op; never `missing`, which only the superblock can tell. */
+  /** What is stored at the op, `oldestOp` or above; never `missing`, which only the superblock can tell. */
   slot(op: number): Slot;
   /** The entry of a `present` slot; null when it turns out to be unreadable, which its slot is from then on. */
   read(op: number): ReplicatedEntry | null;
@@ -25,6 +29,18 @@ export interface ReplicatedLog {
   isDurable(op: number): boolean;
 }
 
+/**
+ * Why a member does not vote: its disk was replaced, and with it what it had acknowledged. It votes again when it has
+ * the log of the view up to the op, or that of a later view.
+ */
+export interface VoteBan {
+  readonly view: number;
+  readonly op: number;
+}
+
+/** The ban of a replaced disk that does not know what it had acknowledged. */
+export const UNKNOWN_VOTE_BAN: VoteBan = { view: 0, op: Number.MAX_SAFE_INTEGER };
+
 /** What a member must never forget. `logView` is the last view in which its status was normal. */
 export interface SuperblockState {
   readonly view: number;
@@ -33,6 +49,8 @@ export interface SuperblockState {
   readonly commit: number;
   /** The headers above `commit` that `logView` began with, in order, except those that are not known. */
   readonly suffix: readonly EntryHeader[];
+  /** Null: the member may vote. */
+  readonly voteBan: VoteBan | null;
 }
 
 /** Where the superblock is kept. */
@@ -61,6 +79,25 @@ export interface ReplicatedState {
   committed(op: number): void;
 }
 
+/** A committed checkpoint: an op, and the digest of the log there. */
+export interface CheckpointName {
+  readonly op: number;
+  readonly digest: bigint;
+}
+
+/** Moves checkpoints between members. */
+export interface StateTransfer {
+  /** The newest checkpoint that this member can hand out; null without any. */
+  readonly checkpoint: CheckpointName | null;
+  /**
+   * Fetches a checkpoint at the op or above from the member and puts it in the place of the state; the log begins after
+   * it. Entries above it stay in the log, unless they follow another entry than the checkpoint does. Then
+   * `Replica.onStateTransferred` is called, or `onStateTransferFailed`, with nothing changed: the other member does not
+   * answer, or this one's own checkpoint is newer by now.
+   */
+  begin(from: number, checkpoint: CheckpointName): void;
+}
+
 /** Sends messages to other members; they may be lost, repeated or come in another order. */
 export interface MessageBus {
   send(to: number, message: Message): void;
@@ -71,4 +108,22 @@ export interface ReplicaIdentity {
   readonly index: number;
   /** 1, 3 or 5. */
   readonly memberCount: number;
+}
+
+/** Everything around a replica. */
+export interface ReplicaPorts {
+  readonly identity: ReplicaIdentity;
+  readonly log: ReplicatedLog;
+  readonly superblock: SuperblockStore;
+  readonly state: ReplicatedState;
+  readonly bus: MessageBus;
+  readonly transfer: StateTransfer;
+  /** Whether a primary may answer reads under a lease, without a round for each. */
+  readonly readLease: boolean;
+  /** Monotonic milliseconds. */
+  now(): number;
+  /** Milliseconds of the wall clock, which may jump. */
+  wallNow(): number;
+  /** A random integer in [0, bound). */
+  random(bound: number): number;
 }

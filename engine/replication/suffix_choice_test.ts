@@ -30,6 +30,7 @@ function vote(text: string): DoViewChange {
     kind: "do_view_change",
     from: member.charCodeAt(0) - 65,
     view: 9,
+    round: 0,
     logView: Number(member.slice(1)),
     commit,
     commitDigest: null,

@@ -4,7 +4,8 @@
  * `SUPERBLOCK-A` and `SUPERBLOCK-B` are written in turn, each synced before the other is touched; the valid one with
  * the higher sequence number counts. A file is the magic `dbd sup\0`, u32 format version, u32 length and u32 CRC-32C of
  * what follows, and that: u64 sequence number, 16 bytes cluster id, u8 index, u8 number of members, u64 configuration
- * hash, then view, log view, commit number and headers. Both damaged: the disk counts as lost.
+ * hash, then view, log view, commit number, headers, u8 whether the member may not vote, and then view and op of that.
+ * Both damaged: the disk counts as lost.
  */
 import { assert } from "../base/assert.ts";
 import { ByteReader, ByteWriter, encodeUtf8, equalBytes } from "../base/bytes.ts";
@@ -12,7 +13,7 @@ import { crc32c } from "../base/checksum.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { type Disk, type DiskFile, joinPath, readWholeFile } from "../host/disk.ts";
 import { corruptedReplication, readHeaders, writeHeaders } from "./header_codec.ts";
-import type { SuperblockState, SuperblockStore } from "./ports.ts";
+import { type SuperblockState, type SuperblockStore, UNKNOWN_VOTE_BAN, type VoteBan } from "./ports.ts";
 
 const NAMES = ["SUPERBLOCK-A", "SUPERBLOCK-B"] as const;
 const MAGIC = encodeUtf8("dbd sup\0");
@@ -76,15 +77,17 @@ export class Superblock implements SuperblockStore {
     return newest === undefined ? null : new Superblock(disk, directory, newest, listener);
   }
 
-  /** Makes the superblock of a new member, both copies durable. */
+  /** Makes the superblock of a new member, both copies durable. A replaced disk has lost one that was here. */
   static create(
     disk: Disk,
     directory: string,
     identity: MemberIdentity,
     listener: SuperblockListener,
+    options: { readonly isReplaced?: boolean } = {},
   ): Superblock {
     assert(identity.clusterId.length === 16, "a cluster id has 16 bytes");
-    const state: SuperblockState = { view: 0, logView: 0, commit: 0, suffix: [] };
+    const voteBan = options.isReplaced === true ? UNKNOWN_VOTE_BAN : null;
+    const state: SuperblockState = { view: 0, logView: 0, commit: 0, suffix: [], voteBan };
     const superblock = new Superblock(disk, directory, { sequence: 0n, identity, state }, listener);
     for (let copy = 0; copy < NAMES.length; copy++) {
       superblock.#writeCopy(state).syncDataNow();
@@ -158,11 +161,25 @@ function encodeCopy({ sequence, identity, state }: Copy): Uint8Array {
   writer.writeVarint(state.logView);
   writer.writeVarint(state.commit);
   writeHeaders(writer, state.suffix);
+  writeVoteBan(writer, state.voteBan);
   const bytes = writer.finish();
   const view = new DataView(bytes.buffer);
   view.setUint32(MAGIC.length + 4, bytes.length - HEAD_BYTES, true);
   view.setUint32(MAGIC.length + 8, crc32c(bytes, HEAD_BYTES), true);
   return bytes;
+}
+
+function writeVoteBan(writer: ByteWriter, ban: VoteBan | null): void {
+  writer.writeU8(ban === null ? 0 : 1);
+  if (ban === null) return;
+  writer.writeVarint(ban.view);
+  writer.writeVarint(ban.op);
+}
+
+function readVoteBan(reader: ByteReader): VoteBan | null {
+  const flag = reader.readU8();
+  if (flag > 1) throw corruptedReplication(`flag ${flag} of a superblock`);
+  return flag === 0 ? null : { view: reader.readVarint(), op: reader.readVarint() };
 }
 
 /** A copy as read; null when it is missing or not whole. Raises XX001 for one of a later version. */
@@ -195,10 +212,11 @@ function readBody(reader: ByteReader): Copy {
   const logView = reader.readVarint();
   const commit = reader.readVarint();
   const suffix = readHeaders(reader);
+  const voteBan = readVoteBan(reader);
   reader.expectEnd();
   return {
     sequence,
     identity: { clusterId, index, memberCount, configurationHash },
-    state: { view, logView, commit, suffix },
+    state: { view, logView, commit, suffix, voteBan },
   };
 }

@@ -23,7 +23,8 @@ function stateOf(view: number): SuperblockState {
     digest: BigInt(index),
     previousDigest: null,
   }));
-  return { view, logView: view - (view % 2), commit: view, suffix };
+  const voteBan = view % 3 === 0 ? null : { view, op: 2 ** 40 + view };
+  return { view, logView: view - (view % 2), commit: view, suffix, voteBan };
 }
 
 Deno.test("Superblock is read as it was written, and tells of the newest write only", async () => {

@@ -14,12 +14,13 @@ export class ViewLog {
   /** Headers that `logView` began with, by op, as long as their entries may be missing here. */
   #suffix: ReadonlyMap<number, EntryHeader> = new Map();
   #suffixEnd = 0;
-  #solidOp = 0;
+  #solidOp: number;
 
   /** The log of a member whose superblock holds this. */
   constructor(stored: ReplicatedLog, logView: number, suffix: readonly EntryHeader[], commit: number) {
     this.#stored = stored;
     this.#logView = logView;
+    this.#solidOp = stored.oldestOp - 1;
     this.#setSuffix(suffix);
     this.#removeOthers(commit);
     this.advance();
@@ -32,7 +33,12 @@ export class ViewLog {
 
   /** All ops up to here are present and durable. */
   get solidOp(): number {
-    return this.#solidOp;
+    return Math.max(this.#solidOp, this.baseOp);
+  }
+
+  /** The last op below the log: it and those before are in a checkpoint, which has committed entries only. */
+  get baseOp(): number {
+    return this.#stored.oldestOp - 1;
   }
 
   /** The last op of the view's log, as far as this member knows it. */
@@ -76,6 +82,7 @@ export class ViewLog {
   /** The header of the op; null when it is not known. */
   header(op: number): EntryHeader | null {
     if (op === 0) return EMPTY_LOG;
+    if (op === this.baseOp) return { op, view: null, digest: this.#stored.baseDigest, previousDigest: null };
     const slot = this.slot(op);
     return slot.kind === "present" || slot.kind === "missing" ? slot.header : null;
   }
@@ -92,7 +99,7 @@ export class ViewLog {
 
   /** The first op up to the given one whose bytes are not here; null when all are. */
   firstUnread(last: number): number | null {
-    for (let op = this.#solidOp + 1; op <= last; op++) {
+    for (let op = this.solidOp + 1; op <= last; op++) {
       if (this.slot(op).kind !== "present") return op;
     }
     return null;
@@ -101,6 +108,7 @@ export class ViewLog {
   /** Counts what has become durable; whether anything has. */
   advance(): boolean {
     const before = this.#solidOp;
+    this.#solidOp = this.solidOp;
     const isSolid = (op: number) => this.slot(op).kind === "present" && this.#stored.isDurable(op);
     while (this.#solidOp < this.#stored.lastOp && isSolid(this.#solidOp + 1)) this.#solidOp++;
     return this.#solidOp > before;
@@ -124,9 +132,16 @@ export class ViewLog {
     this.advance();
   }
 
+  /** A checkpoint has taken the place of the log up to its op. */
+  restart(): void {
+    this.#solidOp = this.baseOp;
+    if (this.#suffixEnd <= this.baseOp) this.#setSuffix([]);
+    this.advance();
+  }
+
   /** The headers that the superblock must name, for their entries may be missing here after a crash. */
   suffixToKeep(commit: number): EntryHeader[] {
-    const floor = Math.min(commit, this.#solidOp);
+    const floor = Math.min(commit, this.solidOp);
     let end = this.#suffixEnd;
     for (let op = Math.max(end, floor) + 1; op <= this.#stored.lastOp; op++) {
       const slot = this.#stored.slot(op);
@@ -149,7 +164,7 @@ export class ViewLog {
   /** Removes entries that differ from the suffix, and those above it that are of an older view. */
   #removeOthers(commit: number): void {
     const head = Math.max(commit, this.#suffixEnd);
-    for (let op = Math.min(commit, this.#solidOp) + 1; op <= this.#stored.lastOp; op++) {
+    for (let op = Math.min(commit, this.solidOp) + 1; op <= this.#stored.lastOp; op++) {
       const slot = this.#stored.slot(op);
       if (slot.kind !== "present") continue;
       const header = this.#suffix.get(op);

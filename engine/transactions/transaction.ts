@@ -18,7 +18,7 @@ import type { TableDefinition } from "../catalog/definitions.ts";
 import { batchBytes } from "../operations/batch_codec.ts";
 import type { Effect, EffectSource, OpNumber, RowBatch, RowId, StoredRow } from "../operations/effect.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
-import { onlyAddsColumns, widenedRow } from "./added_columns.ts";
+import { newParents, onlyAddsColumns, widenedRow } from "./added_columns.ts";
 import { firstTakenKey } from "./batch_check.ts";
 import { batchMemory, batchRow } from "./batch_values.ts";
 import { isTemporarySchema } from "../catalog/temporary_schema.ts";
@@ -380,7 +380,11 @@ export class Transaction {
       : change.kind === "drop_table"
       ? change.tableId
       : 0;
-    const before = this.catalog.table(tableId);
+    const before = this.#manager.catalog.table(tableId);
+    if (change.kind === "put_table") {
+      // Rows that others delete there were looked up by rules without the new key.
+      for (const parent of newParents(before, change.table)) this.requireAlone(parent);
+    }
     if (change.kind === "put_table" && onlyAddsColumns(before, change.table)) {
       this.#requireWidening(change.table, before?.columns.length ?? 0);
     } else this.requireAlone(tableId);

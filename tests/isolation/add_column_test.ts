@@ -186,7 +186,10 @@ scenario("a second one waits for the first, other changes for the writer", async
       "ALTER COLUMN n TYPE bigint",
       "ADD CHECK (n > 0)",
       "ADD COLUMN w int NOT NULL",
-      "ADD COLUMN w int UNIQUE",
+      "ADD COLUMN w int DEFAULT 5 UNIQUE",
+      "ADD COLUMN w int UNIQUE NULLS NOT DISTINCT",
+      "ADD COLUMN w int DEFAULT 1 REFERENCES t",
+      "ADD COLUMN w int, ADD CHECK (w > 0 OR n > 0)",
       "ADD COLUMN w float DEFAULT random()",
       "ADD COLUMN w serial",
       "ADD COLUMN w int GENERATED ALWAYS AS (n + 1) STORED",
@@ -223,6 +226,66 @@ scenario("a table that was emptied", async (a, b, c) => {
   await rejects(loading, { code: "55000" });
 });
 
+scenario("defaults of the moment, and constraints that its value satisfies", async (a, b, c) => {
+  await b.run("CREATE TABLE parent (id int PRIMARY KEY); INSERT INTO parent VALUES (1)");
+  await a.run("BEGIN; INSERT INTO t VALUES (4, 40, 'd'); UPDATE t SET n = 11 WHERE id = 1");
+  await b.run(
+    "ALTER TABLE t ADD made timestamptz NOT NULL DEFAULT now(), ADD by text DEFAULT current_user CHECK (by <> '')",
+  );
+  await b.run("ALTER TABLE t ADD x int DEFAULT 7 CHECK (x > 5) CHECK (x < 9), ADD y int CHECK (y > 0)");
+  await b.run("ALTER TABLE t ADD u int UNIQUE; ALTER TABLE t ADD p int REFERENCES parent ON DELETE CASCADE");
+  const shown =
+    "SELECT id, x, y, by = current_user, made > now() - interval '1 minute', u, p FROM t ORDER BY id";
+  const ends = "7,null,true,true,null,null";
+  strictEqual(await a.run(shown), [1, 2, 3, 4].map((id) => `${id},${ends}`).join(";"));
+  strictEqual(await a.run("SELECT count(DISTINCT made) FROM t"), "1");
+  await a.run("SAVEPOINT s");
+  for (
+    const [change, code] of [["x = 9", "23514"], ["y = 0", "23514"], ["p = 2", "23503"], [
+      "made = NULL",
+      "23502",
+    ]]
+  ) {
+    strictEqual(await a.fails(`UPDATE t SET ${change} WHERE id = 4`), code);
+    await a.run("ROLLBACK TO s");
+  }
+  await a.run("UPDATE t SET u = 1, p = 1 WHERE id = 4");
+  const key = c.run("UPDATE t SET u = 1 WHERE id = 2").catch((error) => error.code);
+  ok(await isWaiting(key));
+  strictEqual(await a.run("COMMIT"), "COMMIT");
+  strictEqual(await key, "23505");
+  strictEqual(
+    await c.run("DELETE FROM parent; SELECT id, n, x FROM t ORDER BY u, id"),
+    "1,11,7;2,20,7;3,30,7",
+  );
+  // One that the value does not satisfy, and one that nobody can compute.
+  strictEqual(await b.fails("ALTER TABLE t ADD z int DEFAULT 7 CHECK (z > 8)"), "23514");
+  strictEqual(await b.fails("ALTER TABLE t ADD z int DEFAULT 1 / (SELECT 0)"), "0A000");
+  strictEqual(await b.fails("ALTER TABLE t ADD z int DEFAULT 1 / 0"), "22012");
+  strictEqual(
+    await b.run("DELETE FROM t; ALTER TABLE t ADD z int DEFAULT 1 / 0 CHECK (z / 0 > 1)"),
+    "ALTER TABLE",
+  );
+});
+
+scenario("a foreign key waits for those who write to the table that it refers to", async (a, b, c) => {
+  const tables = "CREATE TABLE parent (id int PRIMARY KEY); INSERT INTO parent VALUES (1), (2)";
+  await a.run(`${tables}; CREATE TABLE child (id int PRIMARY KEY, p int); INSERT INTO child VALUES (1, 1)`);
+  await a.run("BEGIN; DELETE FROM parent WHERE id = 1");
+  const adding = b.fails("ALTER TABLE child ADD FOREIGN KEY (p) REFERENCES parent");
+  const creating = c.run("CREATE TABLE other (p int REFERENCES parent)");
+  ok(await isWaiting(adding) && await isWaiting(creating));
+  await a.run("COMMIT");
+  strictEqual(await adding, "23503");
+  await creating;
+  strictEqual(await c.fails("INSERT INTO other VALUES (1)"), "23503");
+  await a.run("BEGIN; DELETE FROM parent WHERE id = 2");
+  const column = b.run("ALTER TABLE child ADD q int REFERENCES parent");
+  ok(await isWaiting(column));
+  await a.run("ROLLBACK");
+  strictEqual(await column, "ALTER TABLE");
+});
+
 scenario("what has to look at the rows sees those that came while it waited", async (a, b) => {
   await a.run("BEGIN; INSERT INTO t VALUES (4, 40, 'd')");
   const computed = b.run("ALTER TABLE t ADD COLUMN x int GENERATED ALWAYS AS (n * 2) STORED CHECK (x > 0)");
@@ -235,6 +298,10 @@ scenario("what has to look at the rows sees those that came while it waited", as
   ok(await isWaiting(refused));
   await a.run("COMMIT");
   strictEqual(await refused, "23514");
+  strictEqual(
+    await b.fails("ALTER TABLE t ADD COLUMN y int GENERATED ALWAYS AS (n) STORED CHECK (y > 15)"),
+    "23514",
+  );
   strictEqual(await b.run(ALL), "1,10,a,20;2,20,b,40;3,30,c,60;4,40,d,80;5,50,e,100");
 });
 

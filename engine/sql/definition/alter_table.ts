@@ -8,13 +8,12 @@ import type {
   ViewDefinition,
 } from "../../catalog/definitions.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import { toStored } from "../../types/stored_value.ts";
-import { foldingContext } from "../binder/folding_context.ts";
 import type { AlterTable, AlterTableAction } from "../parser/ast.ts";
 import { checkGenerated, newColumn, ownedSequence } from "./columns.ts";
 import { addConstraint, validateExisting } from "./constraints.ts";
 import { requireNewName, storageOptions } from "./create_table.ts";
-import { type DefinitionBinder, isVolatile } from "./definition_binder.ts";
+import type { DefinitionBinder } from "./definition_binder.ts";
+import { holdsForMissing, missingValueOf } from "./missing_values.ts";
 import {
   brokenViews,
   referencingKeys,
@@ -223,9 +222,9 @@ function addColumn(
       type: column.type,
       column: column.name,
     });
-    const constant = isVolatile(value.expression) || added.sequence !== null
-      ? undefined
-      : constantValue(value.expression);
+    const constant = added.sequence === null
+      ? missingValueOf(binder, table, column, value.expression)
+      : undefined;
     if (constant !== undefined) column = { ...column, missingValue: constant };
     else fillValue = fill;
   } else if (column.generatedText !== null) fillValue = column.generatedText;
@@ -256,7 +255,9 @@ function addColumn(
   for (const constraint of ast.constraints) {
     const result = addConstraint(binder, next, constraint, ast.name);
     next = result.table;
-    if (result.constraint.kind === "unique" || result.constraint.kind === "primary_key") {
+    const holds = fillValue === null && holdsForMissing(binder, next, result.constraint, column);
+    if (holds) binder.putTable(next);
+    else if (result.constraint.kind === "unique" || result.constraint.kind === "primary_key") {
       validateExisting(binder, result, false);
       binder.putTable(next);
     } else {
@@ -265,20 +266,6 @@ function addColumn(
     }
   }
   return next;
-}
-
-/** The stored value of an expression that does not depend on a row, a session or a moment; undefined otherwise. */
-function constantValue(
-  expression: import("../plan/expression.ts").Expression,
-): ColumnDefinition["missingValue"] | undefined {
-  if (expression.kind === "constant") return toStored(expression.type, expression.value);
-  if (expression.kind === "cast" && expression.cast.volatility === "immutable") {
-    const inner = expression.argument;
-    if (inner.kind !== "constant") return undefined;
-    if (inner.value === null) return null;
-    return toStored(expression.type, expression.cast.evaluate(foldingContext, inner.value));
-  }
-  return undefined;
 }
 
 /** ALTER TABLE … DROP COLUMN. */

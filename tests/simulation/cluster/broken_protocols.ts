@@ -1,7 +1,7 @@
 /** Protocols that are broken on purpose, one way each: the simulation must catch every one of them. */
 import type { BrokenBuild } from "../broken_builds.ts";
 
-/** All of them; the numbers of the first lines' names are in `docs/replication.md`. */
+/** All of them. */
 export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
   {
     name: "prepare_ok is sent before the sync",
@@ -10,18 +10,15 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
   },
   {
     name: "f members commit",
-    file: "engine/replication/replica.ts",
-    changes: [[
-      "durable.sort((a, b) => b - a)[this.#quorum - 1]",
-      "durable.sort((a, b) => b - a)[this.#quorum - 2]",
-    ]],
+    file: "engine/replication/primary.ts",
+    changes: [["[core.quorum - 1]", "[core.quorum - 2]"]],
   },
   {
     name: "the superblock is not durable before what follows it",
-    file: "engine/replication/replica.ts",
+    file: "engine/replication/replica_core.ts",
     changes: [
       ["    this.#afterSuperblock = then;\n", ""],
-      ["commit: this.#durableCommit, suffix });", "commit: this.#durableCommit, suffix });\n    then();"],
+      ["      voteBan: this.voteBan,\n    });", "      voteBan: this.voteBan,\n    });\n    then();"],
     ],
   },
   {
@@ -44,21 +41,22 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
     name: "lost entries are taken for torn ones",
     file: "tests/simulation/cluster/toy_log.ts",
     changes: [[
-      "    this.#slots = [...disk.image];",
-      '    while (disk.image.at(-1) === "damaged") disk.image.pop();\n    this.#slots = [...disk.image];',
+      "    this.#slots = disk.image.copy();",
+      '    while (disk.image.items.at(-1) === "damaged") disk.image.items.pop();\n' +
+      "    this.#slots = disk.image.copy();",
     ]],
   },
   {
     name: "a backup applies above the commit number",
-    file: "engine/replication/replica.ts",
+    file: "engine/replication/replica_core.ts",
     changes: [[
-      "this.isPrimary ? this.#log.lastOp : Math.min(this.#commit, this.#log.lastOp)",
-      "this.#log.lastOp",
+      "this.isPrimary ? this.log.lastOp : Math.min(this.commit, this.log.lastOp)",
+      "this.log.lastOp",
     ]],
   },
   {
     name: "a primary of before keeps its state",
-    file: "engine/replication/replica.ts",
+    file: "engine/replication/replica_core.ts",
     changes: [["state.rebuild(this.#provenOp);", "return;"]],
   },
   {
@@ -71,29 +69,91 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
   },
   {
     name: "a primary answers before its suffix is committed",
-    file: "engine/replication/replica.ts",
-    changes: [["return this.#isReady && this.#commit >= this.#viewStartOp;", "return this.#isReady;"]],
+    file: "engine/replication/primary.ts",
+    changes: [["return this.#core.commit >= this.#viewStartOp;", "return true;"]],
   },
   {
     name: "the log is truncated before the superblock",
-    file: "engine/replication/replica.ts",
+    file: "engine/replication/replica_core.ts",
     changes: [[
-      "    this.#writeSuperblock({ logView: this.#view, suffix }, () => {",
-      "    this.#ports.log.truncateAfter(Math.max(floor, suffix[0] === undefined ? 0 : suffix[0].op - 1));\n" +
-      "    this.#writeSuperblock({ logView: this.#view, suffix }, () => {",
+      "    this.writeSuperblock({ logView: this.view, suffix }, () => {",
+      "    this.ports.log.truncateAfter(Math.max(floor, suffix[0] === undefined ? 0 : suffix[0].op - 1));\n" +
+      "    this.writeSuperblock({ logView: this.view, suffix }, () => {",
     ]],
   },
   {
     name: "a member acknowledges across a gap",
-    file: "engine/replication/replica.ts",
-    changes: [["op: this.#log.solidOp,", "op: this.#log.lastOp,"]],
+    file: "engine/replication/backup.ts",
+    changes: [["op: core.log.solidOp,", "op: core.log.lastOp,"]],
   },
   {
     name: "a restarted primary goes on in its view",
-    file: "engine/replication/replica.ts",
+    file: "engine/replication/view_change.ts",
     changes: [[
-      "if (this.#view > this.#log.logView || this.#isPrimaryOfView) {",
-      "if (this.#view > this.#log.logView) {",
+      "    this.#round = core.ports.random(2 ** 32);\n",
+      "    this.#round = core.ports.random(2 ** 32);\n" +
+      "    if (core.view === 0 || !core.isPrimaryOfView || core.log.logView < core.view) return;\n" +
+      '    core.status = "normal";\n    core.isPrimary = true;\n' +
+      "    this.#primary = new Primary(core, core.commit);\n",
     ]],
+  },
+  {
+    name: "reads are answered without a lease",
+    file: "engine/replication/read_lease.ts",
+    changes: [["this.#age(stamp) < LEASE_MILLISECONDS;", "this.#age(stamp) > -1e9;"]],
+  },
+  {
+    name: "a lease is measured by the monotonic clock alone",
+    file: "engine/replication/read_lease.ts",
+    changes: [[
+      "return Math.max(this.#ports.now() - monotonic, this.#ports.wallNow() - wall);",
+      "return this.#ports.now() - monotonic + 0 * wall;",
+    ]],
+  },
+  {
+    name: "a read is confirmed by messages of before it",
+    file: "engine/replication/read_lease.ts",
+    changes: [["{ stamp: this.#makeStamp(), then", "{ stamp: Math.max(1, this.#agreed), then"]],
+  },
+  {
+    name: "a backup votes within its promise",
+    file: "engine/replication/replica_core.ts",
+    changes: [[" && !this.promise.isRunning(this.ports.now())", ""]],
+  },
+  {
+    name: "a restarted backup votes within its promise",
+    file: "engine/replication/vote_promise.ts",
+    changes: [[
+      "now: number) {\n    this.#view = view;\n    this.#until = now + PROMISE_MILLISECONDS;",
+      "now: number) {\n    this.#view = view;\n    this.#until = now;",
+    ]],
+  },
+  {
+    name: "a replaced disk votes early",
+    file: "engine/replication/replica_core.ts",
+    changes: [[" && this.voteBan === null &&", " &&"]],
+  },
+  {
+    name: "a replaced disk begins as an empty one",
+    file: "engine/replication/replica_core.ts",
+    changes: [["this.voteBan = stored.voteBan;", "this.voteBan = null;"], [
+      "if (stored.voteBan?.op === UNKNOWN_VOTE_BAN.op) {",
+      "if (stored.voteBan?.op === -UNKNOWN_VOTE_BAN.op) {",
+    ]],
+  },
+  {
+    name: "a vote counts although its disk has been replaced since",
+    file: "engine/replication/view_change.ts",
+    changes: [["if (message.round === this.#round) this.#votes", "this.#votes"]],
+  },
+  {
+    name: "a checkpoint is made above the commit number",
+    file: "tests/simulation/cluster/toy_member.ts",
+    changes: [["const op = Math.min(life.replica.commit, this.appliedOp);", "const op = this.appliedOp;"]],
+  },
+  {
+    name: "a checkpoint takes the place of acknowledged entries above it",
+    file: "tests/simulation/cluster/toy_log.ts",
+    changes: [["    this.generation++;\n", "    this.generation++;\n    this.truncateAfter(0);\n"]],
   },
 ];

@@ -18,13 +18,16 @@ const SEEDS_FOR_BROKEN_PROTOCOLS = 20_000;
 export const PROTOCOL_PROGRAM = "tests/simulation/cluster/main.ts";
 
 function runSeeds(first: number, count: number, isTwice: boolean): boolean {
-  let [faults, commits, views] = [0, 0, 0];
+  let [faults, commits, views, reads, transfers, disks] = [0, 0, 0, 0, 0, 0];
   for (let seed = first; seed < first + count; seed++) {
     try {
       const result = (isTwice ? simulateProtocolTwice : simulateProtocol)(seed);
       faults += result.faults;
       commits += result.commits;
       views += result.views;
+      reads += result.reads;
+      transfers += result.transfers;
+      disks += result.replacedDisks;
     } catch (error) {
       console.error(error instanceof Error ? error.message : error);
       console.error(`run it again: deno task soak:protocol --seed ${seed}`);
@@ -32,7 +35,10 @@ function runSeeds(first: number, count: number, isTwice: boolean): boolean {
     }
     if ((seed - first + 1) % 1000 === 0) console.log(`${seed - first + 1} seeds`);
   }
-  console.log(`${count} seeds: ${faults} faults, ${commits} committed entries, ${views} views`);
+  console.log(
+    `${count} seeds: ${faults} faults, ${commits} committed entries, ${views} views, ${reads} reads, ` +
+      `${transfers} checkpoints moved, ${disks} disks replaced`,
+  );
   return true;
 }
 

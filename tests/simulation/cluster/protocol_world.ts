@@ -3,21 +3,26 @@
  * repeats and delays, and everything that can happen to a process and its disk. One seed is one run.
  *
  * What is checked: committed entries are the same everywhere and stay so; what a client was told is never lost; a
- * backup applies only what is committed; a new primary answers only with all of that; and when the faults end, the
- * group goes on and all its logs are equal.
+ * backup applies only what is committed; a new primary answers only with all of that; a read sees what any client has
+ * seen before it began; and when the faults end, the group goes on and all its logs are equal.
  */
 import { assert } from "../../../engine/base/assert.ts";
 import { SeededRandom } from "../../../engine/base/random.ts";
 import type { Message } from "../../../engine/replication/message.ts";
 import type { EntryHeader } from "../../../engine/replication/entry_header.ts";
 import { EventQueue } from "./event_queue.ts";
-import { ToyMember, type Witness } from "./toy_member.ts";
+import { ToyMember, type ToyRead, type Witness } from "./toy_member.ts";
 
 /** What one run did. */
 export interface ProtocolResult {
   readonly faults: number;
   readonly commits: number;
   readonly views: number;
+  readonly reads: number;
+  /** Checkpoints that went from one member to another. */
+  readonly transfers: number;
+  /** Disks that were replaced. */
+  readonly replacedDisks: number;
   /** Equal for two runs of a seed. */
   readonly trace: number;
 }
@@ -39,10 +44,19 @@ class ProtocolWorld implements Witness {
   readonly #maxDelay: number;
   /** Members whose disks may be damaged at the ops of one residue: at most f for each op. */
   readonly #damagedTogether: number;
+  /** Whether disks are lost, one after the other has been made up for. */
+  readonly #losesDisks: boolean;
+  /** How many entries a log keeps before its checkpoint; null without checkpoints. */
+  readonly #keptEntries: number | null;
+  readonly #readsUnderLease: boolean;
   #isHealed = false;
   #faults = 0;
   #trace = 0;
   #value = 0;
+  #reads = 0;
+  #transfers = 0;
+  #replacedDisks = 0;
+  #seenOp = 0;
 
   constructor(seed: number) {
     const random = new SeededRandom(seed);
@@ -51,10 +65,15 @@ class ProtocolWorld implements Witness {
     this.#loss = random.below(4) === 0 ? 0 : random.float() * 0.2;
     this.#duplication = random.below(2) === 0 ? 0 : random.float() * 0.1;
     this.#maxDelay = random.below(3) === 0 ? 200 : random.between(2, 20);
-    this.#damagedTogether = (memberCount - 1) / 2;
+    this.#losesDisks = random.below(3) === 0;
+    this.#damagedTogether = (memberCount - 1) / 2 - (this.#losesDisks ? 1 : 0);
+    this.#keptEntries = random.below(3) === 0 ? null : random.below(80);
+    const readLease = random.below(4) > 0;
+    this.#readsUnderLease = readLease;
     this.#members = Array.from(
       { length: memberCount },
-      (_, index) => new ToyMember(index, { memberCount, events: this.#events, random, witness: this }),
+      (_, index) =>
+        new ToyMember(index, { memberCount, events: this.#events, random, witness: this, readLease }),
     );
   }
 
@@ -70,7 +89,37 @@ class ProtocolWorld implements Witness {
     assert(this.#committed.length > before, "nothing is committed after the faults have ended");
     this.#checkEnd(before);
     const views = Math.max(...this.#members.map((member) => member.replica?.view ?? 0));
-    return { faults: this.#faults, commits: this.#committed.length, views, trace: this.#trace };
+    return {
+      faults: this.#faults,
+      commits: this.#committed.length,
+      views,
+      reads: this.#reads,
+      transfers: this.#transfers,
+      replacedDisks: this.#replacedDisks,
+      trace: this.#trace,
+    };
+  }
+
+  /** Milliseconds until the next primary serves, after the primary stops in order or is killed. */
+  runFailover(isInOrder: boolean): number {
+    this.#isHealed = true;
+    for (const member of this.#members) member.start();
+    this.#requestAgain();
+    this.#events.runUntil(5000);
+    const primary = this.#members.find((member) => member.replica?.canServe === true);
+    assert(primary !== undefined, "there is no primary after 5 s");
+    if (isInOrder) {
+      primary.handOver();
+      this.#events.runUntil(this.#events.now + 20);
+    }
+    const before = this.#events.now - (isInOrder ? 20 : 0);
+    primary.crash();
+    const isServed = () =>
+      this.#members.some(({ replica }) =>
+        replica?.canServe === true && (replica.canRead || !this.#readsUnderLease)
+      );
+    while (!isServed() && this.#events.now < before + 10_000) this.#events.runUntil(this.#events.now + 1);
+    return this.#events.now - before;
   }
 
   // --- what members report ---
@@ -104,7 +153,26 @@ class ProtocolWorld implements Witness {
     const { op } = header;
     this.#remember(op, header.digest, "a client");
     this.#acknowledged.push({ op, view });
+    this.#seenOp = Math.max(this.#seenOp, op);
     this.#note(op, view, 1, 1);
+  }
+
+  get seenOp(): number {
+    return this.#seenOp;
+  }
+
+  answered({ index }: ToyMember, { op, digest, seenOp }: ToyRead): void {
+    assert(op >= seenOp, `a read of member ${index} sees op ${op}, and clients had seen op ${seenOp}`);
+    if (op > 0) this.#remember(op, digest, "a reader");
+    this.#seenOp = Math.max(this.#seenOp, op);
+    this.#reads++;
+  }
+
+  checkpointOf(index: number): readonly bigint[] | null {
+    const member = this.#members[index];
+    if (member === undefined || !member.isUp) return null;
+    this.#transfers++;
+    return member.disk.checkpoint;
   }
 
   serves(member: ToyMember, view: number, commit: number): void {
@@ -151,7 +219,13 @@ class ProtocolWorld implements Witness {
   // --- work and faults ---
 
   #requestAgain(): void {
-    for (const member of this.#members) member.request(++this.#value);
+    for (const member of this.#members) {
+      member.request(++this.#value);
+      member.read();
+      if (this.#keptEntries !== null && this.#random.below(20) === 0) {
+        member.makeCheckpoint(this.#keptEntries);
+      }
+    }
     this.#events.after(this.#random.between(2, 60), () => this.#requestAgain());
   }
 
@@ -165,7 +239,7 @@ class ProtocolWorld implements Witness {
     if (this.#isHealed) return;
     this.#faults++;
     const member = this.#pick();
-    switch (this.#random.below(9)) {
+    switch (this.#random.below(13)) {
       case 0:
       case 1:
       case 2:
@@ -190,6 +264,18 @@ class ProtocolWorld implements Witness {
       case 8:
         this.#cuts.clear();
         break;
+      case 9:
+        member.wallOffset += this.#random.between(-3_600_000, 3_600_000);
+        break;
+      case 10:
+        member.sleep(this.#random.between(1, 3000));
+        break;
+      case 11:
+        this.#handOver();
+        break;
+      case 12:
+        if (this.#losesDisks) this.#crash(member, true);
+        break;
     }
     this.#events.after(this.#random.between(20, 1200), () => this.#faultAgain());
   }
@@ -200,12 +286,27 @@ class ProtocolWorld implements Witness {
     }
   }
 
-  #crash(member: ToyMember): void {
+  #handOver(): void {
+    for (const member of this.#members) {
+      if (!member.replica?.isPrimary) continue;
+      member.handOver();
+      this.#events.after(this.#random.between(1, 300), () => this.#crash(member));
+    }
+  }
+
+  #crash(member: ToyMember, isDiskLost = false): void {
     if (!member.isUp) return;
     this.#note(member.index, 0, 2, 2);
     member.crash();
-    if (this.#random.below(2) === 0) this.#damage(member);
-    this.#events.after(this.#random.between(1, 2500), () => this.#restart(member));
+    if (isDiskLost && !this.#members.some((one) => one.isBanned)) {
+      this.#replacedDisks++;
+      member.replaceDisk();
+    } else if (this.#random.below(2) === 0) {
+      this.#damage(member);
+    }
+    // Some come back before the others have noticed.
+    const milliseconds = this.#random.below(4) === 0 ? 50 : 2500;
+    this.#events.after(this.#random.between(1, milliseconds), () => this.#restart(member));
   }
 
   #restart(member: ToyMember): void {
@@ -215,7 +316,7 @@ class ProtocolWorld implements Witness {
   /** Damages entries of the member's log, of each op at f members at most. */
   #damage(member: ToyMember): void {
     const count = this.#members.length;
-    const last = member.disk.image.length;
+    const last = member.disk.image.lastOp;
     for (let tries = 0; tries < 3 && last > 0; tries++) {
       const op = Math.max(1, last - this.#random.below(this.#random.below(2) === 0 ? 2 : 30));
       const isAllowed = (member.index + op) % count < this.#damagedTogether;
@@ -265,6 +366,11 @@ export function simulateProtocol(seed: number): ProtocolResult {
   } catch (error) {
     throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
   }
+}
+
+/** Milliseconds from the end of a primary, in order or not, until the next one answers reads under its lease. */
+export function failoverMilliseconds(seed: number, isInOrder: boolean): number {
+  return new ProtocolWorld(seed).runFailover(isInOrder);
 }
 
 /** Runs a seed twice; the traces must be equal. */

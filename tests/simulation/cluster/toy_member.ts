@@ -1,8 +1,9 @@
 /**
  * A member of a simulated group: a replica over a toy log and a toy state, with the process and the disk around it.
  *
- * Its state is the list of digests that it has applied. A primary answers requests, and believes nothing before it is
- * committed.
+ * Its state is the list of digests that it has applied. A primary answers requests when they are committed, and reads
+ * when what they saw is committed and a lease or a round of messages says that there is no other primary. Its clocks
+ * have a pace of their own; the wall clock jumps, the monotonic one stands still while the machine sleeps.
  */
 import { assert } from "../../../engine/base/assert.ts";
 import type { SeededRandom } from "../../../engine/base/random.ts";
@@ -12,7 +13,14 @@ import {
   type EntryHeader,
   type ReplicatedEntry,
 } from "../../../engine/replication/entry_header.ts";
-import type { ReplicatedState, SuperblockState, SuperblockStore } from "../../../engine/replication/ports.ts";
+import {
+  type CheckpointName,
+  type ReplicatedState,
+  type StateTransfer,
+  type SuperblockState,
+  type SuperblockStore,
+  UNKNOWN_VOTE_BAN,
+} from "../../../engine/replication/ports.ts";
 import { Replica } from "../../../engine/replication/replica.ts";
 import { TICK_MILLISECONDS } from "../../../engine/replication/timeouts.ts";
 import type { EventQueue } from "./event_queue.ts";
@@ -25,6 +33,20 @@ export interface Witness {
   committed(member: ToyMember, op: number): void;
   acknowledged(header: EntryHeader, view: number): void;
   serves(member: ToyMember, view: number, commit: number): void;
+  /** The highest op that any client has seen. */
+  readonly seenOp: number;
+  answered(member: ToyMember, read: ToyRead): void;
+  /** The checkpoint that a member hands out; null when it cannot. */
+  checkpointOf(index: number): readonly bigint[] | null;
+}
+
+/** A read of a primary's state. */
+export interface ToyRead {
+  readonly op: number;
+  readonly digest: bigint;
+  /** What clients had seen when it began: it must see that. */
+  readonly seenOp: number;
+  isAsking: boolean;
 }
 
 interface Life {
@@ -33,6 +55,7 @@ interface Life {
   isSyncing: boolean;
   /** Entries of this primary that wait for their commit. */
   waiting: { readonly header: EntryHeader; readonly view: number }[];
+  reads: ToyRead[];
 }
 
 /** The digest of the log after an entry: 64 bits, in two halves that are mixed on their own. */
@@ -43,19 +66,28 @@ function digestAfter(previous: bigint, op: number, view: number, value: number):
   return BigInt(high >>> 0) << 32n | BigInt(low >>> 0);
 }
 
+const EMPTY_SUPERBLOCK: SuperblockState = { view: 0, logView: 0, commit: 0, suffix: [], voteBan: null };
+
 /** See the head of the file. */
-export class ToyMember implements ReplicatedState {
+export class ToyMember implements ReplicatedState, StateTransfer {
   readonly index: number;
-  readonly disk = new ToyDisk();
+  disk = new ToyDisk();
   /** Slows all disk work down. */
   diskDelay = 1;
   /** While the process is paused, what arrives waits. */
   pausedUntil = 0;
+  /** How far the wall clock is off. */
+  wallOffset = 0;
+  /** How long the machine has slept: the monotonic clock does not count it. */
+  #slept = 0;
+  /** Pace of the monotonic clock: two of them differ by 5 % at most. */
+  readonly #pace: number;
+  readonly #readLease: boolean;
   readonly #memberCount: number;
   readonly #events: EventQueue;
   readonly #random: SeededRandom;
   readonly #witness: Witness;
-  #superblock: SuperblockState = { view: 0, logView: 0, commit: 0, suffix: [] };
+  #superblock: SuperblockState = EMPTY_SUPERBLOCK;
   /** The newest write of the superblock, until it is durable. */
   #superblockWrite: SuperblockState | null = null;
   #digests: bigint[] = [];
@@ -65,8 +97,9 @@ export class ToyMember implements ReplicatedState {
 
   constructor(
     index: number,
-    { memberCount, events, random, witness }: {
+    { memberCount, events, random, witness, readLease }: {
       memberCount: number;
+      readLease: boolean;
       events: EventQueue;
       random: SeededRandom;
       witness: Witness;
@@ -77,6 +110,8 @@ export class ToyMember implements ReplicatedState {
     this.#events = events;
     this.#random = random;
     this.#witness = witness;
+    this.#readLease = readLease;
+    this.#pace = 0.975 + 0.05 * random.float();
   }
 
   get replica(): Replica | null {
@@ -87,10 +122,15 @@ export class ToyMember implements ReplicatedState {
     return this.#life !== null;
   }
 
+  /** Whether the disk was replaced, and the member has not made up for that yet. */
+  get isBanned(): boolean {
+    return this.#superblock.voteBan !== null;
+  }
+
   /** Starts the process. */
   start(): void {
     assert(this.#life === null, `member ${this.index} runs`);
-    this.#digests = [];
+    this.#digests = [...this.disk.checkpoint];
     this.#busy = null;
     const log = new ToyLog(this.disk);
     const superblock: SuperblockStore = {
@@ -103,10 +143,13 @@ export class ToyMember implements ReplicatedState {
       superblock,
       state: this,
       bus: { send: (to, message) => this.#witness.send(this.index, to, message) },
-      now: () => this.#events.now,
+      transfer: this,
+      readLease: this.#readLease,
+      now: () => 1e6 + (this.#events.now - this.#slept) * this.#pace,
+      wallNow: () => 1e9 + this.#events.now + this.wallOffset,
       random: (bound) => this.#random.below(bound),
     });
-    const life: Life = { replica, log, isSyncing: false, waiting: [] };
+    const life: Life = { replica, log, isSyncing: false, waiting: [], reads: [] };
     this.#life = life;
     this.#tick(life);
   }
@@ -120,6 +163,19 @@ export class ToyMember implements ReplicatedState {
     }
     this.#superblockWrite = null;
     this.pausedUntil = 0;
+  }
+
+  /** The disk of a member that does not run is replaced by an empty one. */
+  replaceDisk(): void {
+    assert(this.#life === null, `member ${this.index} runs`);
+    this.disk = new ToyDisk();
+    this.#superblock = { ...EMPTY_SUPERBLOCK, voteBan: UNKNOWN_VOTE_BAN };
+  }
+
+  /** The whole machine stands still for a while. */
+  sleep(milliseconds: number): void {
+    this.pausedUntil = this.#events.now + milliseconds;
+    this.#slept += milliseconds;
   }
 
   /** Gives a message to the process, if it lives; a paused one gets it later. */
@@ -150,6 +206,59 @@ export class ToyMember implements ReplicatedState {
     this.#sync(life);
   }
 
+  /** A client reads all there is. */
+  read(): void {
+    const life = this.#life;
+    if (life === null || this.pausedUntil > this.#events.now || !life.replica.canServe) return;
+    const { seenOp } = this.#witness;
+    // What is committed can be answered at once, what the primary has only applied must wait.
+    const op = this.#random.below(2) === 0 ? this.appliedOp : Math.min(this.appliedOp, life.replica.commit);
+    life.reads.push({ op, digest: this.digestAt(op) ?? EMPTY_LOG.digest, seenOp, isAsking: false });
+    this.#answerReads(life);
+  }
+
+  /** Makes a checkpoint of what is committed, and forgets the log up to a number of entries before it. */
+  makeCheckpoint(keptEntries: number): void {
+    const life = this.#life;
+    if (life === null || this.pausedUntil > this.#events.now) return;
+    if (this.isBusy) return;
+    const op = Math.min(life.replica.commit, this.appliedOp);
+    if (op <= this.disk.checkpoint.length) return;
+    life.log.truncateBefore(Math.max(0, op - keptEntries) + 1, this.#digests.slice(0, op));
+  }
+
+  /** Stops in order: the next primary begins at once. */
+  handOver(): void {
+    const life = this.#life;
+    if (life === null || this.pausedUntil > this.#events.now) return;
+    life.replica.handOver();
+  }
+
+  // --- checkpoints of other members ---
+
+  get checkpoint(): CheckpointName | null {
+    const { checkpoint } = this.disk;
+    return checkpoint.length === 0
+      ? null
+      : { op: checkpoint.length, digest: checkpoint.at(-1) ?? EMPTY_LOG.digest };
+  }
+
+  begin(from: number, { op }: CheckpointName): void {
+    const life = this.#life;
+    this.#events.after(this.#random.between(5, 400), () => {
+      if (life === null || this.#life !== life) return;
+      this.#whenAwake(life, () => {
+        const checkpoint = this.#witness.checkpointOf(from);
+        const isUseful = checkpoint !== null && checkpoint.length >= op && op > this.disk.checkpoint.length;
+        if (!isUseful) return life.replica.onStateTransferFailed();
+        life.log.install(checkpoint);
+        this.#digests = [...checkpoint];
+        this.#busy = null;
+        life.replica.onStateTransferred(checkpoint.length, checkpoint.at(-1) ?? EMPTY_LOG.digest);
+      });
+    });
+  }
+
   // --- the state ---
 
   get isBusy(): boolean {
@@ -170,7 +279,7 @@ export class ToyMember implements ReplicatedState {
   }
 
   rebuild(op: number): void {
-    const kept = this.#digests.slice(0, this.#random.between(0, op));
+    const kept = this.#digests.slice(0, this.#random.between(Math.min(op, this.disk.checkpoint.length), op));
     this.#digests = [];
     this.#work(() => {
       this.#digests = kept;
@@ -199,7 +308,9 @@ export class ToyMember implements ReplicatedState {
   }
 
   roleChanged(isPrimary: boolean): void {
-    if (!isPrimary && this.#life !== null) this.#life.waiting = [];
+    if (isPrimary || this.#life === null) return;
+    this.#life.waiting = [];
+    this.#life.reads = [];
   }
 
   committed(op: number): void {
@@ -210,6 +321,23 @@ export class ToyMember implements ReplicatedState {
       if (header.op <= op) this.#witness.acknowledged(header, view);
     }
     life.waiting = life.waiting.filter(({ header }) => header.op > op);
+    this.#answerReads(life);
+  }
+
+  #answerReads(life: Life): void {
+    const { replica } = life;
+    const answer = (read: ToyRead) => {
+      life.reads = life.reads.filter((one) => one !== read);
+      this.#witness.answered(this, read);
+    };
+    for (const read of life.reads) {
+      if (read.op > replica.commit || read.isAsking) continue;
+      if (replica.canRead) answer(read);
+      else {
+        read.isAsking = true;
+        replica.confirmRead(() => answer(read));
+      }
+    }
   }
 
   /** The digest of the state at an op that has been applied. */
@@ -239,10 +367,11 @@ export class ToyMember implements ReplicatedState {
     const count = life.log.unsyncedCount;
     if (life.isSyncing || count === 0) return;
     life.isSyncing = true;
+    const { generation } = life.log;
     this.#events.after(this.#random.between(1, 4) * this.diskDelay, () =>
       this.#whenAwake(life, () => {
         life.isSyncing = false;
-        life.log.synced(count);
+        if (life.log.generation === generation) life.log.synced(count);
         life.replica.onDurable();
         this.#sync(life);
       }));

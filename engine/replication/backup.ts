@@ -1,0 +1,152 @@
+/**
+ * A member as a backup: it stores what the primary sends, acknowledges what it has durable without a gap, applies what
+ * is committed, and takes over the log that a new view begins with.
+ */
+import { assert } from "../base/assert.ts";
+import type { ReplicatedEntry } from "./entry_header.ts";
+import type { Commit, Message, Prepare, StartView } from "./message.ts";
+import type { ReplicaCore } from "./replica_core.ts";
+import { HEARTBEAT_MILLISECONDS } from "./timeouts.ts";
+
+/** See the head of the file. */
+export class Backup {
+  readonly #core: ReplicaCore;
+  #startRequestedAt = -Infinity;
+  /** The newest stamp of the primary, and the view of that. */
+  #stamp = { view: -1, id: 0 };
+  /** When all that is applied here was the newest, by the primary's wall clock. */
+  #freshAt = -Infinity;
+
+  constructor(core: ReplicaCore) {
+    this.#core = core;
+  }
+
+  /** How old the applied state may be by the primary's wall clock, in milliseconds. */
+  get staleness(): number {
+    return Math.max(0, this.#core.ports.wallNow() - this.#freshAt);
+  }
+
+  onPrepare(message: Prepare): void {
+    if (!this.#hearsPrimary(message)) return;
+    const { log } = this.#core;
+    const previous = log.header(message.previousOp);
+    if (message.previousOp > log.lastOp || log.firstUnread(message.previousOp) !== null) {
+      // A gap: the acknowledgement tells the primary where to go on.
+      this.acknowledge();
+      return;
+    }
+    assert(
+      previous === null || previous.digest === message.previousDigest,
+      `the log differs from the primary's at op ${message.previousOp}`,
+    );
+    for (const entry of message.entries) this.#store(entry);
+    log.advance();
+    this.#commit(message);
+  }
+
+  onCommit(message: Commit): void {
+    if (!this.#hearsPrimary(message)) return;
+    const { log } = this.#core;
+    if (message.op === log.lastOp) {
+      const last = log.header(message.op);
+      assert(
+        last === null || last.digest === message.digest,
+        `the log differs from the primary's at op ${message.op}`,
+      );
+    }
+    this.#commit(message);
+    if (this.#core.ports.state.appliedOp >= message.commit) this.#freshAt = message.clock;
+  }
+
+  /** Says what this member has durable without a gap, and promises to stay in the view for a while. */
+  acknowledge(): void {
+    const core = this.#core;
+    if (core.status !== "normal" || core.isPrimary) return;
+    const stamp = this.#stamp.view === core.view ? this.#stamp.id : 0;
+    if (stamp > 0) core.promise.make(core.view, core.ports.now());
+    core.send(core.primaryOf(core.view), {
+      kind: "prepare_ok",
+      from: core.index,
+      view: core.view,
+      op: core.log.solidOp,
+      stamp,
+    });
+  }
+
+  /** Takes over the log of a view that has begun; whether it does, so that a view change is over. */
+  onStartView(message: StartView): boolean {
+    const core = this.#core;
+    const { log } = core;
+    if (message.view < core.view || message.from === core.index) return false;
+    if (message.view === log.logView && core.status === "normal") {
+      core.heard();
+      this.acknowledge();
+      return false;
+    }
+    if (core.isWritingSuperblock && message.view === core.view && core.view > log.logView) {
+      // The vote, or this very view, is being made durable; the primary sends the message again.
+      return false;
+    }
+    // Without a known common op, what differs below the headers would stay.
+    const common = log.header(message.previousOp);
+    const isJoined = message.previousOp <= core.commit || common?.digest === message.previousDigest;
+    if (!isJoined) {
+      this.requestStartView(message);
+      return false;
+    }
+    if (message.view > core.view) core.leaveNormal();
+    core.view = message.view;
+    core.status = "view_change";
+    core.heardAt = core.ports.now();
+    core.adoptLog(message.previousOp, message.headers, () => {
+      core.beginNormal();
+      core.heard();
+      core.keepOrRebuildState();
+      core.commitUpTo(Math.max(core.commit, message.commit));
+      this.acknowledge();
+    });
+    return true;
+  }
+
+  /** Asks the sender, the primary of its view, for the log of that. */
+  requestStartView({ from, view }: Message): void {
+    const core = this.#core;
+    const now = core.ports.now();
+    if (now - this.#startRequestedAt < HEARTBEAT_MILLISECONDS) return;
+    this.#startRequestedAt = now;
+    core.send(from, { kind: "request_start_view", from: core.index, view, commit: core.commit });
+  }
+
+  /** Whether a message comes from the primary of the view that this member is a backup in. */
+  #hearsPrimary(message: Prepare | Commit): boolean {
+    const core = this.#core;
+    if (message.view < core.view) return false;
+    const hasBegunHere = message.view === core.view && core.status === "normal";
+    if (!hasBegunHere) {
+      // The view began without this member.
+      if (message.view > core.view || message.view > core.log.logView) this.requestStartView(message);
+      return false;
+    }
+    core.heard();
+    const { stamp, view } = message;
+    if (this.#stamp.view !== view || this.#stamp.id < stamp) this.#stamp = { view, id: stamp };
+    return true;
+  }
+
+  /** Stores an entry of the primary's log where it is not there yet. */
+  #store(entry: ReplicatedEntry): void {
+    const { log } = this.#core;
+    const { op } = entry.header;
+    if (op <= log.baseOp) return;
+    const slot = log.slot(op);
+    if (slot.kind === "present" || slot.kind === "missing") {
+      assert(slot.header.digest === entry.header.digest, `the log differs from the primary's at op ${op}`);
+    }
+    if (slot.kind !== "present") log.write(entry);
+  }
+
+  #commit({ commit }: Prepare | Commit): void {
+    this.#core.commitUpTo(Math.min(commit, this.#core.log.lastOp));
+    this.acknowledge();
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * How a member gets what it should have and has not: entries from any peer, or a checkpoint when the peers' logs do not
+ * reach back so far.
+ *
+ * A checkpoint takes the place of the state and of the log up to its op. What the log has above that stays, for the
+ * member has acknowledged it.
+ */
+import { isSameEntry } from "./entry_header.ts";
+import type {
+  OfferCheckpoint,
+  RepairedEntry,
+  RepairEntries,
+  RequestPrepare,
+  WantedEntry,
+} from "./message.ts";
+import type { ReplicaCore } from "./replica_core.ts";
+import {
+  MAX_PREPARE_BYTES,
+  MAX_REPAIR_ENTRIES,
+  RESEND_MILLISECONDS,
+  TRANSFER_PATIENCE_MILLISECONDS,
+} from "./timeouts.ts";
+import type { ViewChange } from "./view_change.ts";
+
+/** Peers that have an op in their checkpoints only, since the first of them said so. */
+interface Offers {
+  readonly solidOp: number;
+  readonly at: number;
+  readonly from: Set<number>;
+}
+
+/** See the head of the file. */
+export class LogRepair {
+  readonly #core: ReplicaCore;
+  readonly #viewChange: ViewChange;
+  #requestedAt = -Infinity;
+  #peer = 0;
+  #offers: Offers | null = null;
+  #isTransferring = false;
+
+  constructor(core: ReplicaCore, viewChange: ViewChange) {
+    this.#core = core;
+    this.#viewChange = viewChange;
+  }
+
+  /** Whether a checkpoint is on its way here. */
+  get isTransferring(): boolean {
+    return this.#isTransferring;
+  }
+
+  tick(): void {
+    if (this.#core.ports.now() - this.#requestedAt >= RESEND_MILLISECONDS) this.request();
+  }
+
+  /** Asks a peer, each in turn, for what this member should have and has not. */
+  request(): void {
+    const core = this.#core;
+    this.#requestedAt = core.ports.now();
+    if (core.ports.identity.memberCount === 1) return;
+    const wanted = this.#wantedEntries();
+    if (wanted.length === 0) return;
+    core.send(this.#nextPeer(), { kind: "request_prepare", from: core.index, view: core.view, wanted });
+  }
+
+  onRequestPrepare({ from, wanted }: RequestPrepare): void {
+    const { log, commit, view, index } = this.#core;
+    const entries: RepairedEntry[] = [];
+    let bytes = 0;
+    for (const { op, header } of wanted) {
+      const entry = log.read(op);
+      if (entry === null) continue;
+      // Below the commit number this is the committed entry, unless the superblock's headers say otherwise.
+      const isCommitted = op <= commit && log.slot(op).kind === "present";
+      const isAsked = header !== null && isSameEntry(header, entry.header);
+      if (!isCommitted && !isAsked) continue;
+      if (bytes > 0 && bytes + entry.payload.length > MAX_PREPARE_BYTES) break;
+      entries.push({ entry, isCommitted });
+      bytes += entry.payload.length;
+    }
+    if (entries.length > 0) this.#core.send(from, { kind: "repair_entries", from: index, view, entries });
+    else if (wanted.some(({ op }) => op <= log.baseOp)) this.#core.offerCheckpoint(from);
+  }
+
+  onRepairEntries({ entries }: RepairEntries): void {
+    const core = this.#core;
+    let hasRepaired = false;
+    for (const repaired of entries) hasRepaired = this.#repair(repaired) || hasRepaired;
+    if (!hasRepaired) return;
+    core.log.advance();
+    if (this.#viewChange.isLearning || this.#viewChange.isCompletingLog) {
+      core.heardAt = core.ports.now();
+      return this.#viewChange.goOn();
+    }
+    core.apply();
+    core.isRepairWanted = true;
+  }
+
+  /** A peer has only a checkpoint where this member lacks entries: it is fetched when no peer has more. */
+  onCheckpoint(offer: OfferCheckpoint): void {
+    const core = this.#core;
+    const { log } = core;
+    const now = core.ports.now();
+    if (core.isPrimary || this.#isTransferring) return;
+    if (offer.oldestOp <= log.solidOp + 1) return;
+    let offers = this.#offers;
+    if (offers === null || offers.solidOp !== log.solidOp) {
+      offers = { solidOp: log.solidOp, at: now, from: new Set() };
+      this.#offers = offers;
+    }
+    offers.from.add(offer.from);
+    const areAll = offers.from.size === core.ports.identity.memberCount - 1;
+    if (!areAll && now - offers.at < TRANSFER_PATIENCE_MILLISECONDS) return;
+    this.#offers = null;
+    this.#isTransferring = true;
+    core.ports.transfer.begin(offer.from, { op: offer.op, digest: offer.digest });
+  }
+
+  onStateTransferFailed(): void {
+    this.#isTransferring = false;
+  }
+
+  /** A checkpoint has taken the place of the state, and of the log up to the op. */
+  onStateTransferred(op: number): void {
+    const core = this.#core;
+    this.#isTransferring = false;
+    core.log.restart();
+    this.#viewChange.forgetTakeover();
+    core.commitUpTo(op);
+  }
+
+  #wantedEntries(): WantedEntry[] {
+    const core = this.#core;
+    if (this.#viewChange.isLearning) {
+      return this.#viewChange.committedHeaders()
+        .flatMap((header, index) => header === null ? [{ op: core.durableCommit + 1 + index, header }] : [])
+        .slice(0, MAX_REPAIR_ENTRIES);
+    }
+    const first = core.log.firstUnread(core.log.lastOp);
+    const wanted: WantedEntry[] = [];
+    if (first === null || !this.#isLogOfView) return wanted;
+    for (let op = first; op <= core.log.lastOp && wanted.length < MAX_REPAIR_ENTRIES; op++) {
+      const slot = core.log.slot(op);
+      if (slot.kind !== "present") wanted.push({ op, header: slot.kind === "missing" ? slot.header : null });
+    }
+    return wanted;
+  }
+
+  /** Whether this member's log is that of its view, so that it may be completed. */
+  get #isLogOfView(): boolean {
+    return this.#core.status === "normal" || this.#viewChange.isCompletingLog;
+  }
+
+  /** Takes an entry that this member lacks, or its header; false if it does not. */
+  #repair({ entry, isCommitted }: RepairedEntry): boolean {
+    const { log, commit } = this.#core;
+    const { op } = entry.header;
+    if (this.#viewChange.isLearning) return isCommitted && this.#viewChange.learn(entry.header);
+    if (op <= log.baseOp) return false;
+    const slot = log.slot(op);
+    const isWanted = slot.kind === "missing"
+      ? isSameEntry(slot.header, entry.header)
+      : slot.kind === "unreadable" && isCommitted && op <= commit;
+    return isWanted && this.#isLogOfView && log.write(entry);
+  }
+
+  #nextPeer(): number {
+    const { ports, index } = this.#core;
+    do this.#peer = (this.#peer + 1) % ports.identity.memberCount; while (this.#peer === index);
+    return this.#peer;
+  }
+}

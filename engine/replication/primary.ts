@@ -1,0 +1,222 @@
+/**
+ * A member as the primary of one view: it sends entries, counts who has them, and knows whether it may answer reads.
+ *
+ * What a quorum has durable is committed; the primary counts like any other member. Reads are answered under the lease
+ * or after a round of messages (`ReadLease`).
+ */
+import { assert } from "../base/assert.ts";
+import { BackupProgress } from "./backup_progress.ts";
+import { EMPTY_LOG, type ReplicatedEntry } from "./entry_header.ts";
+import type { PrepareOk, RequestStartView, StartView } from "./message.ts";
+import { ReadLease } from "./read_lease.ts";
+import type { ReplicaCore } from "./replica_core.ts";
+import {
+  HEARTBEAT_MILLISECONDS,
+  LONELY_MILLISECONDS,
+  MAX_PREPARE_BYTES,
+  MAX_PREPARE_ENTRIES,
+  RESEND_MILLISECONDS,
+} from "./timeouts.ts";
+
+/** See the head of the file. */
+export class Primary {
+  readonly #core: ReplicaCore;
+  /** By index of the member; this member's own place is unused. */
+  readonly #backups: BackupProgress[];
+  /** The last op of the log that the view began with. */
+  readonly #viewStartOp: number;
+  /** What begins the view at a backup that has not acknowledged it; headers from the commit number of all votes on. */
+  readonly #startView: StartView;
+  readonly #lease: ReadLease;
+  #offeredAt = -Infinity;
+
+  /** The primary of a view whose log is here, and is committed up to `commit` at every member that has voted. */
+  constructor(core: ReplicaCore, commit: number) {
+    this.#core = core;
+    this.#viewStartOp = core.log.lastOp;
+    const now = core.ports.now();
+    const count = core.ports.identity.memberCount;
+    this.#backups = Array.from({ length: count }, () => new BackupProgress(now, core.log.lastOp + 1));
+    this.#startView = this.#startViewFrom(Math.min(commit, core.commit));
+    this.#lease = new ReadLease(core.ports);
+  }
+
+  /** Lets the others begin the view. */
+  begin(): void {
+    this.#core.sendToAll(this.#startView);
+  }
+
+  /** Whether clients may be answered: the log that the view began with is committed in it. */
+  get canServe(): boolean {
+    return this.#core.commit >= this.#viewStartOp;
+  }
+
+  /** Whether a read may be answered now, without a round of messages. */
+  get canRead(): boolean {
+    return this.canServe && this.#lease.isValid;
+  }
+
+  /** Calls the function when a round that begins now or later is over, unless the view ends before. */
+  confirmRead(then: () => void): void {
+    this.#lease.confirm(then);
+    this.#goOnConfirming();
+  }
+
+  /** False when it hears too few backups: another member may be the primary of a later view by now. */
+  tick(): boolean {
+    const core = this.#core;
+    const now = core.ports.now();
+    const others = this.#others();
+    const heard = others.filter((index) => now - this.#backup(index).heardAt < LONELY_MILLISECONDS);
+    if (heard.length < core.quorum - 1) return false;
+    for (const index of others) {
+      const backup = this.#backup(index);
+      if (backup.acknowledgedOp < 0 && now - backup.sentAt >= RESEND_MILLISECONDS) {
+        backup.sentAt = now;
+        core.send(index, this.#startView);
+      }
+      if (backup.resendWhenStalled(core.log.lastOp, now)) this.#sendEntriesTo(index);
+      if (now - backup.sentAt >= HEARTBEAT_MILLISECONDS) this.#sendCommit(index);
+    }
+    if (now - this.#offeredAt >= RESEND_MILLISECONDS) this.#offerCheckpoints(others, now);
+    return true;
+  }
+
+  /** Sends what is new in the log. */
+  sendEntries(): void {
+    for (const index of this.#others()) this.#sendEntriesTo(index);
+    this.countCommit();
+  }
+
+  /** Commits what a quorum has durable; the primary itself counts like any other member. */
+  countCommit(): void {
+    const core = this.#core;
+    const durable = this.#backups.map((backup, index) =>
+      index === core.index ? core.log.solidOp : backup.acknowledgedOp
+    );
+    const commit = durable.sort((a, b) => b - a)[core.quorum - 1] ?? 0;
+    if (commit > core.commit) core.commitUpTo(commit);
+  }
+
+  onPrepareOk(message: PrepareOk): void {
+    this.#backup(message.from).acknowledge(message.op, this.#core.ports.now());
+    this.countCommit();
+    this.#sendEntriesTo(message.from);
+    this.#lease.echoed(message.from, message.stamp);
+    this.#goOnConfirming();
+  }
+
+  /** A backup joins the view, or joins it again after it has lost what it had. */
+  onRequestStartView(message: RequestStartView): void {
+    const core = this.#core;
+    this.#backups[message.from] = new BackupProgress(core.ports.now(), core.log.lastOp + 1);
+    if (message.commit < core.log.baseOp) this.#core.offerCheckpoint(message.from);
+    else core.send(message.from, this.#startViewFrom(Math.min(message.commit, core.commit)));
+  }
+
+  /** The backup that has acknowledged the most, of those that answer; null without any. */
+  mostAdvancedBackup(): number | null {
+    const now = this.#core.ports.now();
+    let best: number | null = null;
+    for (const index of this.#others()) {
+      const { acknowledgedOp, heardAt } = this.#backup(index);
+      if (acknowledgedOp < 0 || now - heardAt >= LONELY_MILLISECONDS) continue;
+      if (best === null || acknowledgedOp > this.#backup(best).acknowledgedOp) best = index;
+    }
+    return best;
+  }
+
+  #sendEntriesTo(index: number): void {
+    const { log, ports } = this.#core;
+    const backup = this.#backup(index);
+    while (backup.isWindowOpen && backup.nextOp <= log.lastOp) {
+      const previous = log.header(backup.nextOp - 1);
+      const entries = this.#entriesFrom(backup.nextOp);
+      const last = entries.at(-1);
+      // What the primary itself cannot read, it fetches first; what only its checkpoint has, it offers.
+      if (last === undefined || previous === null) return;
+      const bytes = entries.reduce((sum, { payload }) => sum + payload.length, 0);
+      backup.sent(last.header.op, bytes, ports.now());
+      this.#core.send(index, {
+        kind: "prepare",
+        from: this.#core.index,
+        view: this.#core.view,
+        previousOp: previous.op,
+        previousDigest: previous.digest,
+        entries,
+        commit: this.#core.commit,
+        stamp: this.#lease.stamp(),
+      });
+    }
+  }
+
+  /** Entries for one message. */
+  #entriesFrom(first: number): ReplicatedEntry[] {
+    const { log } = this.#core;
+    const entries: ReplicatedEntry[] = [];
+    let bytes = 0;
+    for (let op = first; op <= log.lastOp && entries.length < MAX_PREPARE_ENTRIES; op++) {
+      const entry = log.read(op);
+      if (entry === null || (bytes > 0 && bytes + entry.payload.length > MAX_PREPARE_BYTES)) break;
+      entries.push(entry);
+      bytes += entry.payload.length;
+    }
+    return entries;
+  }
+
+  #sendCommit(index: number): void {
+    const core = this.#core;
+    const { op, digest } = core.lastHeader;
+    this.#backup(index).sentAt = core.ports.now();
+    core.send(index, {
+      kind: "commit",
+      from: core.index,
+      view: core.view,
+      op,
+      digest,
+      commit: core.commit,
+      stamp: this.#lease.stamp(),
+      clock: Math.max(0, Math.floor(core.ports.wallNow())),
+    });
+  }
+
+  #goOnConfirming(): void {
+    if (!this.#lease.beginRound()) return;
+    for (const index of this.#others()) this.#sendCommit(index);
+  }
+
+  /** Backups that want entries which are in a checkpoint only. */
+  #offerCheckpoints(others: readonly number[], now: number): void {
+    this.#offeredAt = now;
+    for (const index of others) {
+      const { acknowledgedOp } = this.#backup(index);
+      if (acknowledgedOp >= 0 && acknowledgedOp < this.#core.log.baseOp) this.#core.offerCheckpoint(index);
+    }
+  }
+
+  #startViewFrom(commit: number): StartView {
+    const { log, index, view, commit: committed } = this.#core;
+    const previous = log.header(Math.max(commit, log.baseOp)) ?? EMPTY_LOG;
+    const headers = log.headersBetween(previous.op, log.lastOp);
+    assert(headers.length === log.lastOp - previous.op, "a primary knows the headers of its log");
+    return {
+      kind: "start_view",
+      from: index,
+      view,
+      commit: committed,
+      previousOp: previous.op,
+      previousDigest: previous.digest,
+      headers,
+    };
+  }
+
+  #others(): number[] {
+    return this.#backups.keys().filter((index) => index !== this.#core.index).toArray();
+  }
+
+  #backup(index: number): BackupProgress {
+    const backup = this.#backups[index];
+    assert(backup !== undefined, `there is no member ${index}`);
+    return backup;
+  }
+}

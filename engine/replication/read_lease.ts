@@ -1,0 +1,101 @@
+/**
+ * A primary's right to answer reads alone: while a quorum has promised to vote for no other view, no other primary can
+ * have committed anything.
+ *
+ * Messages carry stamps, which backups echo; a promise counts from when its stamp was made. Time is the larger of
+ * monotonic and wall time, for a monotonic clock may stand still while a machine sleeps. Without a valid lease, a read
+ * waits for a round: a stamp that was made after it, and that a quorum has echoed in this view.
+ */
+import { assert } from "../base/assert.ts";
+import type { ReplicaPorts } from "./ports.ts";
+import { LEASE_MILLISECONDS, STAMP_MILLISECONDS } from "./timeouts.ts";
+
+interface Stamp {
+  readonly id: number;
+  readonly monotonic: number;
+  readonly wall: number;
+}
+
+interface Round {
+  readonly stamp: number;
+  readonly then: readonly (() => void)[];
+}
+
+/** The lease of one primary in one view. */
+export class ReadLease {
+  readonly #ports: ReplicaPorts;
+  /** Backups whose promises make a quorum with the primary's own. */
+  readonly #needed: number;
+  /** By member: the newest stamp that it has echoed. */
+  readonly #echoed: number[];
+  /** Stamps that may still count, in order. */
+  #stamps: Stamp[] = [];
+  #newest = 0;
+  /** The newest stamp that a quorum has echoed, the primary counted; 0 without any. */
+  #agreed = 0;
+  #round: Round | null = null;
+  #waiting: (() => void)[] = [];
+
+  constructor(ports: ReplicaPorts) {
+    const { memberCount } = ports.identity;
+    this.#ports = ports;
+    this.#needed = (memberCount - 1) / 2;
+    this.#echoed = Array.from({ length: memberCount }, () => 0);
+  }
+
+  /** Whether reads may be answered now. */
+  get isValid(): boolean {
+    if (this.#needed === 0) return true;
+    if (this.#ports.readLease === false) return false;
+    const first = this.#stamps[0];
+    const stamp = first === undefined ? undefined : this.#stamps[this.#agreed - first.id];
+    return stamp !== undefined && this.#age(stamp) < LEASE_MILLISECONDS;
+  }
+
+  /** The stamp of a message that is sent now. */
+  stamp(): number {
+    const newest = this.#stamps.at(-1);
+    const isFresh = newest !== undefined && this.#age(newest) < STAMP_MILLISECONDS;
+    return isFresh ? newest.id : this.#makeStamp();
+  }
+
+  /** A backup has echoed a stamp of this view. */
+  echoed(from: number, stamp: number): void {
+    assert(stamp <= this.#newest, `stamp ${stamp} was never made`);
+    if (stamp <= (this.#echoed[from] ?? 0)) return;
+    this.#echoed[from] = stamp;
+    // The primary's own place is 0, and sorts last.
+    this.#agreed = this.#echoed.toSorted((a, b) => b - a)[this.#needed - 1] ?? 0;
+    const round = this.#round;
+    if (round === null || this.#agreed < round.stamp) return;
+    this.#round = null;
+    for (const then of round.then) then();
+  }
+
+  /** Calls the function when a round that begins later than now is over. */
+  confirm(then: () => void): void {
+    if (this.#needed === 0) then();
+    else this.#waiting.push(then);
+  }
+
+  /** Begins a round when there is none and reads wait for one; whether messages with its stamp must leave now. */
+  beginRound(): boolean {
+    if (this.#round !== null || this.#waiting.length === 0) return false;
+    this.#round = { stamp: this.#makeStamp(), then: this.#waiting };
+    this.#waiting = [];
+    return true;
+  }
+
+  #makeStamp(): number {
+    const now = this.#ports.now();
+    const stamps = this.#stamps;
+    const stale = stamps.findIndex((stamp) => now - stamp.monotonic < LEASE_MILLISECONDS);
+    if (stale !== 0) stamps.splice(0, stale < 0 ? stamps.length : stale);
+    stamps.push({ id: ++this.#newest, monotonic: now, wall: this.#ports.wallNow() });
+    return this.#newest;
+  }
+
+  #age({ monotonic, wall }: Stamp): number {
+    return Math.max(this.#ports.now() - monotonic, this.#ports.wallNow() - wall);
+  }
+}
