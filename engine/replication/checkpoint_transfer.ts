@@ -19,7 +19,7 @@ import {
 } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
 import { decodeManifest, type FileProof, readManifest, writeManifest } from "../storage/manifest.ts";
-import { listLogFiles } from "../storage/log_recovery.ts";
+import { listLogFiles } from "../storage/log_files.ts";
 import { LOG_DIRECTORY, TABLES_DIRECTORY } from "../storage/storage_engine.ts";
 import { type CheckpointOffer, checksumOf, FILE_PIECE_BYTES } from "./checkpoint_donor.ts";
 

