@@ -8,6 +8,7 @@ import { DatabaseError } from "../../engine/base/errors.ts";
 import type { Engine } from "../../engine/session/engine.ts";
 import { type Address, formatAddress } from "../../gateways/binary/address.ts";
 import { type BinaryServer, startBinaryServer } from "../../gateways/binary/server.ts";
+import type { RelayPort } from "../../gateways/shared/relay_port.ts";
 import type { Features } from "../features/feature_table.ts";
 import type { ServerEncryption } from "./encryption.ts";
 import type { ServerSettings } from "./settings.ts";
@@ -36,6 +37,8 @@ export interface ListenerRequest {
   /** null: everything is in clear text. */
   readonly encryption: ServerEncryption | null;
   readonly version: string;
+  /** Where sessions are, when the server is a member of a cluster. */
+  readonly relay?: RelayPort;
   readonly onInternalError: (error: unknown) => void;
 }
 
@@ -45,6 +48,7 @@ const NEXT_PORTS = 50;
 export async function startListeners(request: ListenerRequest): Promise<Listeners> {
   const { engine, settings, features, encryption, version, onInternalError } = request;
   const { token, requiresTls } = settings;
+  const member = request.relay === undefined ? {} : { relay: request.relay };
   const tls = encryption?.server;
   const started: Listener[] = [];
   const start = async <T extends Listener>(
@@ -72,6 +76,7 @@ export async function startListeners(request: ListenerRequest): Promise<Listener
         requiresTls,
         ...(tls === undefined ? {} : { tls }),
         onInternalError,
+        ...member,
       }));
     let http: Address | null = null,
       https: Address | null = null,
@@ -88,6 +93,7 @@ export async function startListeners(request: ListenerRequest): Promise<Listener
           maximumConnections: settings.httpMaximumConnections,
           maximumBodyBytes: settings.httpMaximumBodyBytes,
           onInternalError,
+          ...member,
           otherMetrics: () => ({
             binary_connections: binary?.connections ?? 0,
             pg_connections: pg?.sessionCount ?? 0,
@@ -118,6 +124,7 @@ export async function startListeners(request: ListenerRequest): Promise<Listener
           requiresTls,
           ...(tls === undefined ? {} : { tls }),
           onInternalError,
+          ...member,
           ...(settings.pgIdleTimeoutMilliseconds === null
             ? {}
             : { idleTimeoutMilliseconds: settings.pgIdleTimeoutMilliseconds }),

@@ -404,6 +404,7 @@ export class OperationClient implements Client {
               ? this.#tls
               : { serverName: address.name, ...this.#tls },
             name: this.#options.name ?? "db-client",
+            readFrom: this.#options.readFrom ?? "primary",
             timeoutMilliseconds: this.#options.connectTimeoutMilliseconds ?? 5000,
           });
           if (this.#isClosed) {

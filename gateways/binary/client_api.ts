@@ -30,6 +30,11 @@ export interface ClientOptions {
   readonly connectTimeoutMilliseconds?: number;
   /** How long a lost connection is tried to be made again; 10 s unless given. */
   readonly reconnectTimeoutMilliseconds?: number;
+  /**
+   * `follower`: read at the member that the client is connected to, which may be behind, and change nothing; at the
+   * primary unless given.
+   */
+  readonly readFrom?: "primary" | "follower";
   /** Names the program to the server. */
   readonly name?: string;
 }

@@ -12,6 +12,7 @@ import { LIMITS } from "../../engine/base/limits.ts";
 import { PROTOCOL_VERSION, type Reply, type Request } from "../shared/operation/operation.ts";
 import { writeRequest } from "../shared/operation/operation_codec.ts";
 import { writeFramed } from "../shared/operation/operation_connection.ts";
+import type { ReadFrom } from "../shared/relay_port.ts";
 import { decodeReply, errorOf, REPLY_CODES } from "../shared/operation/reply_codec.ts";
 import type { ClientTls } from "./client_api.ts";
 import { openSocket, tlsFailure } from "./client_socket.ts";
@@ -37,6 +38,7 @@ export interface ConnectionRequest {
   readonly tls: ClientTls | null;
   /** Names the program that connects. */
   readonly name: string;
+  readonly readFrom: ReadFrom;
   readonly timeoutMilliseconds: number;
 }
 
@@ -74,7 +76,7 @@ export class ClientConnection {
    */
   static open(request: ConnectionRequest): Promise<ClientConnection> {
     return new Promise((resolve, reject) => {
-      const { hostname, port, token } = request;
+      const { hostname, port, token, name, readFrom } = request;
       const place = `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
       const nonce = new Uint8Array(randomBytes(NONCE_BYTES));
       const reader = new FrameReader(LIMITS.maximumFrameBytes);
@@ -96,7 +98,7 @@ export class ClientConnection {
         request.timeoutMilliseconds,
       );
       socket.once(request.tls === null ? "connect" : "secureConnect", () => {
-        socket.write(framed(encodeClientHello({ version: PROTOCOL_VERSION, nonce, name: request.name })));
+        socket.write(framed(encodeClientHello({ version: PROTOCOL_VERSION, nonce, name, readFrom })));
       });
       const shake = (frame: Uint8Array): void => {
         if (frame[0] === REPLY_CODES.error) {

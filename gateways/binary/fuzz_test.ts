@@ -132,7 +132,12 @@ Deno.test("the binary server meets noise on its sockets with an error and goes o
     version: "0.0.0",
   });
   const random = new SeededRandom(11);
-  const hello = encodeClientHello({ version: 1, nonce: new Uint8Array(32), name: "fuzz" });
+  const hello = encodeClientHello({
+    version: 1,
+    nonce: new Uint8Array(32),
+    name: "fuzz",
+    readFrom: "primary",
+  });
   const client = await connect({ address: `127.0.0.1:${server.address.port}` });
   for (let round = 0; round < 200; round++) {
     const writer = new ByteWriter();

@@ -3,7 +3,7 @@
  *
  * | from | bytes |
  * |---|---|
- * | client hello | 01, `DBOP`, u16 version, 32 bytes client nonce, text client name |
+ * | client hello | 01, `DBOP`, u16 version, 32 bytes client nonce, text client name, perhaps u8 1: read from a follower |
  * | server hello | 02, u16 version, u8 authentication (0 none, 1 HMAC-SHA-256), 32 bytes server nonce, text server version |
  * | client proof | 03, HMAC-SHA-256(token, server nonce ‖ client nonce) |
  * | welcome | 04, u32 session, u8 1 and HMAC-SHA-256(token, client nonce ‖ server nonce), or u8 0 without a token |
@@ -15,12 +15,14 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { ByteReader, ByteWriter } from "../../engine/base/bytes.ts";
 import { GATEWAY_LIMITS } from "../shared/limits.ts";
+import type { ReadFrom } from "../shared/relay_port.ts";
 import { decoding, undecodable } from "../shared/operation/undecodable.ts";
 
 /** Bytes of each nonce. */
 export const NONCE_BYTES = 32;
 const PROOF_BYTES = 32;
 const MAGIC = 0x504f_4244;
+const READ_FROM_FOLLOWER = 1;
 
 const CODES = { clientHello: 1, serverHello: 2, clientProof: 3, welcome: 4 } as const;
 
@@ -30,6 +32,8 @@ export interface ClientHello {
   readonly nonce: Uint8Array;
   /** Names the program, for people who look at connections. */
   readonly name: string;
+  /** Where the session reads, when the server is a member of a cluster. */
+  readonly readFrom: ReadFrom;
 }
 
 /** The server's first frame. */
@@ -54,6 +58,8 @@ export function encodeClientHello(hello: ClientHello): Uint8Array {
   writer.writeU16(hello.version);
   writer.writeBytes(hello.nonce);
   writer.writeText(hello.name.slice(0, GATEWAY_LIMITS.maximumClientNameBytes / 4));
+  // Servers before there were clusters know no such field.
+  if (hello.readFrom === "follower") writer.writeU8(READ_FROM_FOLLOWER);
   return writer.finish();
 }
 
@@ -64,8 +70,10 @@ export function decodeClientHello(bytes: Uint8Array): ClientHello {
     const version = reader.readU16();
     const nonce = reader.readBytes(NONCE_BYTES).slice();
     const name = reader.readText();
+    const readFrom = reader.remaining > 0 ? reader.readU8() : 0;
+    if (readFrom > READ_FROM_FOLLOWER) throw undecodable(`a session cannot read from ${readFrom}`);
     reader.expectEnd();
-    return { version, nonce, name };
+    return { version, nonce, name, readFrom: readFrom === READ_FROM_FOLLOWER ? "follower" : "primary" };
   });
 }
 

@@ -7,69 +7,27 @@
  * Limits: the first bytes must come within ten seconds; other members' handshakes have limits of their own.
  */
 import { createServer, type Server, type Socket } from "node:net";
-import type { NetworkAddress, NetworkConnection } from "../../engine/host/network.ts";
+import type { NetworkConnection } from "../../engine/host/network.ts";
 import { isPeerHello, PEER_HELLO_HEAD_BYTES } from "../../engine/replication/peer_hello.ts";
+import { writeAll } from "../shared/join_streams.ts";
 import { listen, type ListenerAddress } from "../shared/listen.ts";
+import { relayHelloState } from "../shared/relay_hello.ts";
+import { SocketStream } from "../shared/socket_stream.ts";
 
 const FIRST_BYTES_MILLISECONDS = 10_000;
 
 /** Takes a client's connection, of which so much has been read. */
 export type ClientListener = (socket: Socket, received: Uint8Array) => void;
 
-/** Another member's connection over a socket of `node:net`; at most one read and one write are under way. */
-class MemberSocket implements NetworkConnection {
-  readonly remote: NetworkAddress;
-  readonly #socket: Socket;
-  #chunks: Uint8Array[] = [];
-  #waiting: (() => void) | null = null;
-  #hasEnded = false;
-
-  constructor(socket: Socket) {
-    this.#socket = socket;
-    this.remote = { hostname: socket.remoteAddress ?? "an unknown address", port: socket.remotePort ?? 0 };
-    const end = () => {
-      this.#hasEnded = true;
-      this.#wake();
-    };
-    socket.on("data", (bytes: Uint8Array) => {
-      this.#chunks.push(bytes);
-      socket.pause();
-      this.#wake();
-    });
-    socket.on("end", end);
-    socket.on("close", end);
-  }
-
-  async read(target: Uint8Array): Promise<number | null> {
-    for (;;) {
-      const [chunk] = this.#chunks;
-      if (chunk !== undefined) {
-        const count = Math.min(chunk.length, target.length);
-        target.set(chunk.subarray(0, count));
-        if (count === chunk.length) this.#chunks.shift();
-        else this.#chunks[0] = chunk.subarray(count);
-        return count;
-      }
-      if (this.#hasEnded) return null;
-      this.#socket.resume();
-      await new Promise<void>((resolve) => this.#waiting = resolve);
-    }
-  }
-
-  write(bytes: Uint8Array): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#socket.write(bytes, (error) => error instanceof Error ? reject(error) : resolve());
-    });
-  }
-
-  close(): void {
-    this.#socket.destroy();
-  }
-
-  #wake(): void {
-    this.#waiting?.();
-    this.#waiting = null;
-  }
+/** Another member's connection over a socket of `node:net`. */
+function memberConnection(socket: Socket): NetworkConnection {
+  const stream = new SocketStream(socket);
+  return {
+    remote: { hostname: socket.remoteAddress ?? "an unknown address", port: socket.remotePort ?? 0 },
+    read: (target) => stream.read(target),
+    write: (bytes) => writeAll(stream, bytes),
+    close: () => stream.close(),
+  };
 }
 
 /** See the head of the file. */
@@ -78,17 +36,20 @@ export class MemberDoor {
   readonly #sockets = new Set<Socket>();
   #address: ListenerAddress = { hostname: "", port: 0 };
   #onClient: ClientListener;
+  #onRelayed: ClientListener = (socket) => socket.destroy();
 
   private constructor(
     onPeer: (connection: NetworkConnection, received: Uint8Array) => void,
     onEarlyClient: ClientListener,
   ) {
     this.#onClient = onEarlyClient;
-    this.#server = createServer({ noDelay: true, keepAlive: true }, (socket) => {
+    // A relayed client may close its direction and wait for the answers.
+    this.#server = createServer({ noDelay: true, keepAlive: true, allowHalfOpen: true }, (socket) => {
       this.#sockets.add(socket);
       socket.once("close", () => this.#sockets.delete(socket));
       firstBytesOf(socket, (received) => {
-        if (isPeerHello(received)) onPeer(new MemberSocket(socket), received);
+        if (isPeerHello(received)) onPeer(memberConnection(socket), received);
+        else if (relayHelloState(received) === "whole") this.#onRelayed(socket, received);
         else this.#onClient(socket, received);
       });
     });
@@ -114,6 +75,11 @@ export class MemberDoor {
     this.#onClient = listener;
   }
 
+  /** Gives clients that other members pass on to this listener: what was read has the first frame whole. */
+  set onRelayed(listener: ClientListener) {
+    this.#onRelayed = listener;
+  }
+
   /** Stops listening and ends all connections. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
@@ -132,6 +98,7 @@ function firstBytesOf(socket: Socket, decide: (received: Uint8Array) => void): v
     joined.set(bytes, received.length);
     received = joined;
     if (received.length < PEER_HELLO_HEAD_BYTES && isPeerHello(received)) return;
+    if (relayHelloState(received) === "partial") return;
     clearTimeout(timer);
     socket.off("data", onData).off("close", onClose);
     decide(received);

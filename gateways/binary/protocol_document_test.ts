@@ -28,7 +28,7 @@ const NONCES = {
 };
 
 Deno.test("docs/protocols.md shows a handshake", async () => {
-  const clientHello = { version: 1, nonce: NONCES.client, name: "dbcli" };
+  const clientHello = { version: 1, nonce: NONCES.client, name: "dbcli", readFrom: "primary" } as const;
   equal(handshake.decodeClientHello(await example("client-hello")), clientHello);
   equal(handshake.encodeClientHello(clientHello), await example("client-hello"));
   const serverHello = {

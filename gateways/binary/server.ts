@@ -5,6 +5,7 @@
  * handshake, that of TLS included; frames of 1 KiB until it is done. A connection always gets an error message before
  * it is closed. With TLS, a client chooses by its first bytes whether it speaks clear text.
  */
+import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { createServer, type Socket } from "node:net";
 import { assert } from "../../engine/base/assert.ts";
@@ -21,6 +22,9 @@ import { listen, type ListenerAddress } from "../shared/listen.ts";
 import { PROTOCOL_VERSION } from "../shared/operation/operation.ts";
 import { OperationConnection, writeFramed } from "../shared/operation/operation_connection.ts";
 import { DurabilityWatch } from "../shared/operation/outbox.ts";
+import { joinStreams } from "../shared/join_streams.ts";
+import { noPrimary, type RelayedStream, type RelayPort } from "../shared/relay_port.ts";
+import { SocketStream } from "../shared/socket_stream.ts";
 import { failureOf, writeReply } from "../shared/operation/reply_codec.ts";
 import { FrameReader, plainBytes } from "./frame_reader.ts";
 import {
@@ -58,6 +62,8 @@ export interface BinaryServerOptions {
   readonly requiresTls?: boolean;
   /** Receives bugs that statements ran into. */
   readonly onInternalError?: (error: unknown) => void;
+  /** Where sessions are, when the server is a member of a cluster. */
+  readonly relay?: RelayPort;
 }
 
 /** A server that is listening. */
@@ -74,16 +80,23 @@ export async function startBinaryServer(options: BinaryServerOptions): Promise<B
   const watch = new DurabilityWatch(options.engine);
   const links = new Set<Link>();
   const maximum = options.maximumConnections ?? LIMITS.binaryConnections;
-  const take: ClientListener = (socket, received) => {
+  const take = (socket: Socket, received: Uint8Array, relayed: RelayedStream | null): void => {
     if (links.size >= maximum) {
       refuseClient(socket, new DatabaseError(SQLSTATE.tooManyConnections, "sorry, too many clients already"));
       return;
     }
-    const link = new Link(socket, options, watch, received);
+    const link = new Link(socket, options, watch, { received, relayed });
     links.add(link);
     socket.once("close", () => links.delete(link));
   };
-  const { address, close } = await clientsAt(options.address, take);
+  const { address, close } = await clientsAt(
+    options.address,
+    (socket, received) => take(socket, received, null),
+  );
+  const stopRelayed = options.relay?.take(
+    "binary",
+    ({ socket, received, stream }) => take(socket, received, stream),
+  );
   return {
     address,
     get connections() {
@@ -91,6 +104,7 @@ export async function startBinaryServer(options: BinaryServerOptions): Promise<B
     },
     async close(drainMilliseconds) {
       const closed = close();
+      stopRelayed?.();
       await Promise.all([...links].map((link) => link.shutDown(drainMilliseconds)));
       for (const link of links) link.sayFarewell();
       const timer = setTimeout(() => {
@@ -143,9 +157,22 @@ class Link {
   #connection: OperationConnection | null = null;
   #isEnding = false;
   #isLeaving = false;
+  /** What came before the hello was whole, in case another member is to have it. */
+  #early: Uint8Array[] = [];
+  /** Another member passes its client on. */
+  readonly #comesFromMember: boolean;
+  /** The session is at another member. */
+  #isRelayed = false;
   readonly #flow: InputFlow;
 
-  constructor(socket: Socket, options: BinaryServerOptions, watch: DurabilityWatch, received: Uint8Array) {
+  constructor(
+    socket: Socket,
+    options: BinaryServerOptions,
+    watch: DurabilityWatch,
+    { received, relayed }: { readonly received: Uint8Array; readonly relayed: RelayedStream | null },
+  ) {
+    this.#comesFromMember = relayed !== null;
+    this.#encryption = relayed?.encryption ?? null;
     this.#socket = socket;
     this.#options = options;
     this.#watch = watch;
@@ -184,11 +211,11 @@ class Link {
     if (this.#isNew) {
       this.#isNew = false;
       const { tls, requiresTls } = this.#options;
-      if (tls !== undefined && isHandshake(bytes)) {
+      if (tls !== undefined && !this.#comesFromMember && isHandshake(bytes)) {
         this.#encrypt(tls, bytes);
         return;
       }
-      if (requiresTls === true) {
+      if (requiresTls === true && this.#encryption === null) {
         this.#fail(
           new DatabaseError(
             SQLSTATE.invalidAuthorizationSpecification,
@@ -217,7 +244,8 @@ class Link {
   }
 
   async shutDown(drainMilliseconds: number): Promise<void> {
-    if (this.#connection !== null) await this.#connection.shutDown(drainMilliseconds);
+    if (this.#isRelayed) this.destroy();
+    else if (this.#connection !== null) await this.#connection.shutDown(drainMilliseconds);
     else this.#fail(new DatabaseError(SQLSTATE.adminShutdown, "the server is shutting down"));
   }
 
@@ -228,18 +256,19 @@ class Link {
 
   /** Closes the socket even if the client does not read what it was sent. */
   sayFarewell(): void {
-    if (this.#isLeaving) return;
+    if (this.#isLeaving || this.#isRelayed) return;
     this.#isLeaving = true;
     sayFarewell(this.#socket);
   }
 
   #receive(bytes: Uint8Array): void {
     if (this.#isEnding) return;
+    if (this.#hello === null) this.#early.push(bytes.slice());
     try {
       this.#reader.feed(bytes, (frame) => {
         if (this.#connection !== null) this.#connection.receive(frame);
         else this.#shake(frame);
-        return !this.#isEnding;
+        return !this.#isEnding && !this.#isRelayed;
       });
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;
@@ -253,6 +282,11 @@ class Link {
     const { token, version } = this.#options;
     if (this.#hello === null) {
       this.#hello = decodeClientHello(frame);
+      if (this.#isForPrimary(this.#hello)) {
+        void this.#relay();
+        return;
+      }
+      this.#early = [];
       this.#send(encodeServerHello({
         version: PROTOCOL_VERSION,
         authentication: token === null ? "none" : "hmac-sha-256",
@@ -278,11 +312,38 @@ class Link {
     this.#welcome(serverProof(token, nonces));
   }
 
+  /** Whether the session is another member's. Raises 57P03 when nobody knows. */
+  #isForPrimary({ readFrom }: ClientHello): boolean {
+    const { relay } = this.#options;
+    return readFrom === "primary" && relay?.route({ isRelayed: this.#comesFromMember }) === "primary";
+  }
+
+  /** Passes the client on to the primary until both are done. */
+  async #relay(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#isRelayed = true;
+    const socket = this.#socket;
+    socket.off("data", this.#onData).off("end", this.#onEnd);
+    const client = new SocketStream(socket);
+    const refusal = errorFrame(noPrimary());
+    try {
+      const { relay } = this.#options;
+      if (relay === undefined) throw noPrimary();
+      const stream: RelayedStream = { protocol: "binary", encryption: this.#encryption, endPoint: null };
+      const primary = await relay.open(stream);
+      await joinStreams(client, primary, { first: new Uint8Array(Buffer.concat(this.#early)), refusal });
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      refuseClient(socket, error);
+    }
+  }
+
   #welcome(proof: Uint8Array | null): void {
     clearTimeout(this.#timer);
     const socket = this.#socket;
     this.#connection = new OperationConnection({
       encryption: this.#encryption,
+      readFrom: this.#hello?.readFrom ?? "primary",
       engine: this.#options.engine,
       watch: this.#watch,
       onInternalError: this.#options.onInternalError ?? (() => {}),

@@ -13,6 +13,7 @@ import type { SessionEncryption } from "../../engine/system_catalog/catalog_cont
 import type { StatementOutcome } from "../../engine/statements/outcome.ts";
 import type { Session } from "../../engine/session/session.ts";
 import type { ClientSequence, Operation } from "../shared/operation/operation.ts";
+import { type ReadFrom, sessionReadFrom } from "../shared/relay_port.ts";
 import { encodeOperation } from "../shared/operation/operation_codec.ts";
 import { runOperation } from "../shared/operation/operation_runner.ts";
 import { type HttpReply, JSON_TYPE, LINES_TYPE, LineStream, sendReply } from "./exchange.ts";
@@ -27,6 +28,7 @@ export interface OperationExchange {
   readonly client: ClientSequence | null;
   /** How the client's connection is encrypted, if it is. */
   readonly encryption?: SessionEncryption | null;
+  readonly readFrom: ReadFrom;
   /** Answer with NDJSON. */
   readonly lines: boolean;
   readonly onInternalError: (error: unknown) => void;
@@ -38,6 +40,7 @@ export async function answerOperation(exchange: OperationExchange): Promise<numb
   const session = engine.openSession({
     settings: { application_name: "http" },
     encryption: exchange.encryption ?? null,
+    ...sessionReadFrom(exchange.readFrom),
   });
   const onClose = (): void => {
     if (!response.writableFinished) session.cancel();

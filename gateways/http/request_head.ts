@@ -5,6 +5,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { SQLSTATE } from "../../engine/base/errors.ts";
 import type { ClientSequence } from "../shared/operation/operation.ts";
+import { type ReadFrom, readFromOf } from "../shared/relay_port.ts";
 import { httpFailure } from "./failure.ts";
 
 /** The head of a request; header names in lower case. */
@@ -106,6 +107,11 @@ export function contentTypeOf<Accepted extends string>(
     );
   }
   return found;
+}
+
+/** Where the request is to read. Raises 400 for anything but `primary` and `follower`. */
+export function readFromHeader(head: RequestHead): ReadFrom {
+  return readFromOf(headerOf(head, "x-db-read-from") ?? "primary", "X-Db-Read-From");
 }
 
 /** The exactly-once headers, or null when there are none. Raises 400 for one without the other and for bad ones. */

@@ -18,6 +18,7 @@ import {
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { assert } from "../../engine/base/assert.ts";
+import { encodeUtf8 } from "../../engine/base/bytes.ts";
 import { SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import type { Engine } from "../../engine/session/engine.ts";
@@ -25,10 +26,12 @@ import type { SessionEncryption } from "../../engine/system_catalog/catalog_cont
 import type { TlsServer } from "../shared/byte_stream.ts";
 import { sayFarewell } from "../shared/farewell.ts";
 import { GATEWAY_LIMITS } from "../shared/limits.ts";
+import { noPrimary, type RelayedClient, type RelayPort } from "../shared/relay_port.ts";
 import { DurabilityWatch } from "../shared/operation/outbox.ts";
 import { failureReply, type HttpReply, JSON_TYPE, readBody, sendReply } from "./exchange.ts";
 import { failureBody, failureFor, type HttpFailure, httpFailure } from "./failure.ts";
 import { METRICS_CONTENT_TYPE, metricsText, RequestCounters } from "./metrics.ts";
+import { Forwarding } from "./forward.ts";
 import { answerOperation } from "./operation_endpoint.ts";
 import { readOperationRequest } from "./operation_request.ts";
 import {
@@ -36,6 +39,7 @@ import {
   contentTypeOf,
   countedPath,
   pathOf,
+  readFromHeader,
   type RequestHead,
   type Route,
   routeOf,
@@ -66,6 +70,8 @@ export interface HttpServerOptions {
   readonly maximumRequestsInFlight?: number;
   /** Receives bugs that statements ran into; the client is sent XX000. */
   readonly onInternalError?: (error: unknown) => void;
+  /** Where sessions are, when the server is a member of a cluster. */
+  readonly relay?: RelayPort;
   /** Further gauges, and counters that end with `_total`, for `/v1/metrics`, by name without `db_`. */
   readonly otherMetrics?: () => Readonly<Record<string, number>>;
   readonly heartbeatMilliseconds?: number;
@@ -107,8 +113,14 @@ class Gateway implements HttpServer {
   readonly #pipelines = new WeakMap<Socket, Pipeline>();
   /** The newest request of each connection. */
   readonly #latest = new WeakMap<Socket, IncomingMessage>();
+  /** Connections that another member passes on. */
+  readonly #relayed = new WeakSet<Socket>();
+  readonly #forwarding: Forwarding | null;
+  readonly #stopRelayed: () => void;
   readonly #startedAt = performance.now();
   readonly #onInternalError: (error: unknown) => void;
+  /** Listens nowhere: it serves what other members pass on. */
+  #relayServer: Server | null = null;
   #inFlight = 0;
   /** Handshakes of connections that are refused after them. */
   #refusals = 0;
@@ -122,6 +134,8 @@ class Gateway implements HttpServer {
     this.#tokens = new TokenCheck(options.token);
     this.#watch = new DurabilityWatch(options.engine);
     this.#onInternalError = options.onInternalError ?? (() => {});
+    this.#forwarding = options.relay === undefined ? null : new Forwarding(options.relay);
+    this.#stopRelayed = options.relay?.take("http", (client) => this.#takeRelayed(client)) ?? (() => {});
     this.#webSockets = new WebSockets({
       engine: options.engine,
       watch: this.#watch,
@@ -196,6 +210,7 @@ class Gateway implements HttpServer {
 
   async close(drainMilliseconds: number): Promise<void> {
     this.#isClosing = true;
+    this.#stopRelayed();
     const closed = Promise.all(
       this.#servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))),
     );
@@ -265,6 +280,25 @@ class Gateway implements HttpServer {
         if (!isWelcome) this.#refusals--;
       });
     });
+  }
+
+  /** Serves a client that another member passes on. */
+  #takeRelayed({ stream, socket, received }: RelayedClient): void {
+    if (this.#isClosing) {
+      socket.destroy();
+      return;
+    }
+    this.#relayed.add(socket);
+    if (stream.encryption !== null) this.#encryptions.set(socket, stream.encryption);
+    if (this.#relayServer === null) {
+      this.#relayServer = this.#server(null);
+      // `node:http` ends each connection of a server that does not listen after one answer.
+      Object.defineProperty(this.#relayServer, "listening", { get: () => !this.#isClosing });
+    }
+    socket.pause();
+    if (received.length > 0) socket.unshift(received);
+    this.#relayServer.emit("connection", socket);
+    socket.resume();
   }
 
   /** The parser bounds single fields only: a head that goes on and on is ended here. */
@@ -360,6 +394,15 @@ class Gateway implements HttpServer {
       });
     }
     this.#requireReady();
+    const readFrom = readFromHeader(head);
+    if (readFrom === "primary" && this.#isForPrimary(request)) {
+      if (exchange.expectsContinue) inviteBody(request, response);
+      return await this.#forwardingTo().request(
+        request,
+        response,
+        this.#encryptions.get(request.socket) ?? null,
+      );
+    }
     const sqlType = route === "sql" ? contentTypeOf(head, ["text/plain", "application/json"]) : null;
     const opType = route === "op"
       ? contentTypeOf(head, ["application/octet-stream", "application/json"])
@@ -377,9 +420,20 @@ class Gateway implements HttpServer {
       operation,
       client: headerClient ?? client,
       encryption: this.#encryptions.get(request.socket) ?? null,
+      readFrom,
       lines: wantsLines(head),
       onInternalError: this.#onInternalError,
     });
+  }
+
+  /** Whether the session is another member's. Raises 57P03 when nobody knows. */
+  #isForPrimary({ socket }: IncomingMessage): boolean {
+    return this.#options.relay?.route({ isRelayed: this.#relayed.has(socket) }) === "primary";
+  }
+
+  #forwardingTo(): Forwarding {
+    assert(this.#forwarding !== null, "only a member of a cluster passes requests on");
+    return this.#forwarding;
   }
 
   #requireReady(): void {
@@ -445,15 +499,29 @@ class Gateway implements HttpServer {
       }
       this.#requireReady();
       checkUpgrade(requestHead);
+      const encryption = this.#encryptions.get(request.socket) ?? null;
+      const readFrom = readFromHeader(requestHead);
+      if (readFrom === "primary" && this.#isForPrimary(request)) {
+        const refusal = refusalBytes(failureFor(noPrimary()));
+        this.#forwardingTo().upgrade(request, socket, { head, encryption, refusal }).catch(
+          (error: unknown) => {
+            this.#refuseUpgrade(requestHead, socket, error);
+          },
+        );
+        return;
+      }
+      socket.emit("upgraded");
+      this.#counters.count("/v1/ws", 101, 0);
+      this.#webSockets.accept(request, socket, { head, encryption, readFrom });
     } catch (error) {
-      const failure = failureFor(error);
-      this.#counters.count(countedPath(requestHead), failure.status, 0);
-      refuseSocket(socket, failure);
-      return;
+      this.#refuseUpgrade(requestHead, socket, error);
     }
-    socket.emit("upgraded");
-    this.#counters.count("/v1/ws", 101, 0);
-    this.#webSockets.accept(request, socket, head, this.#encryptions.get(request.socket) ?? null);
+  }
+
+  #refuseUpgrade(head: RequestHead, socket: Duplex, error: unknown): void {
+    const failure = failureFor(error);
+    this.#counters.count(countedPath(head), failure.status, 0);
+    refuseSocket(socket, failure);
   }
 }
 
@@ -510,6 +578,13 @@ function malformed(error: Error): HttpFailure {
 function refuseSocket(socket: Duplex, failure: HttpFailure): void {
   // What the parser still finds wrong in the rest of the input has been answered.
   if (socket.writableEnded) return;
+  socket.on("error", () => {});
+  if (socket.writable) socket.end(refusalBytes(failure));
+  sayFarewell(socket);
+}
+
+/** A whole answer, after which the connection ends. */
+function refusalBytes(failure: HttpFailure): Uint8Array {
   const body = failureBody(failure.error);
   const headers = {
     "Content-Type": JSON_TYPE,
@@ -518,9 +593,7 @@ function refuseSocket(socket: Duplex, failure: HttpFailure): void {
     Connection: failure.headers.Connection ?? "close",
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  socket.on("error", () => {});
-  if (socket.writable) {
-    socket.end(`HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ""}\r\n${lines}\r\n${body}`);
-  }
-  sayFarewell(socket);
+  return encodeUtf8(
+    `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status] ?? ""}\r\n${lines}\r\n${body}`,
+  );
 }

@@ -20,6 +20,7 @@ import {
   OperationConnection,
 } from "../shared/operation/operation_connection.ts";
 import { InputFlow } from "../shared/input_flow.ts";
+import type { ReadFrom } from "../shared/relay_port.ts";
 import type { DurabilityWatch } from "../shared/operation/outbox.ts";
 import { httpFailure } from "./failure.ts";
 import { headerOf, type RequestHead } from "./request_head.ts";
@@ -114,15 +115,18 @@ export class WebSockets {
   accept(
     request: IncomingMessage,
     socket: Duplex,
-    head: Uint8Array,
-    encryption: SessionEncryption | null = null,
+    { head, encryption, readFrom }: {
+      readonly head: Uint8Array;
+      readonly encryption: SessionEncryption | null;
+      readonly readFrom: ReadFrom;
+    },
   ): void {
     this.#server.handleUpgrade(
       request,
       socket,
       head as Parameters<WebSocketServer["handleUpgrade"]>[2],
       (webSocket) => {
-        const link = new Link(webSocket, this.#options, encryption);
+        const link = new Link(webSocket, this.#options, { encryption, readFrom });
         this.#links.add(link);
         webSocket.once("close", () => this.#links.delete(link));
       },
@@ -148,7 +152,11 @@ class Link {
   readonly #flow: InputFlow;
   #isEnding = false;
 
-  constructor(webSocket: WebSocket, options: WebSocketOptions, encryption: SessionEncryption | null) {
+  constructor(
+    webSocket: WebSocket,
+    options: WebSocketOptions,
+    session: { readonly encryption: SessionEncryption | null; readonly readFrom: ReadFrom },
+  ) {
     this.#webSocket = webSocket;
     this.#flow = new InputFlow({
       setStopped: (isStopped) => {
@@ -172,7 +180,7 @@ class Link {
       watch: options.watch,
       onInternalError: options.onInternalError,
       transport,
-      encryption,
+      ...session,
     });
     this.#heartbeat = setInterval(
       () => this.#beat(),

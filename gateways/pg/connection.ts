@@ -22,6 +22,7 @@ import type { Notification, NotificationReceiver } from "../../engine/session/no
 import type { TextOptions } from "../../engine/types/text_io.ts";
 import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
 import type { SessionPort } from "../shared/engine_port.ts";
+import { type RelayedStream, sessionReadFrom } from "../shared/relay_port.ts";
 import type { ConnectionContext } from "./connection_context.ts";
 import { CopyIn } from "./copy_in.ts";
 import { ExtendedQuery } from "./extended_query.ts";
@@ -39,12 +40,23 @@ export interface ConnectionOwner {
   wake(): void;
 }
 
-type State = "login" | "ready" | "ended";
+type State = "login" | "ready" | "relayed" | "ended";
 /** Which protocol an error belongs to. */
 type Mode = "simple" | "extended";
 
+/** A client whose session is at another member. */
+export interface RelayRequest {
+  readonly stream: RelayedStream;
+  /** What the client has sent. */
+  readonly first: Uint8Array;
+  /** false: the client only cancels. */
+  readonly expectsAnswer: boolean;
+}
+
 /** One PostgreSQL connection as a state machine: bytes in, bytes out, no socket. */
 export class Connection {
+  /** Set when the client's session is at another member: from then on the owner passes its bytes on. */
+  relayRequest: RelayRequest | null = null;
   /** Set after an accepted SSLRequest, until the owner has started TLS and calls {@link tlsStarted}. */
   wantsTls = false;
   readonly #context: ConnectionContext;
@@ -172,6 +184,12 @@ export class Connection {
     this.#login.encrypted(encryption, endPoint);
   }
 
+  /** Another member passes its client on, which it may have encrypted. */
+  relayedFrom({ encryption, endPoint }: RelayedStream): void {
+    this.#login.isRelayed = true;
+    if (encryption !== null) this.#login.encrypted(encryption, endPoint);
+  }
+
   /** Ends the connection with a last ErrorResponse. */
   terminate(error: DatabaseError): void {
     if (this.#state === "ended") return;
@@ -227,7 +245,9 @@ export class Connection {
   }
 
   #canProcess(): boolean {
-    if (this.#state === "ended" || this.wantsTls || this.#isResting) return false;
+    if (this.#state === "ended" || this.#state === "relayed" || this.wantsTls || this.#isResting) {
+      return false;
+    }
     if (this.#isBusy) return this.#copy !== null && !this.#copy.isWaiting;
     return !this.#isBacklogged;
   }
@@ -273,6 +293,7 @@ export class Connection {
         if (this.#copy !== null) this.#copyMessage(this.#copy);
         else this.#command();
         return;
+      case "relayed":
       case "ended":
         return;
     }
@@ -291,6 +312,16 @@ export class Connection {
       case "closed":
         this.close();
         return;
+      case "relay": {
+        const { encryption, endPoint } = this.#login;
+        this.#state = "relayed";
+        this.relayRequest = {
+          stream: { protocol: "pg", encryption, endPoint },
+          first: this.#input.takeAll(),
+          expectsAnswer: step.expectsAnswer,
+        };
+        return;
+      }
       case "accepted":
         this.#open(step.request);
     }
@@ -302,6 +333,7 @@ export class Connection {
       database: request.database,
       settings: request.settings,
       encryption: this.#login.encryption,
+      ...sessionReadFrom(request.readFrom),
     });
     this.#session = session;
     session.onTerminated((error, { losesAnswers }) => {

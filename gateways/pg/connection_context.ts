@@ -1,5 +1,6 @@
 /** What the connections of a listener have in common. */
 import type { EnginePort } from "../shared/engine_port.ts";
+import type { RelayPort } from "../shared/relay_port.ts";
 import type { ScramVerifier } from "./scram.ts";
 
 /** What all connections of a listener share. */
@@ -11,6 +12,8 @@ export interface ConnectionContext {
   readonly offersTls: boolean;
   /** true: sessions in clear text are refused. */
   readonly requiresTls: boolean;
+  /** null: a server of its own, whose sessions are all here. */
+  readonly relay: RelayPort | null;
   /** Version of the product as clients are sent it, if any. */
   readonly version: string | null;
   /** Counts a session in; false: there are too many. */

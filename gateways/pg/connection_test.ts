@@ -36,6 +36,7 @@ class Harness {
       verifier,
       offersTls: false,
       requiresTls: false,
+      relay: null,
       version: null,
       sessions: 0,
       internal: [],

@@ -18,6 +18,7 @@ export type LoginStep =
   | { readonly kind: "continue" }
   | { readonly kind: "start_tls" }
   | { readonly kind: "closed" }
+  | { readonly kind: "relay"; readonly expectsAnswer: boolean }
   | { readonly kind: "accepted"; readonly request: StartupRequest };
 
 const CONTINUE: LoginStep = { kind: "continue" };
@@ -46,6 +47,14 @@ export class Login {
     this.#context = context;
     this.#input = input;
     this.#output = output;
+  }
+
+  /** The connection comes from another member of the cluster. */
+  isRelayed = false;
+
+  /** The channel binding of the certificate that the client saw. */
+  get endPoint(): Uint8Array | null {
+    return this.#endPoint;
   }
 
   /** null: the connection is in clear text. */
@@ -97,6 +106,7 @@ export class Login {
       case "cancel": {
         const target = this.#context.engine.sessionById(packet.processId);
         if (target !== undefined && target.secretKey === packet.secretKey) target.cancel();
+        else if (this.#isForPrimary()) return { kind: "relay", expectsAnswer: false };
         return CLOSED;
       }
       case "startup":
@@ -115,6 +125,7 @@ export class Login {
         { hint: "Connect with sslmode=require, or better verify-full." },
       );
     }
+    if (request.readFrom === "primary" && this.#isForPrimary()) return { kind: "relay", expectsAnswer: true };
     this.#isAdmitted = this.#context.admit();
     if (!this.#isAdmitted) {
       throw new DatabaseError(SQLSTATE.tooManyConnections, "sorry, too many clients already");
@@ -132,6 +143,11 @@ export class Login {
       this.#endPoint === null ? [SCRAM_MECHANISM] : [SCRAM_PLUS_MECHANISM, SCRAM_MECHANISM],
     );
     return CONTINUE;
+  }
+
+  /** Whether the session is another member's. Raises 57P03 when nobody knows. */
+  #isForPrimary(): boolean {
+    return this.#context.relay?.route({ isRelayed: this.isRelayed }) === "primary";
   }
 
   #authenticate(exchange: ScramExchange): LoginStep {

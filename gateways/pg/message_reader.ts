@@ -34,6 +34,8 @@ export class MessageReader {
   start = 0;
   /** End of the current message. */
   end = 0;
+  /** Where the current message begins, its header included. */
+  #messageStart = 0;
   #chunk: Uint8Array = EMPTY;
   #chunkStart = 0;
   #carry: Uint8Array = EMPTY;
@@ -85,6 +87,20 @@ export class MessageReader {
       }
       wanted = size;
     }
+  }
+
+  /** The current message with its header and all that has come after it, which is processed elsewhere. */
+  takeAll(): Uint8Array {
+    const message = this.bytes.slice(this.#messageStart, this.end);
+    const carried = this.#carry.subarray(this.#carryStart, this.#carryEnd);
+    const rest = this.#chunk.subarray(this.#chunkStart);
+    const all = new Uint8Array(message.length + carried.length + rest.length);
+    all.set(message);
+    all.set(carried, message.length);
+    all.set(rest, message.length + carried.length);
+    this.#carryStart = this.#carryEnd;
+    this.#chunkStart = this.#chunk.length;
+    return all;
   }
 
   /** Whether Sync is what comes next, apart from Close and Flush. Messages that have not arrived count as others. */
@@ -161,6 +177,7 @@ export class MessageReader {
   #enter(bytes: Uint8Array, at: number, size: number, header: number): void {
     this.type = this.hasTypes ? bytes[at] as number : 0;
     this.bytes = bytes;
+    this.#messageStart = at;
     this.start = at + header;
     this.end = at + size;
   }

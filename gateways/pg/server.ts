@@ -15,7 +15,10 @@ import {
   type TlsServer,
 } from "../shared/byte_stream.ts";
 import type { EnginePort } from "../shared/engine_port.ts";
-import { adminShutdown, Connection } from "./connection.ts";
+import { joinStreams } from "../shared/join_streams.ts";
+import { noPrimary, type RelayedStream, type RelayPort } from "../shared/relay_port.ts";
+import { SocketStream } from "../shared/socket_stream.ts";
+import { adminShutdown, Connection, type RelayRequest } from "./connection.ts";
 import type { ConnectionContext } from "./connection_context.ts";
 import { PG_LIMITS } from "./limits.ts";
 import { MessageWriter } from "./message_writer.ts";
@@ -39,6 +42,8 @@ export interface PgServerOptions {
   readonly tls?: TlsServer;
   /** Sessions in clear text are refused with 28000. */
   readonly requiresTls?: boolean;
+  /** Where sessions are, when the server is a member of a cluster. */
+  readonly relay?: RelayPort;
   /** Told of errors that are bugs of this program. */
   readonly onInternalError?: (error: unknown) => void;
 }
@@ -85,6 +90,7 @@ class Server implements PgServer, ConnectionContext {
   readonly offersTls: boolean;
   readonly address: { readonly hostname: string; readonly port: number };
   readonly requiresTls: boolean;
+  readonly relay: RelayPort | null;
   readonly version: string | null;
   readonly readBuffers = new ReadBuffers();
   sessionCount = 0;
@@ -105,6 +111,7 @@ class Server implements PgServer, ConnectionContext {
     this.verifier = options.token === null ? null : new ScramVerifier(options.token, randomBytes);
     this.offersTls = options.tls !== undefined;
     this.requiresTls = options.requiresTls === true;
+    this.relay = options.relay ?? null;
     this.version = options.version ?? null;
     this.#maximumConnections = options.maximumConnections ?? LIMITS.pgConnections;
     this.#idleTimeoutMilliseconds = options.idleTimeoutMilliseconds ?? null;
@@ -112,7 +119,14 @@ class Server implements PgServer, ConnectionContext {
     this.#listener = listener;
     const { hostname, port } = listener.addr as Deno.NetAddr;
     this.address = { hostname, port };
-    this.#stopListening = options.engine.onDurable(() => this.#durable());
+    const stopDurable = options.engine.onDurable(() => this.#durable());
+    const stopRelayed = this.relay?.take("pg", ({ stream, socket, received }) => {
+      this.#admitStream(new SocketStream(socket, received), stream);
+    });
+    this.#stopListening = () => {
+      stopDurable();
+      stopRelayed?.();
+    };
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MILLISECONDS);
     this.#accept();
   }
@@ -147,7 +161,10 @@ class Server implements PgServer, ConnectionContext {
   async #close(drainMilliseconds: number): Promise<void> {
     this.isDraining = true;
     this.#listener.close();
-    for (const socket of [...this.#sockets]) socket.connection.drain();
+    for (const socket of [...this.#sockets]) {
+      if (socket.isRelayed) socket.destroy();
+      else socket.connection.drain();
+    }
     await this.#until(() => this.#all((socket) => socket.connection.hasEnded), drainMilliseconds);
     for (const socket of [...this.#sockets]) socket.connection.terminate(adminShutdown());
     await this.#until(
@@ -188,17 +205,23 @@ class Server implements PgServer, ConnectionContext {
         await new Promise((resolve) => setTimeout(resolve, CLOSE_POLL_MILLISECONDS));
         continue;
       }
-      if (this.#sockets.size >= this.#maximumConnections + PG_LIMITS.extraStartingConnections) {
-        refuse(connection);
-        continue;
-      }
-      const socket = new Socket(this, connection);
-      this.#sockets.add(socket);
-      socket.serve();
+      this.#admitStream(connection, null);
       // Connections that wait already are accepted without a turn of the event loop, and clients that only come and
       // go would be the only ones that are heard.
       if (++accepted % PG_LIMITS.acceptsPerTurn === 0) await this.engine.yieldToLoop();
     }
+  }
+
+  #admitStream(stream: ByteStream, relayed: RelayedStream | null): void {
+    if (
+      this.isDraining || this.#sockets.size >= this.#maximumConnections + PG_LIMITS.extraStartingConnections
+    ) {
+      refuse(stream);
+      return;
+    }
+    const socket = new Socket(this, stream, relayed);
+    this.#sockets.add(socket);
+    socket.serve();
   }
 
   /** A group commit has become durable. */
@@ -212,6 +235,8 @@ class Server implements PgServer, ConnectionContext {
   #sweep(): void {
     const now = performance.now();
     for (const socket of [...this.#sockets]) {
+      // The primary watches over it.
+      if (socket.isRelayed) continue;
       const silence = socket.silence(now);
       const { connection } = socket;
       if (socket.hasReadAll && silence > PG_LIMITS.lingerMilliseconds && !connection.awaitsDurability) {
@@ -240,6 +265,8 @@ class Server implements PgServer, ConnectionContext {
 class Socket {
   readonly connection: Connection;
   readonly openedAt = performance.now();
+  /** The session is at another member. */
+  isRelayed = false;
   /**
    * Bytes have gone in either direction since the last sweep; asking the clock for each would cost more than it is
    * worth.
@@ -252,16 +279,21 @@ class Socket {
   #writing: Uint8Array<ArrayBuffer> | null = null;
   #written = 0;
   #isReceiving = false;
+  /** The first bytes may begin a handshake of TLS. */
+  #mayEncrypt: boolean;
   #isWaiting = false;
   #isHalfClosed = false;
   #isDestroyed = false;
   /** The client has closed its direction. */
   #hasReadAll = false;
 
-  constructor(server: Server, stream: ByteStream) {
+  /** `relayed`: another member passes its client on. */
+  constructor(server: Server, stream: ByteStream, relayed: RelayedStream | null) {
     this.#server = server;
     this.#stream = stream;
+    this.#mayEncrypt = server.offersTls && relayed === null;
     this.connection = new Connection(server, { wake: () => this.#wake() });
+    if (relayed !== null) this.connection.relayedFrom(relayed);
   }
 
   /** Reads until the end. */
@@ -271,15 +303,14 @@ class Socket {
     let buffer = readBuffers.first();
     let isGone = false;
     let busyMilliseconds = 0;
-    let isFirst = this.#server.offersTls;
     try {
       for (;;) {
         const count = await this.#stream.read(buffer);
         if (count === null) break;
         if (connection.hasEnded) continue;
         this.#isActive = true;
-        if (isFirst) {
-          isFirst = false;
+        if (this.#mayEncrypt) {
+          this.#mayEncrypt = false;
           // As with `sslnegotiation=direct`: a handshake without a request for it.
           if (isHandshake(buffer.subarray(0, count))) {
             await this.#startTls(buffer.slice(0, count));
@@ -293,6 +324,10 @@ class Socket {
         this.#flush();
         buffer = readBuffers.next(buffer, count);
         if (connection.wantsTls) await this.#startTls(null);
+        if (connection.relayRequest !== null && await this.#relay(connection.relayRequest)) {
+          isGone = true;
+          break;
+        }
         while (connection.isPaused) await connection.resumed();
         // A read of what has come already is no turn of the event loop: a client that sends without pause, as COPY
         // does, would be the only one that is heard.
@@ -401,12 +436,42 @@ class Socket {
     this.#stream.closeWrite().catch(() => this.destroy());
   }
 
+  /** Passes the client on to the primary until both are done; false: it could not be reached, as the client is sent. */
+  async #relay({ stream, first, expectsAnswer }: RelayRequest): Promise<boolean> {
+    const { connection } = this;
+    const { relay } = this.#server;
+    connection.relayRequest = null;
+    try {
+      if (relay === null) throw noPrimary();
+      const primary = await relay.open(stream);
+      await this.#flushed();
+      if (this.#isDestroyed) {
+        primary.close();
+        return true;
+      }
+      this.isRelayed = true;
+      await joinStreams(this.#stream, primary, { first, refusal: expectsAnswer ? fatal(noPrimary()) : null });
+      return true;
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      connection.terminate(error);
+      return false;
+    }
+  }
+
+  /** What was answered has left. */
+  async #flushed(): Promise<void> {
+    while (!this.connection.isFlushed && !this.#isDestroyed) {
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+  }
+
   /** Encrypts the connection; `received` is the beginning of a handshake that nobody asked for. */
   async #startTls(received: Uint8Array | null): Promise<void> {
     const { connection } = this;
     connection.wantsTls = true;
     // The `S` must have left in clear text.
-    while (!connection.isFlushed) await new Promise((resolve) => setTimeout(resolve, 0));
+    await this.#flushed();
     if (this.#isDestroyed) return;
     const { stream, encryption, endPoint } = await (this.#stream as SecurableStream).secure({
       protocols: [APPLICATION_PROTOCOL],
@@ -421,14 +486,16 @@ class Socket {
 
 /** Too many sockets even for a proper refusal after the startup packet. */
 function refuse(connection: ByteStream): void {
+  const error = new DatabaseError(SQLSTATE.tooManyConnections, "sorry, too many clients already");
+  connection.write(fatal(error)).catch(() => 0).finally(() => connection.close());
+}
+
+/** An error that ends a connection, as its client is sent it. */
+function fatal(error: DatabaseError): Uint8Array {
   const writer = new MessageWriter();
-  writer.writeError(
-    new DatabaseError(SQLSTATE.tooManyConnections, "sorry, too many clients already"),
-    "FATAL",
-  );
+  writer.writeError(error, "FATAL");
   writer.release(0, 0);
-  const bytes = writer.take(0) ?? new Uint8Array(0);
-  connection.write(bytes).catch(() => 0).finally(() => connection.close());
+  return writer.take(0) ?? new Uint8Array(0);
 }
 
 /** Whether an error of a socket only says that its client, or the server itself, has closed it. */

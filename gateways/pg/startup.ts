@@ -5,7 +5,11 @@
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { Settings } from "../../engine/settings/settings.ts";
 import type { MessageReader } from "./message_reader.ts";
+import { type ReadFrom, readFromOf } from "../shared/relay_port.ts";
 import { STARTUP_CODE } from "./protocol.ts";
+
+/** The startup option that says where a session reads. */
+const READ_FROM = "read_from";
 
 /** A startup packet. */
 export interface StartupRequest {
@@ -14,6 +18,8 @@ export interface StartupRequest {
   readonly database: string;
   /** Checked, in their normal form. */
   readonly settings: Readonly<Record<string, string>>;
+  /** Where the session reads: `follower` is the member that the client is connected to, whatever it is. */
+  readonly readFrom: ReadFrom;
   /** Set when the client speaks a newer minor version or has protocol options: what it must be sent. */
   readonly unrecognizedOptions: readonly string[] | null;
 }
@@ -62,6 +68,7 @@ function readStartup(reader: MessageReader, minor: number): StartupRequest {
     else if (name.startsWith("_pq_.")) unrecognized.push(name);
     else given.push([name, value]);
   }
+  const isReadFrom = ([name]: readonly [string, string]): boolean => name.toLowerCase() === READ_FROM;
   if (reader.start !== reader.end) {
     throw new DatabaseError(
       SQLSTATE.protocolViolation,
@@ -78,7 +85,8 @@ function readStartup(reader: MessageReader, minor: number): StartupRequest {
     kind: "startup",
     user,
     database: database === "" ? user : database,
-    settings: checkSettings(given),
+    settings: checkSettings(given.filter((each) => !isReadFrom(each))),
+    readFrom: readFromOf(given.findLast(isReadFrom)?.[1] ?? "primary", READ_FROM),
     unrecognizedOptions: minor > 0 || unrecognized.length > 0 ? unrecognized : null,
   };
 }

@@ -36,9 +36,21 @@ Deno.test("readFirstPacket() reads user, database, settings and options", () => 
         client_encoding: "UTF8",
         timezone: "Europe/Berlin",
       },
+      readFrom: "primary",
       unrecognizedOptions: null,
     },
   );
+});
+
+Deno.test("readFirstPacket() reads where the session reads, which is no setting", () => {
+  const read = (...options: string[]): unknown => {
+    const first = packet(V3, ["user", "ann", ...options, "", ""].join("\0"));
+    return first.kind === "startup" ? [first.readFrom, first.settings] : null;
+  };
+  same(read("read_from", "Follower"), ["follower", {}]);
+  same(read("options", "-c read_from=follower"), ["follower", {}]);
+  same(read("options", "-c read_from=follower", "READ_FROM", "primary"), ["primary", {}]);
+  throws(() => read("read_from", "anyone"), /invalid value for parameter "read_from": "anyone"/);
 });
 
 Deno.test("readFirstPacket() names the database after the user and reports unknown protocol options", () => {

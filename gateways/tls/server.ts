@@ -15,7 +15,7 @@ import type {
 } from "../shared/byte_stream.ts";
 import { stopConnectionWith } from "../shared/tls_flow.ts";
 import type { ServerCertificate } from "./certificate.ts";
-import { SocketStream } from "./socket_stream.ts";
+import { SecurableSocket } from "./securable_socket.ts";
 
 /** How long a client may take from its first byte to the end of the handshake. */
 export const HANDSHAKE_MILLISECONDS = 10_000;
@@ -127,7 +127,7 @@ export class SecureServer implements TlsServer {
   }
 
   #stream(socket: Socket): SecurableStream {
-    const stream = new SocketStream(socket, this);
+    const stream = new SecurableSocket(socket, this);
     socket.resume();
     return stream;
   }

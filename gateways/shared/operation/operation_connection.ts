@@ -14,6 +14,7 @@ import type { SessionEncryption } from "../../../engine/system_catalog/catalog_c
 import type { CopyFormat, CopyTarget, StatementOutcome } from "../../../engine/statements/outcome.ts";
 import type { Session } from "../../../engine/session/session.ts";
 import { GATEWAY_LIMITS } from "../limits.ts";
+import { type ReadFrom, sessionReadFrom } from "../relay_port.ts";
 import { CopyIn } from "./copy_in.ts";
 import type { ClientSequence, Continuation, Operation, Request } from "./operation.ts";
 import { decodeRequest, encodeOperation, requestNumberOf } from "./operation_codec.ts";
@@ -37,6 +38,7 @@ export interface ConnectionOptions {
   readonly watch: DurabilityWatch;
   /** How the client's connection is encrypted, if it is. */
   readonly encryption?: SessionEncryption | null;
+  readonly readFrom?: ReadFrom;
   /** Receives bugs that a statement ran into; the client is sent XX000. */
   readonly onInternalError: (error: unknown) => void;
 }
@@ -80,6 +82,7 @@ export class OperationConnection implements ReplyTarget {
     this.session = options.engine.openSession({
       settings: { application_name: "" },
       encryption: options.encryption ?? null,
+      ...sessionReadFrom(options.readFrom ?? "primary"),
     });
     this.session.onTerminated((error, { losesAnswers }) => {
       this.session.cancel(error);

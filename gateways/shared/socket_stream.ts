@@ -1,19 +1,11 @@
 /**
- * A socket of `node:net` or `node:tls` as a {@link ByteStream}: only such a socket, unlike `Deno.TcpConn`, can become
- * an encrypted one on the server's side.
+ * A socket of `node:net` or `node:tls` as a {@link ByteStream}.
  *
  * Invariant: at most one read and one write are under way.
  */
-import { Buffer } from "node:buffer";
 import type { Socket } from "node:net";
 import { assert } from "../../engine/base/assert.ts";
-import type {
-  ByteStream,
-  HandshakeRequest,
-  SecurableStream,
-  Secured,
-  TlsServer,
-} from "../shared/byte_stream.ts";
+import type { ByteStream } from "./byte_stream.ts";
 
 /** Bytes that wait to be read beyond which the socket is paused. */
 const PAUSE_BYTES = 128 * 1024;
@@ -25,9 +17,8 @@ interface Reader {
 }
 
 /** A socket as a stream of bytes. */
-export class SocketStream implements SecurableStream {
+export class SocketStream implements ByteStream {
   readonly #socket: Socket;
-  readonly #server: TlsServer;
   #chunks: Uint8Array[] = [];
   #chunkBytes = 0;
   #reader: Reader | null = null;
@@ -35,9 +26,13 @@ export class SocketStream implements SecurableStream {
   #isPaused = false;
   #error: Error | null = null;
 
-  constructor(socket: Socket, server: TlsServer) {
+  /** `received`: what was read of the socket before. */
+  constructor(socket: Socket, received: Uint8Array | null = null) {
     this.#socket = socket;
-    this.#server = server;
+    if (received !== null && received.length > 0) {
+      this.#chunks.push(received);
+      this.#chunkBytes = received.length;
+    }
     socket.on("data", this.#onData);
     socket.on("end", this.#onEnd);
     socket.on("error", this.#onError);
@@ -72,23 +67,12 @@ export class SocketStream implements SecurableStream {
     this.#onEnd();
   }
 
-  async secure(request: HandshakeRequest): Promise<Secured & { readonly stream: ByteStream }> {
-    const socket = this.#socket;
-    socket.off("data", this.#onData);
-    socket.off("end", this.#onEnd);
-    socket.off("close", this.#onEnd);
-    // What has come since is the client's as well: in clear text it fails the handshake.
-    const received = Buffer.concat([
-      ...(request.received === null ? [] : [request.received]),
-      ...this.#chunks,
-    ]);
+  /** Gives the socket up; answers what was received and not read. */
+  detach(): Uint8Array[] {
+    this.#socket.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onEnd);
+    const chunks = this.#chunks;
     this.#chunks = [];
-    const secured = await this.#server.secure(socket, { ...request, received });
-    return {
-      stream: new SocketStream(secured.socket, this.#server),
-      encryption: secured.encryption,
-      endPoint: secured.endPoint,
-    };
+    return chunks;
   }
 
   #take(chunk: Uint8Array, target: Uint8Array): number {

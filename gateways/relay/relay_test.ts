@@ -1,0 +1,315 @@
+/** Clients of all protocols at a member that is not the primary, and what they meet when there is none. */
+import { deepStrictEqual, match, ok, rejects, strictEqual, throws } from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { connect, type Socket } from "node:net";
+import { WebSocket } from "ws";
+import { DatabaseError } from "../../engine/base/errors.ts";
+import { memoryHost } from "../../engine/host/memory_host.ts";
+import { Engine } from "../../engine/session/engine.ts";
+import { until } from "../../engine/replication/testing/peers.ts";
+import { untilRunning } from "../../tests/support/until.ts";
+import { OperationClient } from "../binary/client.ts";
+import { MemberDoor } from "../binary/member_door.ts";
+import { refuseClient, startBinaryServer } from "../binary/server.ts";
+import { startHttpServer } from "../http/server.ts";
+import { startPgServer } from "../pg/server.ts";
+import { concat, extended, fields, message, startup } from "../pg/testing/wire.ts";
+import { decodeRelayHello, encodeRelayHello, relayHelloState } from "../shared/relay_hello.ts";
+import { noPrimary, type RelayedStream } from "../shared/relay_port.ts";
+import { Relay, type RelayTarget } from "./relay.ts";
+
+const TOKEN = null;
+const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
+
+interface Member {
+  readonly engine: Engine;
+  readonly relay: Relay;
+  readonly binary: string;
+  readonly pg: number;
+  readonly http: number;
+  target: RelayTarget;
+  sessions(): number;
+}
+
+/** Members over databases of their own, so that it shows where a statement ran; member 0 is the primary. */
+async function withMembers(work: (members: readonly [Member, Member]) => Promise<void>): Promise<void> {
+  const bugs: unknown[] = [], lines: string[] = [];
+  const closes: (() => Promise<void>)[] = [];
+  const processes = [0, 1].map((index) => new Uint8Array(16).fill(index + 1));
+  const doors = await Promise.all(
+    [0, 1].map(() =>
+      MemberDoor.open(
+        LOOPBACK,
+        (connection) => connection.close(),
+        (socket) => refuseClient(socket, noPrimary()),
+      )
+    ),
+  );
+  const members = await Promise.all(doors.map(async (door, index): Promise<Member> => {
+    const engine = await Engine.open({ host: memoryHost(), directory: ":memory:" });
+    const relay = new Relay({
+      index,
+      token: TOKEN,
+      peers: {
+        hello: (other) => ({ process: processes[other] ?? new Uint8Array(16) }),
+        address: (other) => doors[other]?.address ?? LOOPBACK,
+        process: processes[index] ?? new Uint8Array(16),
+      },
+      target: () => member.target,
+      log: (line) => lines.push(line),
+    });
+    door.onRelayed = (socket, received) => relay.accept(socket, received);
+    const options = {
+      engine,
+      token: TOKEN,
+      version: "1.0.0",
+      relay,
+      onInternalError: (error: unknown) => bugs.push(error),
+    };
+    const binary = await startBinaryServer({ ...options, address: door });
+    const pg = await startPgServer({ ...options, address: LOOPBACK });
+    const http = await startHttpServer({ ...options, address: LOOPBACK });
+    closes.push(async () => {
+      await Promise.all([binary.close(0), pg.close(0), http.close(0)]);
+      relay.close();
+      await door.close();
+      await engine.close();
+    });
+    const member: Member = {
+      engine,
+      relay,
+      binary: `127.0.0.1:${door.address.port}`,
+      pg: pg.address.port,
+      http: http.address.port,
+      target: index === 0 ? "here" : { index: 0 },
+      sessions: () => binary.connections + pg.sessionCount,
+    };
+    return member;
+  }));
+  const [primary, backup] = members;
+  ok(primary !== undefined && backup !== undefined);
+  for (const [index, { engine }] of members.entries()) {
+    const session = engine.openSession();
+    await session.simple(
+      `CREATE TABLE place (name text); INSERT INTO place VALUES ('member ${index}')`,
+      NOWHERE,
+      () => {},
+    );
+    session.close();
+  }
+  try {
+    await work([primary, backup]);
+  } finally {
+    await Promise.all(closes.map((close) => close()));
+  }
+  deepStrictEqual([bugs, lines], [[], []]);
+}
+
+// deno-lint-ignore no-explicit-any
+const NOWHERE: any = { columns: () => {}, row: () => {} };
+
+/** A PostgreSQL client that collects what it is sent. */
+class PgClient {
+  readonly socket: Socket;
+  text = "";
+  isOver = false;
+
+  constructor(port: number, options: { readonly readsAll?: boolean } = {}) {
+    this.socket = connect({ host: "127.0.0.1", port, allowHalfOpen: true });
+    if (options.readsAll === false) this.socket.pause();
+    else {
+      this.socket.on("data", (data: Uint8Array) => {
+        this.text += Buffer.from(data).toString("latin1");
+      });
+    }
+    this.socket.on("end", () => this.isOver = true).on("close", () => this.isOver = true).on(
+      "error",
+      () => {},
+    );
+  }
+
+  async sends(bytes: Uint8Array, answer: RegExp): Promise<string> {
+    this.socket.write(bytes);
+    await until(() => answer.test(this.text), `${answer} in ${this.text}`);
+    const { text } = this;
+    this.text = "";
+    return text;
+  }
+}
+
+const READY = /Z\0\0\0.[ITE]$/s;
+const query = (text: string): Uint8Array => message("Q", text);
+
+Deno.test("Relay: PostgreSQL clients of a backup are at the primary: login, pipelines, COPY, cancel, half-close", async () => {
+  await withMembers(async ([primary, backup]) => {
+    const client = new PgClient(backup.pg);
+    // A request for encryption is answered here, and the rest at the primary.
+    strictEqual(await client.sends(fields([4, 8], [4, 80877103]), /./), "N");
+    // What comes with the startup packet goes along.
+    const first = await client.sends(
+      concat(startup({ user: "u", application_name: "relayed" }), query("SELECT name FROM place")),
+      /Z\0\0\0.I.*Z\0\0\0.I$/s,
+    );
+    match(first, /member 0/);
+    strictEqual(primary.sessions(), 1);
+    strictEqual(backup.sessions(), 0);
+    match(await client.sends(extended("SELECT application_name FROM pg_stat_activity"), READY), /relayed/);
+    await client.sends(query("CREATE TABLE t (a text); COPY t FROM STDIN"), /G\0\0\0/);
+    const row = Buffer.from("x".repeat(99) + "\n");
+    const data = concat(
+      ...Array.from(
+        { length: 300 },
+        () => message("d", new Uint8Array(Buffer.concat(new Array(200).fill(row)))),
+      ),
+    );
+    await client.sends(concat(data, message("c")), /COPY 60000/);
+    // The key that cancels is the primary's.
+    const key = first.slice(first.indexOf("K\0\0\0\x0c") + 5);
+    client.socket.write(query("SELECT pg_sleep(100)"));
+    await untilRunning(primary.engine);
+    const cancel = connect({ host: "127.0.0.1", port: backup.pg });
+    const secret = new Uint8Array(Buffer.from(key.slice(0, 8), "latin1"));
+    cancel.write(concat(fields([4, 16], [4, 80877102]), secret));
+    match(await client.sends(new Uint8Array(0), READY), /57014/);
+    cancel.destroy();
+    // A client that has closed its direction is still answered.
+    client.socket.end(query("SELECT pg_sleep(0.05), 'the last'"));
+    await until(() => client.isOver, "the end");
+    match(client.text, /the last/);
+    await until(() => primary.sessions() === 0 && backup.relay.connections === 0, "all closed");
+  });
+});
+
+Deno.test("Relay: a client that does not read stops its answers; one that leaves ends its session", async () => {
+  await withMembers(async ([primary, backup]) => {
+    const client = new PgClient(backup.pg, { readsAll: false });
+    client.socket.write(
+      concat(startup({ user: "u" }), query("SELECT repeat('x', 1000) FROM generate_series(1, 2000000)")),
+    );
+    await untilRunning(primary.engine);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const before = Deno.memoryUsage().rss;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    ok(Deno.memoryUsage().rss - before < 100 << 20, "what is not read is not made");
+    strictEqual(primary.sessions(), 1);
+    client.socket.destroy();
+    await until(() => primary.sessions() === 0 && backup.relay.connections === 0, "all closed");
+  });
+});
+
+Deno.test("Relay: clients of the binary protocol, of HTTP and WebSocket are at the primary, health is here", async () => {
+  await withMembers(async ([primary, backup]) => {
+    const client = await OperationClient.connect({ address: backup.binary });
+    const select = "SELECT name FROM place";
+    deepStrictEqual(await client.query(select), [{ name: "member 0" }]);
+    const follower = await OperationClient.connect({ address: backup.binary, readFrom: "follower" });
+    deepStrictEqual(await follower.query(select), [{ name: "member 1" }]);
+    await Promise.all([client.close(), follower.close()]);
+
+    const sql = async (
+      text: string,
+      headers: Record<string, string> = {},
+    ): Promise<[number, string, Headers]> => {
+      const answer = await fetch(`http://127.0.0.1:${backup.http}/v1/sql`, {
+        method: "POST",
+        headers: { "Content-Type": "text/plain", ...headers },
+        body: text,
+      });
+      return [answer.status, await answer.text(), answer.headers];
+    };
+    for (let count = 0; count < 3; count++) match((await sql(select))[1], /member 0/);
+    match((await sql(select, { "X-Db-Read-From": "follower" }))[1], /member 1/);
+    strictEqual((await sql(select, { "X-Db-Read-From": "anyone" }))[0], 400);
+    const [status, body] = await sql("SELECT 1 / 0");
+    deepStrictEqual([status, JSON.parse(body).code], [400, "22012"]);
+    const lines = (await sql("SELECT n, repeat('y', 100) AS y FROM generate_series(1, 20000) AS s(n)", {
+      Accept: "application/x-ndjson",
+    }))[1];
+    strictEqual(lines.trim().split("\n").length, 20_000 + 2);
+    const large = await sql(`SELECT length('${"z".repeat(3 << 20)}') AS n`);
+    match(large[1], /3145728/);
+    const health = await (await fetch(`http://127.0.0.1:${backup.http}/v1/health`)).json();
+    strictEqual(health.op_number, backup.engine.lastOp);
+
+    const socket = new WebSocket(`ws://127.0.0.1:${backup.http}/v1/ws`, ["db-op-v1"]);
+    await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
+    const sessions = (): number => [...primary.engine.sessions].length;
+    ok(sessions() > 0, "the session is at the primary");
+    socket.close();
+    await until(() => sessions() === 0, "its end");
+  });
+});
+
+Deno.test("Relay: where no primary is known, or none answers, clients get 57P03 and 503", async () => {
+  await withMembers(async ([primary, backup]) => {
+    const refused = async (): Promise<void> => {
+      const client = new PgClient(backup.pg);
+      client.socket.write(startup({ user: "u" }));
+      await until(() => client.isOver, "the end");
+      match(client.text, /SFATAL\0VFATAL\0C57P03\0/);
+      await rejects(
+        OperationClient.connect({ address: backup.binary, reconnectTimeoutMilliseconds: 1 }),
+        (error) => error instanceof DatabaseError && error.code === "57P03",
+      );
+      const answer = await fetch(`http://127.0.0.1:${backup.http}/v1/sql`, {
+        method: "POST",
+        headers: { "Content-Type": "text/plain" },
+        body: "SELECT 1",
+      });
+      deepStrictEqual([answer.status, answer.headers.get("retry-after")], [503, "1"]);
+      strictEqual((await answer.json()).code, "57P03");
+      const socket = new WebSocket(`ws://127.0.0.1:${backup.http}/v1/ws`, ["db-op-v1"]);
+      const error = await new Promise((resolve) => socket.once("error", resolve));
+      match(String(error), /503/);
+    };
+    backup.target = null;
+    await refused();
+    // A primary that has just lost its view does not pass on what was passed on to it.
+    backup.target = { index: 0 };
+    primary.target = { index: 1 };
+    await refused();
+    primary.target = "here";
+    // A change of the primary ends what goes to the former one.
+    const client = new PgClient(backup.pg);
+    await client.sends(startup({ user: "u" }), READY);
+    backup.target = { index: 1 };
+    backup.relay.targetChanged();
+    await until(() => client.isOver && primary.sessions() === 0, "the end of the session");
+  });
+});
+
+Deno.test("decodeRelayHello() takes what a member with the token says to this process, and nothing else", () => {
+  const stream: RelayedStream = {
+    protocol: "pg",
+    encryption: { version: "TLSv1.3", cipher: "TLS_AES_256_GCM_SHA384", bits: 256 },
+    endPoint: new Uint8Array(32).fill(5),
+  };
+  const ends = { from: 1, to: 0, process: new Uint8Array(16).fill(9), token: "secret" };
+  const frame = encodeRelayHello(stream, ends);
+  const rest = new Uint8Array([1, 2, 3]);
+  deepStrictEqual(decodeRelayHello(concat(frame, rest), ends), { stream, rest });
+  for (let length = 0; length <= frame.length + 3; length++) {
+    const state = relayHelloState(concat(frame, rest).subarray(0, length));
+    strictEqual(state, length < frame.length ? "partial" : "whole");
+  }
+  for (let at = 4; at < frame.length; at++) {
+    const changed = frame.slice();
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    throws(() => decodeRelayHello(changed, ends), DatabaseError, `byte ${at}`);
+  }
+  throws(
+    () => decodeRelayHello(frame, { ...ends, process: new Uint8Array(16) }),
+    /no member of this cluster/,
+  );
+  throws(() => decodeRelayHello(frame, { ...ends, token: "other" }), /no member of this cluster/);
+  throws(() => decodeRelayHello(frame, { ...ends, to: 2 }), /it is for member 0/);
+  throws(() => decodeRelayHello(frame, { ...ends, token: null }), DatabaseError);
+  const clear: RelayedStream = { protocol: "http", encryption: null, endPoint: null };
+  const open = { ...ends, token: null };
+  deepStrictEqual(decodeRelayHello(encodeRelayHello(clear, open), open), {
+    stream: clear,
+    rest: new Uint8Array(0),
+  });
+  strictEqual(relayHelloState(new TextEncoder().encode("GET / HTTP/1.1")), "none");
+  strictEqual(relayHelloState(startup({ user: "u" })), "none");
+});
