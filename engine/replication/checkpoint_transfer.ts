@@ -19,7 +19,7 @@ import {
 } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
 import { decodeManifest, type FileProof, readManifest, writeManifest } from "../storage/manifest.ts";
-import { listLogFiles } from "../storage/log_files.ts";
+import { Log } from "../storage/log.ts";
 import { LOG_DIRECTORY, TABLES_DIRECTORY } from "../storage/storage_engine.ts";
 import { type CheckpointOffer, checksumOf, FILE_PIECE_BYTES } from "./checkpoint_donor.ts";
 
@@ -233,9 +233,7 @@ export function installTransfer(disk: Disk, directory: string): boolean {
     writeManifest(disk, directory, { ...manifest, number: (before?.number ?? 0) + 1 });
   }
   // The log begins anew behind the checkpoint.
-  const logDirectory = joinPath(directory, LOG_DIRECTORY);
-  for (const { path } of listLogFiles(disk, logDirectory)) disk.remove(path);
-  if (disk.exists(logDirectory)) disk.syncDirectory(logDirectory);
+  Log.remove(disk, joinPath(directory, LOG_DIRECTORY));
   disk.remove(readyPath);
   disk.syncDirectory(directoryOf(readyPath));
   return true;

@@ -12,7 +12,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { assert } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Host } from "../host/host.ts";
-import { StateMachine } from "../state_machine/state_machine.ts";
+import { digestOfState, StateMachine } from "../state_machine/state_machine.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { MemberSeat, SeatedEngine } from "../replication/member_seat.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
@@ -509,7 +509,9 @@ async function openState(options: EngineOptions): Promise<EngineState> {
     ...(options.blockCacheBytes === undefined ? {} : { blockCacheBytes: options.blockCacheBytes }),
     ...(options.checkpointLogBytes === undefined ? {} : { checkpointLogBytes: options.checkpointLogBytes }),
     ...(options.log === undefined ? {} : { log: options.log }),
-    ...(member === undefined ? {} : { member: { horizon: member.horizon, replayTo: member.replayTo } }),
+    ...(member === undefined
+      ? {}
+      : { member: { horizon: member.horizon, replayTo: member.replayTo, digestOf: digestOfState } }),
   });
   const machine = StateMachine.recover(storage);
   const manager = new TransactionManager(machine, () => host.clock.now());

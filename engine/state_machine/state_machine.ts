@@ -433,6 +433,11 @@ function objectsOf(table: TableDefinition | undefined): readonly number[] {
   return table === undefined ? [] : [table, ...table.indexes, ...table.constraints].map(({ id }) => id);
 }
 
+/** The digest of the log up to the op of an encoded state. */
+export function digestOfState(state: Uint8Array): bigint {
+  return BigInt(`0x${decodeState(state).digest}`);
+}
+
 /** The definition with those of the indexes that it does not have. */
 function withIndexesOf(table: TableDefinition, indexes: TableDefinition["indexes"]): TableDefinition {
   const gone = indexes.filter((index) => !table.indexes.some((each) => each.id === index.id));

@@ -17,7 +17,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { crc32c } from "../base/checksum.ts";
 import { LIMITS } from "../base/limits.ts";
 import { type OpNumber, opNumber } from "../operations/effect.ts";
-import { type DiskFile, isDiskFull } from "../host/disk.ts";
+import { type Disk, type DiskFile, isDiskFull } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
 import { EMPTY_HISTORY } from "../operations/history_digest.ts";
 import {
@@ -31,7 +31,7 @@ import {
 } from "./log_file.ts";
 import { LogEntryReader } from "./log_entry_reader.ts";
 import { LogFileReader } from "./log_file_reader.ts";
-import { type LogFileEntry, LogFiles } from "./log_files.ts";
+import { listLogFiles, type LogFileEntry, LogFiles } from "./log_files.ts";
 import { type EntryName, LogHistory, namedEntry, type StoredEntry } from "./log_history.ts";
 import { DEFAULT_LOG_OPTIONS, type LogOptions } from "./log_options.ts";
 import {
@@ -99,6 +99,7 @@ export class Log {
   readonly #policy = new SyncPolicy();
   /** How often the end of the log was removed. */
   #truncations = 0;
+  #checkpointOp = 0;
   readonly #format: LogFormat;
   /** What a member knows of its log. */
   readonly #history: LogHistory | null;
@@ -171,6 +172,14 @@ export class Log {
     const log = new Log(host, files, options, { ...found, ...opened }, history);
     log.truncateBefore(base.op + 1);
     return log;
+  }
+
+  /** Removes the log of a directory: it goes another way than the checkpoint that the directory is to have. */
+  static remove(disk: Disk, directory: string): void {
+    for (const { path } of listLogFiles(disk, directory).reverse()) {
+      disk.remove(path);
+      disk.syncDirectory(directory);
+    }
   }
 
   /** Op of the newest entry, durable or not; 0 when there never was one. */
@@ -503,6 +512,7 @@ export class Log {
 
   /** Drops files that hold only entries before `op`, but for what a member keeps of them. */
   truncateBefore(op: number): void {
+    this.#checkpointOp = Math.max(this.#checkpointOp, op - 1);
     this.#files.removeBefore(op);
     this.#history?.truncateBefore(this.oldestOp);
   }
@@ -515,6 +525,26 @@ export class Log {
   /** The digest of a member's log at its end; null if its last entries cannot be read. */
   get digest(): bigint | null {
     return this.#history?.endDigest ?? null;
+  }
+
+  /** The last op that the checkpoint has, as far as the log was given to know. */
+  get checkpointOp(): number {
+    return this.#checkpointOp;
+  }
+
+  /** What is at the end of a member's log cannot be read, and has this digest. */
+  setUnknownDigest(digest: bigint): void {
+    assert(this.digest === null, "the digest is not known");
+    this.#member().history.setUnknownEnd(digest);
+  }
+
+  /** The digest of a member's log before an op that is kept or comes next; null if that cannot be read. */
+  digestBefore(op: number): bigint | null {
+    if (op === this.#lastOp + 1) return this.digest;
+    const name = this.nameOf(op);
+    if (name !== null) return name.previousDigest;
+    const range = this.#member().history.damageAt(op);
+    return range?.from === op ? range.before : this.nameOf(op - 1)?.digest ?? null;
   }
 
   /** Whether the entry is durable where it belongs: not one that is kept until all of a damaged range is here. */

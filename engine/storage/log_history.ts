@@ -58,6 +58,12 @@ export class LogHistory {
     this.digest.value = digest ?? EMPTY_HISTORY;
   }
 
+  /** The end, which cannot be read, has this digest. */
+  setUnknownEnd(digest: bigint): void {
+    this.setEnd(this.#lastOp, digest);
+    this.#damaged = this.#damaged.map((each) => each.to === this.#lastOp ? { ...each, after: digest } : each);
+  }
+
   /** An entry was appended. */
   append(op: number, view: number, checksum: number, position: number): void {
     const at = op % RECENT;

@@ -165,8 +165,13 @@ export function recoverMemberLog(
     }
     entry.bytes = openEnd ?? scan.end;
     file.close();
+    if (next === undefined) {
+      const gap = { from: scan.lastOp + 1, to: base.op, start: scan.end, end: null };
+      const place = { path: entry.path, firstOp: entry.firstOp, before: scan.digest, after: base.digest };
+      history.setDamage(entry.firstOp, [...scan.damaged, { ...gap, ...place }]);
+    }
   }
-  // Nothing, or nothing behind the checkpoint: what that has is not needed here, and the log goes on in another file.
+  // Nothing behind the checkpoint: what that has is not needed here, and the log goes on in another file.
   history.setEnd(base.op, base.digest);
   start.firstOp = base.op + 1;
   start.position = LOG_HEADER_BYTES;

@@ -55,8 +55,13 @@ export interface StorageOptions {
 export interface MemberStorage {
   /** The commit number. */
   readonly horizon: CommitHorizon;
-  /** Entries above this op stay in the log and are not replayed. All up to it are committed. */
+  /**
+   * Entries above this op stay in the log and are not replayed; nor are those above one that cannot be read. All up
+   * to it are committed.
+   */
   readonly replayTo: number;
+  /** The digest of the log that is in an encoded state of the machine. */
+  digestOf(machineState: Uint8Array): bigint;
 }
 
 /** What was found at opening. */
@@ -191,14 +196,23 @@ export class StorageEngine {
       if (store.hasIndexWork) this.#indexing.add(store);
     }
     const checkpointOp = manifest?.op ?? opNumber(0);
+    const { member } = options;
+    const log = options.log ?? DEFAULT_LOG_OPTIONS;
     this.log = Log.open(
       host,
       joinPath(directory, LOG_DIRECTORY),
-      { op: checkpointOp },
-      options.log ?? DEFAULT_LOG_OPTIONS,
+      {
+        op: checkpointOp,
+        ...(member === undefined || machineState === null ? {} : { digest: member.digestOf(machineState) }),
+      },
+      member === undefined ? log : { ...log, member: log.member ?? { keepBytes: LIMITS.keptLogBytes } },
     );
-    const { member } = options;
-    this.#replayTo = Math.min(member?.replayTo ?? Infinity, this.log.lastOp);
+    const damage = this.log.damaged.find(({ to }) => to > checkpointOp);
+    this.#replayTo = Math.min(
+      member?.replayTo ?? Infinity,
+      this.log.lastOp,
+      Math.max((damage?.from ?? Infinity) - 1, checkpointOp),
+    );
     this.#committed = member?.horizon ?? this.log;
     assert(this.#committed.durableOp >= this.#replayTo, "what is replayed is committed");
     this.#uncommitted = member === undefined ? null : new UncommittedLog(
