@@ -45,6 +45,10 @@ Deno.test("a statement over costly rows lets others in after each of them, howev
   ) await check(statement, () => client.run(statement));
   const data = numbers.map((n) => `${200 + n}\ta\n`).join("");
   await check("COPY", () => client.copyIn("COPY t FROM STDIN", data));
+  await client.run("CREATE TABLE s (a TEXT)", `INSERT INTO s SELECT 'a' FROM ${series}`);
+  const own = "md5(repeat(a, 1500000))";
+  await check("ALTER TYPE", () => client.run(`ALTER TABLE s ALTER a TYPE VARCHAR(40) USING ${own}`));
+  await check("COPY WHERE", () => client.copyIn(`COPY s FROM STDIN WHERE ${own} <> ''`, "a\n".repeat(rows)));
   await client.run("ALTER TABLE t DROP CONSTRAINT t_a_check, DROP CONSTRAINT again", "DROP INDEX long");
   await client.run(
     `CREATE TRIGGER i BEFORE INSERT ON t FOR EACH ROW SET a = left(repeat(NEW.a, 650000), 2)`,

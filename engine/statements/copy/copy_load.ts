@@ -38,6 +38,8 @@ import { withContext } from "./copy_options.ts";
 
 /** Rows loaded one by one, or completed, in one piece. */
 const PIECE = 2048;
+/** Time after which a piece of rows that are loaded one by one ends early. */
+const PIECE_MICROSECONDS = 1_000;
 /** Rows whose foreign keys are looked up in one piece. */
 const PARENTS_PIECE = 256;
 
@@ -436,7 +438,9 @@ class LoadExecution implements StatementExecution {
 
   #loadRows({ batch, firstLine }: ParsedBatch): void {
     const end = Math.min(batch.rowCount, this.#row + PIECE);
-    for (; this.#row < end && !gas.isTurnDue; this.#row++) {
+    // A condition is the statement's own: it has no steps, but may take long.
+    const due = this.#context.monotonic() + PIECE_MICROSECONDS;
+    for (; this.#row < end && !gas.isTurnDue && this.#context.monotonic() < due; this.#row++) {
       try {
         this.#loadRow(batch, this.#row);
       } catch (thrown) {

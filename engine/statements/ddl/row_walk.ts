@@ -10,10 +10,13 @@ import type { ReadableTable, ZonePredicate } from "../../storage/access/readable
 
 /** Rows walked over in one piece. */
 const PIECE = 256;
+/** Time after which a piece ends early: an expression of the statement's own may take long for a few rows. */
+const PIECE_MICROSECONDS = 1_000;
 
 /** See the file's head. */
 export class RowWalk {
   readonly reader: ReadableTable;
+  readonly #context: ExecutionContext;
   readonly #cursor: BlockCursor;
   #block: Block | null = null;
   #next = 0;
@@ -24,13 +27,14 @@ export class RowWalk {
     columnIds: readonly number[] = [],
     prune: readonly ZonePredicate[] = [],
   ) {
+    this.#context = context;
     this.reader = context.table(tableId);
     this.#cursor = this.reader.scan(columnIds, { ids: false, prune });
   }
 
   /**
-   * Visits the rows of one piece, which ends early where expressions over them have taken many steps. true: there are
-   * no more.
+   * Visits the rows of one piece, which ends early where expressions over them have taken many steps or long. true:
+   * there are no more.
    */
   advance(visit: (location: RowLocation, block: Block, row: number) => void): boolean {
     if (this.#block === null) {
@@ -40,11 +44,12 @@ export class RowWalk {
     }
     const block = this.#block;
     const { hidden, firstLocation, rowCount } = block;
+    const due = this.#context.monotonic() + PIECE_MICROSECONDS;
     let end = Math.min(rowCount, this.#next + PIECE);
     for (let row = this.#next; row < end; row++) {
       if (hidden !== null && hidden[row] !== 0) continue;
       visit(firstLocation + row, block, row);
-      if (gas.isTurnDue) end = row + 1;
+      if (gas.isTurnDue || this.#context.monotonic() >= due) end = row + 1;
     }
     this.#next = end;
     if (end === rowCount) this.#block = null;
