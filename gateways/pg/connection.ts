@@ -339,7 +339,7 @@ export class Connection {
     session.onTerminated((error, { losesAnswers }) => {
       if (losesAnswers) {
         this.#sink.abandon();
-        this.#output.dropGated(this.#context.engine.durableOp);
+        this.#output.keepDurable(this.#context.engine.durableOp);
       }
       this.terminate(error);
     });

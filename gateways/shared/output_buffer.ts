@@ -211,13 +211,14 @@ export class OutputBuffer {
     return this.#gateOps.length > 0 && (this.#gateOps.at(-1) as number) > durableOp;
   }
 
-  /** Takes back everything that waits for an op, which will never become durable, and all behind it. */
-  dropGated(durableOp: number): void {
+  /** Takes back what was not released, and what waits for an op, which will never become durable. */
+  keepDurable(durableOp: number): void {
     const first = this.#gateOps.findIndex((op) => op > durableOp);
-    if (first < 0) return;
-    this.#released = this.#gatePositions[first] as number;
+    if (first >= 0) {
+      this.#released = this.#gatePositions[first] as number;
+      this.#gateOps.length = this.#gatePositions.length = first;
+    }
     this.#length = this.#released - this.#base;
-    this.#gateOps.length = this.#gatePositions.length = first;
   }
 
   /** What may be sent now, or null. The bytes belong to the caller until {@link recycle}. */

@@ -605,8 +605,8 @@ export class PartSet {
     return deletions.length === 0 ? null : yield* encodeDeletions(this.#definition.id, deletions);
   }
 
-  /** The table at the last frozen op number. Its build must be done. */
-  describe(): TablePiece {
+  /** The table at the last frozen op number, with its definition then. Its build must be done. */
+  describe(definition: TableDefinition): TablePiece {
     assert(!this.isBuilding, "a table is described after its segment is built");
     const { op, rowCount, lastModifiedOp } = this.#checkpoint;
     const valid = this.#segmentsAt(op);
@@ -615,10 +615,9 @@ export class PartSet {
       object: segment.object,
       rows: segment.rowLimit,
       data: segment.file.summary,
-      // Not those that were built ahead of the table's own definition.
-      indexes: [...segment.indexes].filter(([indexId]) =>
-        this.#indexes.some((keys) => keys.indexId === indexId)
-      )
+      // Not those that came later, or were built ahead: what is described must not depend on the pace.
+      indexes: [...segment.indexes].filter(([indexId]) => definition.indexes.some(({ id }) => id === indexId))
+        .sort(([left], [right]) => left - right)
         .map(([indexId, index]) => ({ indexId, file: index.file.summary })),
     }));
     const prepared = this.#prepared;

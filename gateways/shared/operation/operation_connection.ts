@@ -87,7 +87,8 @@ export class OperationConnection implements ReplyTarget {
     this.session.onTerminated((error, { losesAnswers }) => {
       this.session.cancel(error);
       this.#copy?.abort(error);
-      if (losesAnswers) this.#outbox.endWith(this.#failure(this.#current?.number ?? 0n, error));
+      // Addressed to no request: the client knows which of them it can make again.
+      if (losesAnswers) this.#outbox.endWith(this.#failure(0n, error));
       this.#end(0n, error, "shutdown");
       this.session.close();
     });
