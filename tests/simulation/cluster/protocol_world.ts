@@ -239,7 +239,7 @@ class ProtocolWorld implements Witness {
     if (this.#isHealed) return;
     this.#faults++;
     const member = this.#pick();
-    switch (this.#random.below(13)) {
+    switch (this.#random.below(15)) {
       case 0:
       case 1:
       case 2:
@@ -274,7 +274,11 @@ class ProtocolWorld implements Witness {
         this.#handOver();
         break;
       case 12:
-        if (this.#losesDisks) this.#crash(member, true);
+      case 13:
+        this.#cutPrimary();
+        break;
+      case 14:
+        if (this.#losesDisks) this.#crash(member, { isDiskLost: true });
         break;
     }
     this.#events.after(this.#random.between(20, 1200), () => this.#faultAgain());
@@ -294,8 +298,8 @@ class ProtocolWorld implements Witness {
     }
   }
 
-  #crash(member: ToyMember, isDiskLost = false): void {
-    if (!member.isUp) return;
+  #crash(member: ToyMember, { isDiskLost = false, isShort = false } = {}): void {
+    if (!member.isUp || this.#isHealed) return;
     this.#note(member.index, 0, 2, 2);
     member.crash();
     if (isDiskLost && !this.#members.some((one) => one.isBanned)) {
@@ -305,7 +309,7 @@ class ProtocolWorld implements Witness {
       this.#damage(member);
     }
     // Some come back before the others have noticed.
-    const milliseconds = this.#random.below(4) === 0 ? 50 : 2500;
+    const milliseconds = isShort || this.#random.below(4) === 0 ? 50 : 2500;
     this.#events.after(this.#random.between(1, milliseconds), () => this.#restart(member));
   }
 
@@ -335,6 +339,31 @@ class ProtocolWorld implements Witness {
       if (!isOneWay) this.#cuts.add(index * 8 + alone);
     }
     this.#events.after(milliseconds, () => this.#cuts.clear());
+  }
+
+  /** Cuts the primary off until others want another view, and then lets it hear some of them again. */
+  #cutPrimary(): void {
+    const primary = this.#members.find((member) => member.replica?.isPrimary === true);
+    if (primary === undefined) return;
+    for (const { index } of this.#members) this.#setCut(primary.index, index, true);
+    const milliseconds = this.#random.between(450, 800);
+    this.#events.after(milliseconds, () => {
+      for (const member of this.#members) {
+        if (this.#random.below(2) === 0) continue;
+        this.#setCut(primary.index, member.index, false);
+        if (this.#random.below(2) === 0) {
+          this.#events.after(this.#random.between(5, 100), () => this.#crash(member, { isShort: true }));
+        }
+      }
+    });
+    this.#events.after(milliseconds + this.#random.between(100, 1500), () => this.#cuts.clear());
+  }
+
+  #setCut(a: number, b: number, isCut: boolean): void {
+    for (const direction of [a * 8 + b, b * 8 + a]) {
+      if (isCut && !this.#isHealed) this.#cuts.add(direction);
+      else this.#cuts.delete(direction);
+    }
   }
 
   #heal(): void {

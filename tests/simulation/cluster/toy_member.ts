@@ -182,10 +182,15 @@ export class ToyMember implements ReplicatedState, StateTransfer {
   deliver(message: Message): void {
     const life = this.#life;
     if (life === null) return;
-    this.#whenAwake(life, () => {
-      life.replica.onMessage(message);
-      this.#sync(life);
-    });
+    const wait = this.pausedUntil - this.#events.now;
+    if (wait > 0) {
+      // What has piled up takes a while.
+      const at = wait + this.#random.between(0, 30);
+      this.#events.after(at, () => this.#life === life && this.deliver(message));
+      return;
+    }
+    life.replica.onMessage(message);
+    this.#sync(life);
   }
 
   /** A client's request; a member that is no primary refuses it. */

@@ -1,0 +1,78 @@
+/**
+ * Every state that the model can be in, breadth first, so that a violation is found by the fewest actions.
+ *
+ * Visited states are kept as 52 bits of a hash: of ten million states, two share one with a probability of 1 in 90.
+ */
+import { type BrokenRule, type ModelBounds, ModelRules } from "./model_rules.ts";
+import { initialState, keyOf, type ModelState } from "./model_state.ts";
+
+/** What an exploration found. */
+export interface Exploration {
+  readonly states: number;
+  /** Actions from the first state to the farthest. */
+  readonly depth: number;
+  /** Null when no state breaks an invariant. */
+  readonly violation: { readonly what: string; readonly actions: readonly string[] } | null;
+  /** Whether all states were seen. */
+  readonly isComplete: boolean;
+}
+
+interface Found {
+  readonly state: ModelState;
+  readonly name: string;
+  readonly before: Found | null;
+}
+
+function hashOf(text: string): number {
+  let [a, b] = [0x9e37_79b9, 0x85eb_ca6b];
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    a = Math.imul(a ^ code, 0x0100_0193);
+    b = Math.imul(b ^ code, 0x27d4_eb2f) + (a >>> 15);
+  }
+  a = Math.imul(a ^ (a >>> 16), 0xc2b2_ae35);
+  b = Math.imul(b ^ (b >>> 15), 0x165667b1);
+  return ((a ^ (a >>> 13)) >>> 6) * 2 ** 26 + ((b ^ (b >>> 16)) >>> 6);
+}
+
+function actionsOf(last: Found): string[] {
+  const actions: string[] = [];
+  for (let found: Found | null = last; found !== null; found = found.before) actions.push(found.name);
+  return actions.reverse().slice(1);
+}
+
+/** Explores up to so many states. */
+export function explore(
+  bounds: ModelBounds,
+  { broken = null, maxStates = Infinity }: { broken?: BrokenRule | null; maxStates?: number } = {},
+): Exploration {
+  const rules = new ModelRules(bounds, broken);
+  const first: Found = { state: initialState(bounds.views), name: "", before: null };
+  const visited = new Set<number>([hashOf(keyOf(first.state))]);
+  let level = [first];
+  for (let depth = 0;; depth++) {
+    const next: Found[] = [];
+    for (const found of level) {
+      for (const { name, state } of rules.steps(found.state)) {
+        const hash = hashOf(keyOf(state));
+        if (visited.has(hash)) continue;
+        visited.add(hash);
+        const after: Found = { state, name, before: found };
+        const what = rules.violation(state);
+        const states = visited.size;
+        if (what !== null) {
+          return {
+            states,
+            depth: depth + 1,
+            violation: { what, actions: actionsOf(after) },
+            isComplete: false,
+          };
+        }
+        if (states >= maxStates) return { states, depth: depth + 1, violation: null, isComplete: false };
+        next.push(after);
+      }
+    }
+    if (next.length === 0) return { states: visited.size, depth, violation: null, isComplete: true };
+    level = next;
+  }
+}
