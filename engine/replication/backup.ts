@@ -87,6 +87,7 @@ export class Backup {
       // The vote, or this very view, is being made durable; the primary sends the message again.
       return false;
     }
+    if (this.#isOutdated(message)) return false;
     // Without a known common op, what differs below the headers would stay.
     const common = log.header(message.previousOp);
     const isJoined = message.previousOp <= core.commit || common?.digest === message.previousDigest;
@@ -108,6 +109,20 @@ export class Backup {
     return true;
   }
 
+  /**
+   * Whether a checkpoint has brought this member further than the view had come when the message left, or than it ever
+   * came: another view may have begun since, and committed other entries.
+   */
+  #isOutdated({ previousOp, previousDigest, headers }: StartView): boolean {
+    const { log, commit, durableCommit } = this.#core;
+    const head = headers.at(-1)?.op ?? previousOp;
+    const theirs = durableCommit === previousOp
+      ? previousDigest
+      : headers[durableCommit - previousOp - 1]?.digest;
+    const own = log.header(durableCommit)?.digest;
+    return head < commit || (theirs !== undefined && own !== undefined && theirs !== own);
+  }
+
   /** Asks the sender, the primary of its view, for the log of that. */
   requestStartView({ from, view }: Message): void {
     const core = this.#core;
@@ -123,8 +138,8 @@ export class Backup {
     if (message.view < core.view) return false;
     const hasBegunHere = message.view === core.view && core.status === "normal";
     if (!hasBegunHere) {
-      // The view began without this member.
-      if (message.view > core.view || message.view > core.log.logView) this.requestStartView(message);
+      // The view began without this member, or it has taken a checkpoint since.
+      this.requestStartView(message);
       return false;
     }
     core.heard();

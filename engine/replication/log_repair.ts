@@ -124,6 +124,8 @@ export class LogRepair {
     const core = this.#core;
     this.#isTransferring = false;
     core.log.restart();
+    // The view's log may not be that of the checkpoint, which a later view may have made: it begins here anew.
+    core.leaveNormal();
     this.#viewChange.forgetTakeover();
     core.commitUpTo(op);
   }

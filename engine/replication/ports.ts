@@ -90,10 +90,10 @@ export interface StateTransfer {
   /** The newest checkpoint that this member can hand out; null without any. */
   readonly checkpoint: CheckpointName | null;
   /**
-   * Fetches a checkpoint at the op or above from the member and puts it in the place of the state; the log begins after
-   * it. Entries above it stay in the log, unless they follow another entry than the checkpoint does. Then
-   * `Replica.onStateTransferred` is called, or `onStateTransferFailed`, with nothing changed: the other member does not
-   * answer, or this one's own checkpoint is newer by now.
+   * Fetches a checkpoint at the op or above from the member and, if `Replica.wantsCheckpoint` still says so, puts it in
+   * the place of the state; the log begins after it. Entries above it stay in the log, unless they follow another entry
+   * than the checkpoint does. Then `Replica.onStateTransferred` is called, or `onStateTransferFailed`, with nothing
+   * changed.
    */
   begin(from: number, checkpoint: CheckpointName): void;
 }

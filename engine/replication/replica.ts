@@ -78,6 +78,11 @@ export class Replica {
     return this.#repair.isTransferring;
   }
 
+  /** Whether a checkpoint at the op would bring this member further: asked again before it takes the state's place. */
+  wantsCheckpoint(op: number): boolean {
+    return !this.isPrimary && op > this.#core.log.solidOp;
+  }
+
   /** How old a backup's applied state may be by the primary's wall clock, in milliseconds; 0 at the primary. */
   get staleness(): number {
     return this.isPrimary ? 0 : this.#backup.staleness;
@@ -155,7 +160,6 @@ export class Replica {
     const { log } = this.#core.ports;
     assert(log.oldestOp === op + 1 && log.baseDigest === digest, `the log does not begin after op ${op}`);
     this.#repair.onStateTransferred(op);
-    this.#backup.acknowledge();
     this.#afterEvent();
   }
 

@@ -254,7 +254,8 @@ export class ToyMember implements ReplicatedState, StateTransfer {
       if (life === null || this.#life !== life) return;
       this.#whenAwake(life, () => {
         const checkpoint = this.#witness.checkpointOf(from);
-        const isUseful = checkpoint !== null && checkpoint.length >= op && op > this.disk.checkpoint.length;
+        const isUseful = checkpoint !== null && checkpoint.length >= op &&
+          life.replica.wantsCheckpoint(checkpoint.length);
         if (!isUseful) return life.replica.onStateTransferFailed();
         life.log.install(checkpoint);
         this.#digests = [...checkpoint];

@@ -17,10 +17,32 @@ export interface Exploration {
   readonly isComplete: boolean;
 }
 
-interface Found {
-  readonly state: ModelState;
-  readonly name: string;
-  readonly before: Found | null;
+/** How each state was found: by which action, from which other state. */
+class Trail {
+  readonly #parents: number[] = [-1];
+  readonly #actions: number[] = [-1];
+  readonly #names: string[] = [];
+  readonly #indexes = new Map<string, number>();
+
+  /** Numbers a state. */
+  add(parent: number, action: string): number {
+    let index = this.#indexes.get(action);
+    if (index === undefined) {
+      index = this.#names.push(action) - 1;
+      this.#indexes.set(action, index);
+    }
+    this.#actions.push(index);
+    return this.#parents.push(parent) - 1;
+  }
+
+  /** The actions that lead to a state. */
+  to(state: number): string[] {
+    const actions: string[] = [];
+    for (let at = state; at > 0; at = this.#parents[at] ?? 0) {
+      actions.push(this.#names[this.#actions[at] ?? 0] ?? "");
+    }
+    return actions.reverse();
+  }
 }
 
 function hashOf(text: string): number {
@@ -35,41 +57,31 @@ function hashOf(text: string): number {
   return ((a ^ (a >>> 13)) >>> 6) * 2 ** 26 + ((b ^ (b >>> 16)) >>> 6);
 }
 
-function actionsOf(last: Found): string[] {
-  const actions: string[] = [];
-  for (let found: Found | null = last; found !== null; found = found.before) actions.push(found.name);
-  return actions.reverse().slice(1);
-}
-
 /** Explores up to so many states. */
 export function explore(
   bounds: ModelBounds,
   { broken = null, maxStates = Infinity }: { broken?: BrokenRule | null; maxStates?: number } = {},
 ): Exploration {
   const rules = new ModelRules(bounds, broken);
-  const first: Found = { state: initialState(bounds.views), name: "", before: null };
-  const visited = new Set<number>([hashOf(keyOf(first.state))]);
-  let level = [first];
+  const trail = new Trail();
+  const first = initialState(bounds.views);
+  const visited = new Set<number>([hashOf(keyOf(first))]);
+  let level: { readonly state: ModelState; readonly number: number }[] = [{ state: first, number: 0 }];
   for (let depth = 0;; depth++) {
-    const next: Found[] = [];
+    const next: typeof level = [];
     for (const found of level) {
       for (const { name, state } of rules.steps(found.state)) {
         const hash = hashOf(keyOf(state));
         if (visited.has(hash)) continue;
         visited.add(hash);
-        const after: Found = { state, name, before: found };
-        const what = rules.violation(state);
+        const number = trail.add(found.number, name);
         const states = visited.size;
-        if (what !== null) {
-          return {
-            states,
-            depth: depth + 1,
-            violation: { what, actions: actionsOf(after) },
-            isComplete: false,
-          };
+        const what = rules.violation(state);
+        const violation = what === null ? null : { what, actions: trail.to(number) };
+        if (violation !== null || states >= maxStates) {
+          return { states, depth: depth + 1, violation, isComplete: false };
         }
-        if (states >= maxStates) return { states, depth: depth + 1, violation: null, isComplete: false };
-        next.push(after);
+        next.push({ state, number });
       }
     }
     if (next.length === 0) return { states: visited.size, depth, violation: null, isComplete: true };

@@ -39,7 +39,8 @@ export type BrokenRule =
   | "a replaced disk votes"
   | "an old vote counts"
   | "a checkpoint above the commit number"
-  | "a checkpoint replaces the whole log";
+  | "a checkpoint replaces the whole log"
+  | "an old start of a view is taken";
 
 const QUORUM = 2;
 
@@ -293,9 +294,13 @@ export class ModelRules {
   #joinSteps(state: ModelState, index: number, begun: number, may: May): void {
     const member = at(state.members, index);
     const view = at(state.views, begun);
-    const hasJoined = member.view === begun && (member.status === "normal" || member.logView === begun);
+    const hasJoined = member.view === begun && member.status === "normal";
     if (view.started === null || primaryOf(begun) === index || hasJoined) return;
     for (const log of new Set([view.started, view.sent])) {
+      // A checkpoint may have brought the member further than the view had come when the message left, or ever came.
+      const isOutdated = commonLength(log, member.log) < Math.min(member.commit, member.have) ||
+        log.length < member.commit;
+      if (isOutdated && this.#broken !== "an old start of a view is taken") continue;
       may(`${index} joins ${begun} with ${log}`, (next) => {
         leaveView(next, index);
         const own = at(next.members, index);
@@ -372,7 +377,10 @@ export class ModelRules {
     const counting = at(state.members, primaryOf(promise));
     const mayCount = promise > 0 && counting.status === "normal" && counting.view === promise;
     if (mayCount && member.countedView !== promise) {
-      may(`${primaryOf(promise)} counts on ${index}`, (next) => at(next.members, index).countedView = promise);
+      may(
+        `${primaryOf(promise)} counts on ${index}`,
+        (next) => at(next.members, index).countedView = promise,
+      );
     }
     if (member.countedView > 0) {
       may(`${index} is not counted on`, (next) => at(next.members, index).countedView = 0);
@@ -419,6 +427,7 @@ export class ModelRules {
         own.named = Math.min(own.named, own.log.length);
         own.base = base;
         own.commit = Math.max(own.commit, base);
+        if (own.status === "normal") own.status = "change";
       });
     }
   }
