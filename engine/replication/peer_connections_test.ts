@@ -171,6 +171,7 @@ Deno.test("PeerConnections close hostile connections: garbage, frames too long, 
   const addresses = [...ports.map(({ local }) => local), { hostname: "127.0.0.1", port: 1 }];
   const b = startPeer(ports[1] ?? fail(), addresses, { index: 1 });
   const network = denoNetwork();
+  const fake = await network.listen({ hostname: "127.0.0.1", port: 0 });
   const closes = async (bytes: Uint8Array): Promise<void> => {
     const connection = await network.connect(addresses[1] ?? fail());
     await connection.write(bytes);
@@ -222,12 +223,33 @@ Deno.test("PeerConnections close hostile connections: garbage, frames too long, 
       await until(() => !b.peers.connected(0), "its end");
       connection.close();
     }
+    // One that is dialed and does not know the token: it may be anything that listens there.
+    const proof = new Uint8Array(32);
+    const dialing = startPeer(ports[0] ?? fail(), [
+      addresses[0] ?? fail(),
+      fake.local,
+      addresses[2] ?? fail(),
+    ], {
+      index: 0,
+    });
+    const connection = await fake.accept() ?? fail();
+    const input = new PeerInput(connection, new Uint8Array(0), 1024);
+    const hello = decodePeerHello(await input.next() ?? fail());
+    await connection.write(framed(encodePeerHello({ ...hello, from: 1, to: 0 })));
+    await input.next();
+    await connection.write(framed(encodeProof(proof)));
+    await until(() => dialing.misfits.length > 0, "the misfit");
+    match(dialing.misfits.join(), /has another token/);
+    ok(!dialing.peers.connected(1));
+    connection.close();
+    dialing.close();
     deepStrictEqual(b.messages, []);
     ok(b.lines.length <= 8, b.lines.join("\n"));
     ok(b.lines.some((line) => line.startsWith("the connection to member 0 ended: ")), b.lines.join("\n"));
   } finally {
     b.close();
     ports[0]?.close();
+    fake.close();
   }
 });
 

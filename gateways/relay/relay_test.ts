@@ -269,7 +269,17 @@ Deno.test("Relay: where no primary is known, or none answers, clients get 57P03 
     primary.target = { index: 1 };
     await refused();
     primary.target = "here";
-    // A change of the primary ends what goes to the former one.
+    // A gateway that is not there takes nothing, and what ends without a byte was not looked at.
+    primary.relay.take("pg", () => {})();
+    const early = new PgClient(backup.pg);
+    early.socket.write(startup({ user: "u" }));
+    await until(() => early.isOver, "the end");
+    match(early.text, /SFATAL\0VFATAL\0C57P03\0/);
+  });
+});
+
+Deno.test("Relay.targetChanged() ends what goes to the former primary", async () => {
+  await withMembers(async ([primary, backup]) => {
     const client = new PgClient(backup.pg);
     await client.sends(startup({ user: "u" }), READY);
     backup.target = { index: 1 };
