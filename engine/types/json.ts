@@ -7,6 +7,7 @@
  */
 import { utf8ByteLength } from "../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { gas } from "../base/gas.ts";
 import { LIMITS } from "../base/limits.ts";
 import { Decimal } from "./decimal.ts";
 import { compareText } from "./text.ts";
@@ -81,20 +82,47 @@ export function formatJsonb(value: JsonValue): string {
   return text + "}";
 }
 
-/** The text laid out over lines, indented by four spaces a level (`jsonb_pretty`). */
-export function formatJsonbPretty(value: JsonValue, indent = ""): string {
-  const inner = `${indent}    `;
-  if (isJsonArray(value)) {
-    const items = value.map((item) => `\n${inner}${formatJsonbPretty(item, inner)}`);
-    return `[${items.join(",")}\n${indent}]`;
+/** Characters that a step writes. */
+const WRITTEN_PER_STEP = 16;
+
+/**
+ * The text laid out over lines, indented by four spaces a level (`jsonb_pretty`). Each line is charged before it is
+ * written: with the depth they become longer than the document.
+ */
+export function formatJsonbPretty(value: JsonValue): string {
+  let text = "";
+  const add = (part: string): void => {
+    gas.charge(part.length / WRITTEN_PER_STEP);
+    text += part;
+  };
+  const write = (item: JsonValue, indent: string): void => {
+    const isArray = isJsonArray(item);
+    if (!isArray && !isJsonObject(item)) return add(formatJsonb(item));
+    add(isArray ? "[" : "{");
+    const inner = `${indent}    `;
+    let separator = "";
+    for (const [key, part] of item.entries()) {
+      add(`${separator}\n${inner}${typeof key === "string" ? `${quoteJson(key)}: ` : ""}`);
+      write(part, inner);
+      separator = ",";
+    }
+    add(`\n${indent}${isArray ? "]" : "}"}`);
+  };
+  write(value, "");
+  return text;
+}
+
+/** Charges what {@link formatJsonb} takes for a value whose parts may be shared, before it is written. */
+export function chargeJsonb(value: JsonValue): void {
+  if (typeof value === "string") return gas.charge(1 + value.length / WRITTEN_PER_STEP);
+  gas.charge(1);
+  if (isJsonArray(value)) value.forEach(chargeJsonb);
+  else if (isJsonObject(value)) {
+    for (const [key, item] of value) {
+      gas.charge(key.length / WRITTEN_PER_STEP);
+      chargeJsonb(item);
+    }
   }
-  if (isJsonObject(value)) {
-    const items = [...value].map(([key, item]) =>
-      `\n${inner}${quoteJson(key)}: ${formatJsonbPretty(item, inner)}`
-    );
-    return `{${items.join(",")}\n${indent}}`;
-  }
-  return formatJsonb(value);
 }
 
 /** The JSON string literal of a text. */

@@ -76,6 +76,17 @@ Deno.test("metered() refuses what multiplies, before it is done", () => {
   assert.equal(stepsOf(like, ["a".repeat(2_000_000), `%b${"a".repeat(1_000_000)}%`]).code, "54001");
   const path = resolveFunction("jsonb_path_exists", [json, { kind: "jsonpath" }]);
   assert.equal(stepsOf(path, [document, "$ ? (@[*] > $[*] + 1)"]).code, "54001");
+  // Depth multiplies what is read, shared or indented.
+  const nested = `${"[".repeat(900)}"${"x".repeat(60_000)}"${"]".repeat(900)}`;
+  const steps = SqlArray.of(Array<string>(900).fill("0"));
+  for (const type of [json, { kind: "json" } as const]) {
+    const extract = resolveOperator("#>", type, { kind: "array", element: TEXT });
+    assert.equal(stepsOf(extract, [nested, steps]).code, "54001", type.kind);
+  }
+  const collect = resolveFunction("jsonb_path_query_array", [json, { kind: "jsonpath" }]);
+  assert.equal(stepsOf(collect, [nested, "$.**"]).code, "54001");
+  const pretty = resolveFunction("jsonb_pretty", [json]);
+  assert.equal(stepsOf(pretty, [`[${Array<string>(20).fill(nested.replaceAll("x", ""))}]`]).code, "54001");
 });
 
 Deno.test("metered() charges every function for the size of its arguments", () => {

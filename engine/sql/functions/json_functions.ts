@@ -6,7 +6,8 @@
  */
 import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import { canonicalJsonb, formatJsonbPretty, parseJson, quoteJson } from "../../types/json.ts";
+import { canonicalJsonb, formatJsonb, formatJsonbPretty, parseJson, quoteJson } from "../../types/json.ts";
+import { jsonStripNulls } from "../../types/json_operators.ts";
 import type { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -200,7 +201,7 @@ function accessFunctions(type: "json" | "jsonb"): Overload[] {
       name: `${type}_strip_nulls`,
       returns: type,
       summary: "Without object members that are null.",
-      run: (text: string) => binary ? canonicalJsonb(stripJsonNulls(text)) : stripJsonNulls(text),
+      run: (text: string) => binary ? formatJsonb(jsonStripNulls(parseJson(text))) : stripJsonNulls(text),
     },
     ...["", "_text"].flatMap((suffix): Overload[] => [
       {

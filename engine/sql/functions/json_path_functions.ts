@@ -4,8 +4,9 @@
  * A document and a path that stay the same from row to row are parsed once. The operators and calls with `silent`
  * answer NULL or nothing where the path meets an error.
  */
+import { gas } from "../../base/gas.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import { formatJsonb, type JsonValue, parseJson } from "../../types/json.ts";
+import { chargeJsonb, formatJsonb, type JsonValue, parseJson } from "../../types/json.ts";
 import {
   collectJsonPathItems,
   JsonPathError,
@@ -74,7 +75,10 @@ function first(input: JsonPathInput, silent: boolean): SqlValue {
 }
 
 function all(input: JsonPathInput, silent: boolean): SqlValue {
-  return formatJsonb(collectJsonPathItems(input, silent));
+  const items = collectJsonPathItems(input, silent);
+  // Items may be parts of each other, so that all of them are much longer than the document.
+  if (gas.isCounting) chargeJsonb(items);
+  return formatJsonb(items);
 }
 
 interface Family {

@@ -189,22 +189,37 @@ export function jsonAsText(part: string | null): string | null {
   }
 }
 
-/** Copies a document without object members whose value is null. */
+/** A string, a bracket, or another scalar; what is between them (spaces, commas, colons) is skipped. */
+const TOKEN = /[\s,:]*("(?:[^"\\]|\\.)*"|[{}[\]]|[^\s,:{}[\]"]+)/y;
+/** What follows a string that is a key, and what follows a key that is left out. */
+const COLON = /\s*:/y;
+const NULL_MEMBER = /\s*:\s*null(?=[\s,}])/y;
+
+/** Copies a valid document without object members whose value is null: in one pass, however deep it is. */
 export function stripJsonNulls(text: string): string {
-  const trimmed = text.trim();
-  switch (jsonShape(trimmed)) {
-    case "object": {
-      const parts: string[] = [];
-      for (const [key, value] of jsonMembers(trimmed)) {
-        if (jsonShape(value) !== "null") parts.push(`${JSON.stringify(key)}:${stripJsonNulls(value)}`);
-      }
-      return `{${parts.join(",")}}`;
+  let stripped = "", last = "";
+  const add = (part: string): void => {
+    stripped += part;
+    last = part.charAt(part.length - 1);
+  };
+  TOKEN.lastIndex = 0;
+  for (let found = TOKEN.exec(text); found !== null; found = TOKEN.exec(text)) {
+    const token = found[1] ?? "";
+    if (token === "}" || token === "]") {
+      add(token);
+      continue;
     }
-    case "array":
-      return `[${[...jsonElements(trimmed)].map(stripJsonNulls).join(",")}]`;
-    case "string":
-      return quoteJson(unquoteJson(trimmed));
-    default:
-      return trimmed;
+    const isString = token.startsWith('"');
+    if (isString) {
+      COLON.lastIndex = NULL_MEMBER.lastIndex = TOKEN.lastIndex;
+      if (NULL_MEMBER.test(text)) {
+        TOKEN.lastIndex = NULL_MEMBER.lastIndex;
+        continue;
+      }
+    }
+    if (last !== "" && last !== "{" && last !== "[" && last !== ":") add(",");
+    add(isString ? quoteJson(unquoteJson(token)) : token);
+    if (isString && COLON.test(text)) add(":");
   }
+  return stripped;
 }

@@ -27,6 +27,8 @@ const WRITTEN_PER_STEP = 16;
 const CASED_PER_STEP = 1.5;
 /** Pairs of characters that a search compares in one step at worst. */
 const COMPARED_PER_STEP = 512;
+/** Characters of a document that one step of a path passes in a step. */
+const PATH_CHARACTERS_PER_STEP = 64;
 const MAX_ELEMENTS = 2 ** 31;
 const MAX_SCALE = 20_000;
 
@@ -88,6 +90,13 @@ function keysSteps(document?: SqlValue, keys?: SqlValue): number {
   return keys instanceof SqlArray ? keys.length * lengthOf(document) / COMPARED_PER_STEP : 0;
 }
 
+/** Steps of a path, each of which reads what is left of a document. */
+function pathSteps(document?: SqlValue, ...path: SqlValue[]): number {
+  const [first] = path;
+  const steps = first instanceof SqlArray ? first.length : path.length;
+  return steps * lengthOf(document) / PATH_CHARACTERS_PER_STEP;
+}
+
 function paddedSteps(text?: SqlValue, length?: SqlValue, fill?: SqlValue): number {
   const padded = Math.max(0, Number(length));
   return padded / (isWide(fill) ? 2 : WRITTEN_PER_STEP) + wideSteps(text, 4) + wideSteps(fill, 4);
@@ -115,10 +124,15 @@ const ENCODED: StepRule = { rate: 64 };
 /** Templates and texts that are read part by part. */
 const TEMPLATE: StepRule = { base: 8, rate: 2, resultRate: WRITTEN_PER_STEP };
 const KEYS: StepRule = { before: keysSteps };
+const PATH: StepRule = { before: pathSteps };
 const LIKE: StepRule = { rate: 32, before: likeSteps };
 
 function ruled(names: readonly string[], rule: StepRule): [string, StepRule][] {
   return names.map((name) => [name, rule]);
+}
+
+function extractPathNames(type: string): string[] {
+  return [`${type}_extract_path`, `${type}_extract_path_text`];
 }
 
 /** By name; casts of numerics are `numeric::`. */
@@ -145,6 +159,7 @@ export const STEP_RULES: ReadonlyMap<string, StepRule> = new Map<string, StepRul
   ...ruled(["to_char", "to_number", "to_date", "to_timestamp", "pg_size_bytes"], TEMPLATE),
   ...ruled(["extract", "date_part", "date_trunc", "timezone"], { base: 8, rate: 8 }),
   ...ruled(["?|", "?&", "-"], KEYS),
+  ...ruled(["#>", "#>>", ...["json", "jsonb"].flatMap(extractPathNames)], PATH),
   ...ruled(["starts_with", "^@"], SCANNED),
   ...ruled(["~~", "!~~", "~~*", "!~~*"], LIKE),
   ...ruled(["~", "!~", "~*", "!~*", "regexp_like", "regexp_count", "regexp_instr", "regexp_match"], PATTERN),
