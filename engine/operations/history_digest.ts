@@ -4,6 +4,7 @@
  * Two multiplicative lanes: cheap, and different histories differ with probability 1 - 2^-64. It finds accidents, not
  * attackers. It is a function of the payloads alone: a single node's log has the same digests as that of a group.
  */
+import { decodeCanonicalJson } from "./canonical_json.ts";
 
 const EMPTY_LOW = 0x811c9dc5;
 const EMPTY_HIGH = 0x01000193;
@@ -58,6 +59,17 @@ export class HistoryDigest {
   get hex(): string {
     return this.high.toString(16).padStart(8, "0") + this.low.toString(16).padStart(8, "0");
   }
+}
+
+/** The digest with these 16 hexadecimal digits. */
+export function digestOfHex(hex: string): bigint {
+  return BigInt(`0x${hex}`);
+}
+
+/** The digest of the log up to the op of an encoded state of the state machine. */
+export function digestOfState(state: Uint8Array): bigint {
+  const { digest } = decodeCanonicalJson(new TextDecoder().decode(state)) as { readonly digest: string };
+  return digestOfHex(digest);
 }
 
 /** The digest that follows another by one entry. */

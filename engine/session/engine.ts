@@ -12,7 +12,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { assert } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Host } from "../host/host.ts";
-import { digestOfState, StateMachine } from "../state_machine/state_machine.ts";
+import { StateMachine } from "../state_machine/state_machine.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { MemberSeat, SeatedEngine } from "../replication/member_seat.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
@@ -179,11 +179,10 @@ export class Engine implements SessionEngine, SeatedEngine {
   }
 
   startServing(): void {
-    assert(
-      this.#seat !== null && !this.#isServing && this.#absence === null,
-      "a member begins to serve once",
-    );
+    const seat = this.#seat;
+    assert(seat !== null && !this.#isServing && this.#absence === null, "a member begins to serve once");
     const { storage, machine } = this.#state;
+    storage.log.view = seat.viewNumber;
     assert(machine.lastOp === storage.log.lastOp, "the state of a primary is that of its whole log");
     this.#turns = new CommitTurns(this);
     this.#isServing = true;
@@ -509,9 +508,7 @@ async function openState(options: EngineOptions): Promise<EngineState> {
     ...(options.blockCacheBytes === undefined ? {} : { blockCacheBytes: options.blockCacheBytes }),
     ...(options.checkpointLogBytes === undefined ? {} : { checkpointLogBytes: options.checkpointLogBytes }),
     ...(options.log === undefined ? {} : { log: options.log }),
-    ...(member === undefined
-      ? {}
-      : { member: { horizon: member.horizon, replayTo: member.replayTo, digestOf: digestOfState } }),
+    ...(member === undefined ? {} : { member: { horizon: member.horizon, replayTo: member.replayTo } }),
   });
   const machine = StateMachine.recover(storage);
   const manager = new TransactionManager(machine, () => host.clock.now());

@@ -8,6 +8,7 @@ import { memoryHost } from "../host/memory_host.ts";
 import type { MemberSeat } from "../replication/member_seat.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
 import { Horizon } from "../storage/commit_horizon.ts";
+import { verifyDatabase } from "../storage/verification.ts";
 import { Engine, type EngineOptions } from "./engine.ts";
 import type { Session } from "./session.ts";
 
@@ -412,4 +413,23 @@ Deno.test("A state that is given up is opened again up to what is committed", as
   const again = engine.openSession();
   strictEqual(Number((await run(again, "SELECT count(*) FROM t")).rows[0]?.[0]), 24);
   await engine.close();
+});
+
+Deno.test("The directory of a member can be verified, and a server that is alone refuses it", async () => {
+  const { engine, host } = (await Member.primary({ checkpointLogBytes: 1 << 16 })).commitAlone();
+  const session = engine.openSession();
+  await run(session, "CREATE TABLE t (id serial PRIMARY KEY, a text)");
+  for (let number = 0; number < 20; number++) {
+    await run(session, "INSERT INTO t (a) VALUES (repeat('z', 5000))");
+    await engine.yieldToLoop();
+  }
+  const { lastOp, storage } = engine;
+  strictEqual(storage.log.nameOf(lastOp)?.view, 3);
+  strictEqual(storage.log.digest?.toString(16).padStart(16, "0"), engine.digest());
+  ok(storage.checkpointOp > 0);
+  await engine.close();
+  const found = await verifyDatabase(host, "data");
+  strictEqual(found.lastOp, lastOp);
+  strictEqual(found.entries, lastOp - found.checkpointOp);
+  await rejects(Engine.open({ host, directory: "data" }), { code: "55000" });
 });

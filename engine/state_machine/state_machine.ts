@@ -29,7 +29,7 @@ import type {
   RowId,
 } from "../operations/effect.ts";
 import { decodeEntry, decodeInSteps, encodeEntry, encodeInSteps } from "../operations/entry_codec.ts";
-import { HistoryDigest } from "../operations/history_digest.ts";
+import { digestOfHex, HistoryDigest } from "../operations/history_digest.ts";
 import { MAX_ROW_ID } from "../operations/value_codec.ts";
 import { ReadCounts } from "../storage/access/read_counts.ts";
 import type { StorageEngine } from "../storage/storage_engine.ts";
@@ -256,7 +256,7 @@ export class StateMachine {
 
   #restore(state: MachineState): void {
     this.#lastOp = state.op as OpNumber;
-    this.#digest.value = BigInt(`0x${state.digest}`);
+    this.#digest.value = digestOfHex(state.digest);
     this.#lastTimestamp = state.lastTimestamp;
     this.#catalog = Catalog.from(state.catalog);
     this.clients.restore(state.clients);
@@ -431,11 +431,6 @@ export class StateMachine {
 /** The object identifiers of a table, its indexes and constraints. */
 function objectsOf(table: TableDefinition | undefined): readonly number[] {
   return table === undefined ? [] : [table, ...table.indexes, ...table.constraints].map(({ id }) => id);
-}
-
-/** The digest of the log up to the op of an encoded state. */
-export function digestOfState(state: Uint8Array): bigint {
-  return BigInt(`0x${decodeState(state).digest}`);
 }
 
 /** The definition with those of the indexes that it does not have. */

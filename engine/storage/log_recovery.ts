@@ -322,6 +322,11 @@ function removeOtherKind(disk: Disk, files: LogFileEntry[], baseOp: number, form
   files.length = 0;
 }
 
+/** Whether the log in a directory is that of a member of a replication group. */
+export function isMemberLog(disk: Disk, directory: string): boolean {
+  return listLogFiles(disk, directory).some((each) => headerOf(disk, each)?.format === MEMBER_FORMAT);
+}
+
 /** Forgets a last file that an interrupted rotation left without any record. */
 function removeUnfinished(disk: Disk, directory: string, files: LogFileEntry[], baseOp: number): void {
   const last = files.at(-1);

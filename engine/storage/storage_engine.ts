@@ -22,6 +22,7 @@ import { type DirectoryLock, type Disk, joinPath } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
 import { MemoryDisk } from "../host/memory_host.ts";
 import { decodeEntry } from "../operations/entry_codec.ts";
+import { digestOfState } from "../operations/history_digest.ts";
 import { type Entry, type OpNumber, opNumber } from "../operations/effect.ts";
 import { Checkpoint, isStateFileName } from "./checkpoint.ts";
 import type { CommitHorizon } from "./commit_horizon.ts";
@@ -60,8 +61,6 @@ export interface MemberStorage {
    * to it are committed.
    */
   readonly replayTo: number;
-  /** The digest of the log that is in an encoded state of the machine. */
-  digestOf(machineState: Uint8Array): bigint;
 }
 
 /** What was found at opening. */
@@ -203,7 +202,7 @@ export class StorageEngine {
       joinPath(directory, LOG_DIRECTORY),
       {
         op: checkpointOp,
-        ...(member === undefined || machineState === null ? {} : { digest: member.digestOf(machineState) }),
+        ...(member === undefined || machineState === null ? {} : { digest: digestOfState(machineState) }),
       },
       member === undefined ? log : { ...log, member: log.member ?? { keepBytes: LIMITS.keptLogBytes } },
     );

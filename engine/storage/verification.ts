@@ -10,6 +10,8 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { joinPath } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
 import type { OpNumber } from "../operations/effect.ts";
+import { Horizon } from "./commit_horizon.ts";
+import { isMemberLog } from "./log_recovery.ts";
 import { ValueVerification, type WrongValue } from "./value_verification.ts";
 import { LOG_DIRECTORY, StorageEngine } from "./storage_engine.ts";
 
@@ -41,7 +43,10 @@ export async function verifyDatabase(host: Host, directory: string): Promise<Ver
     throw new DatabaseError(SQLSTATE.invalidCatalogName, `there is no database in directory "${directory}"`);
   }
   const horizon = { oldestSnapshot: () => Infinity };
-  const storage = await StorageEngine.open({ host, directory, horizon });
+  const isMember = isMemberLog(host.disk, joinPath(directory, LOG_DIRECTORY));
+  // Every entry is to be decoded, whether it is committed or not.
+  const member = { horizon: new Horizon(Number.MAX_SAFE_INTEGER), replayTo: Number.MAX_SAFE_INTEGER };
+  const storage = await StorageEngine.open({ host, directory, horizon, ...(isMember ? { member } : {}) });
   try {
     storage.verify();
     const values = new ValueVerification();
