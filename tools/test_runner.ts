@@ -7,7 +7,8 @@
  * - `oracles`: whole engines compared with recorded answers, other databases, models and themselves, and put under
  *   large, slow and hostile input; in parallel, too.
  * - `examples`: the code blocks in the documentation comments of `mod.ts`.
- * - `e2e`: `tests/e2e/` and `tests/lang/browser/`; real programs, on free ports and in folders of their own.
+ * - `e2e`: `tests/cluster/`, `tests/e2e/` and `tests/lang/browser/`; real programs, on free ports and in folders of
+ *   their own.
  *
  * What a test reports as not run (see `not_run.ts`) and what the runner reports as ignored is named before the last
  * line. Every test runs with `check_input.ts`. Output passes through as it comes. Exit code 0 when nothing failed, 1
@@ -27,7 +28,7 @@ export interface Tally {
   readonly ignored: number;
 }
 
-const endToEndFolders = ["tests/e2e", "tests/lang/browser"] as const;
+const endToEndFolders = ["tests/cluster", "tests/e2e", "tests/lang/browser"] as const;
 const oracleFolders = [
   "tests/answers",
   "tests/bench",

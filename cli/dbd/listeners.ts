@@ -7,6 +7,7 @@
 import { DatabaseError } from "../../engine/base/errors.ts";
 import type { Engine } from "../../engine/session/engine.ts";
 import { type Address, formatAddress } from "../../gateways/binary/address.ts";
+import type { MemberDoor } from "../../gateways/binary/member_door.ts";
 import { type BinaryServer, startBinaryServer } from "../../gateways/binary/server.ts";
 import type { RelayPort } from "../../gateways/shared/relay_port.ts";
 import type { Features } from "../features/feature_table.ts";
@@ -32,6 +33,8 @@ interface Listener {
 /** How to start them. */
 export interface ListenerRequest {
   readonly engine: Engine;
+  /** Where the binary protocol is served by a member of a cluster; null: at an address of its own. */
+  readonly door: MemberDoor | null;
   readonly settings: ServerSettings;
   readonly features: Features;
   /** null: everything is in clear text. */
@@ -46,7 +49,7 @@ const NEXT_PORTS = 50;
 
 /** Starts all listeners. Raises {@link StartError}, or {@link UsageError} when the build lacks one. */
 export async function startListeners(request: ListenerRequest): Promise<Listeners> {
-  const { engine, settings, features, encryption, version, onInternalError } = request;
+  const { engine, door, settings, features, encryption, version, onInternalError } = request;
   const { token, requiresTls } = settings;
   const member = request.relay === undefined ? {} : { relay: request.relay };
   const tls = encryption?.server;
@@ -68,7 +71,7 @@ export async function startListeners(request: ListenerRequest): Promise<Listener
     binary = await start("the binary protocol", settings.listenAddress, (address) =>
       startBinaryServer({
         engine,
-        address,
+        address: door ?? address,
         token,
         version,
         maximumConnections: settings.maximumConnections,
@@ -137,7 +140,8 @@ export async function startListeners(request: ListenerRequest): Promise<Listener
   }
 }
 
-async function onFreePort<T>(
+/** Opens a listener; the next free port will do where `search` says so. Raises {@link StartError}. */
+export async function onFreePort<T>(
   what: string,
   wanted: Address,
   options: { readonly search: boolean; open(address: Address): Promise<T> },

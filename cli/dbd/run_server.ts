@@ -5,11 +5,13 @@
  * everything is synced, exit code 0. A second one (at least a second later) ends the process at once with 1. A failed
  * log ends it with 1: what was acknowledged is safe, the rest is not to be trusted.
  */
+import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { formatAddress } from "../../gateways/binary/address.ts";
 import { collectWhenIdle } from "./idle_memory.ts";
 import type { Listeners } from "./listeners.ts";
 import type { ServerSettings } from "./settings.ts";
-import { type StartRequest, startServer } from "./start_server.ts";
+import { StartError } from "./start_error.ts";
+import { oneLine, type StartRequest, startServer } from "./start_server.ts";
 
 /** Signals within this time of the first are the same request. */
 const REPEATED_SIGNAL_MICROSECONDS = 1_000_000;
@@ -26,7 +28,7 @@ export interface ServerWorld extends StartRequest {
 
 /** Runs the server to its end; answers the exit code. Raises a `StartError` or a usage error. */
 export async function runServer(settings: ServerSettings, world: ServerWorld): Promise<number> {
-  const { engine, listeners, encryption, close } = await startServer(settings, world);
+  const { engine, listeners, encryption, failed, close } = await startServer(settings, world);
   for (const line of startLines(listeners, settings, encryption?.startLines)) world.log(line);
   if (encryption !== null) {
     const { reload } = encryption;
@@ -49,25 +51,32 @@ export async function runServer(settings: ServerSettings, world: ServerWorld): P
   const stopCollecting = collectWhenIdle();
   const end = await Promise.race([
     stopped.then((signal) => ({ kind: "signal" as const, signal })),
-    engine.failed.then((error) => ({ kind: "failed" as const, error })),
+    failed.then((error) => ({ kind: "failed" as const, error })),
   ]);
   if (end.kind === "failed") {
-    world.log(
-      `the log cannot be written any more: ${end.error.message}; check the disk, then start the server again`,
-    );
+    world.log(reasonOf(end.error));
     // Nothing that is still to be answered could be answered truthfully.
     return 1;
   }
   world.log(`${end.signal}: stopping`);
   stopCollecting();
-  const failed = engine.failed.then(() => "failed" as const);
+  const hasFailed = failed.then(() => "failed" as const);
   const closing = close(settings.drainMilliseconds).then(() => "closed" as const);
-  if (await Promise.race([closing, failed]) === "failed") {
+  if (await Promise.race([closing, hasFailed]) === "failed") {
     world.log("the log could not be written while stopping; check the disk");
     return 1;
   }
   world.log("stopped");
   return 0;
+}
+
+/** Why the server stops, for people. */
+function reasonOf(error: Error): string {
+  if (error instanceof StartError) return error.message;
+  if (error instanceof DatabaseError && error.code === SQLSTATE.dataCorrupted) {
+    return oneLine(error.hint === undefined ? error.message : `${error.message}. ${error.hint}`);
+  }
+  return `the log cannot be written any more: ${error.message}; check the disk, then start the server again`;
 }
 
 /** What is printed when the server is ready. */

@@ -6,6 +6,7 @@ import { setChecksInput } from "../../engine/base/assert.ts";
 import { DatabaseError } from "../../engine/base/errors.ts";
 import { denoHost } from "../../engine/host/deno_host.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
+import type { MemberSeat } from "../../engine/replication/member_seat.ts";
 import { Engine } from "../../engine/session/engine.ts";
 import type { Features } from "../features/feature_table.ts";
 import { type ServerEncryption, startEncryption } from "./encryption.ts";
@@ -13,6 +14,7 @@ import { openExternalSources } from "./external.ts";
 import { type Listeners, startListeners } from "./listeners.ts";
 import type { ServerSettings } from "./settings.ts";
 import { StartError } from "./start_error.ts";
+import { type StartedMember, startMember } from "./start_member.ts";
 
 /** What a server needs besides its settings. */
 export interface StartRequest {
@@ -28,6 +30,8 @@ export interface StartedServer {
   readonly listeners: Listeners;
   /** null: everything is in clear text. */
   readonly encryption: ServerEncryption | null;
+  /** Resolves with the reason when the server cannot go on; a `StartError`: a member does not fit to its cluster. */
+  readonly failed: Promise<Error>;
   /** Stops accepting, lets running statements finish within the time, and makes everything durable. */
   close(drainMilliseconds: number): Promise<void>;
 }
@@ -36,50 +40,69 @@ export interface StartedServer {
 export async function startServer(settings: ServerSettings, request: StartRequest): Promise<StartedServer> {
   const { features, version } = request;
   if (settings.checksInput) setChecksInput(true);
-  if (settings.cluster !== null) {
-    throw new StartError("Cannot run as a member of a cluster: this build serves a single node only");
-  }
-  const engine = await openEngine(settings, features);
+  const started = await openEngine(settings, request);
+  const { engine } = started;
   let encryption: ServerEncryption | null = null;
   try {
     encryption = await startEncryption(settings, features, (line) => request.log(line));
     const listeners = await startListeners({
       engine,
+      door: started.member?.door ?? null,
       settings,
       features,
       encryption,
       version,
       onInternalError: (error) => request.log(`internal error: ${describe(error)}`),
     });
+    const misfit = started.member?.misfit.then((line) => new StartError(line));
     return {
       engine,
       listeners,
       encryption,
+      failed: misfit === undefined ? engine.failed : Promise.race([engine.failed, misfit]),
       close: async (drainMilliseconds) => {
         encryption?.close();
         await listeners.close(drainMilliseconds);
-        await engine.close();
+        await started.close();
       },
     };
   } catch (error) {
     encryption?.close();
-    await engine.close();
+    await started.close();
     throw error;
   }
 }
 
-async function openEngine(settings: ServerSettings, features: Features): Promise<Engine> {
-  const { dataDirectory } = settings;
+/** The engine, alone or as the state of a member of a cluster. */
+interface OpenedEngine {
+  readonly engine: Engine;
+  readonly member: StartedMember | null;
+  close(): Promise<void>;
+}
+
+async function openEngine(
+  settings: ServerSettings,
+  { features, log }: Pick<StartRequest, "features" | "log">,
+): Promise<OpenedEngine> {
+  const { dataDirectory, cluster } = settings;
   const host = dataDirectory === ":memory:" ? memoryHost() : denoHost();
   const external = await openExternalSources(settings, features, host.clock);
-  try {
-    return await Engine.open({
+  const open = (seat?: MemberSeat) =>
+    Engine.open({
       host,
       directory: dataDirectory,
       blockCacheBytes: settings.blockCacheBytes,
       checkpointLogBytes: settings.checkpointLogBytes,
       ...(external === undefined ? {} : { external }),
+      ...(seat === undefined ? {} : { member: seat }),
     });
+  try {
+    if (cluster === null) {
+      const engine = await open();
+      return { engine, member: null, close: () => engine.close() };
+    }
+    const member = await startMember(settings, cluster, { host, openEngine: open, log });
+    return { engine: member.member.engine, member, close: () => member.close() };
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
     const message = error.message.includes(dataDirectory)

@@ -24,7 +24,9 @@ import { LOG_DIRECTORY, TABLES_DIRECTORY } from "../storage/storage_engine.ts";
 import { type CheckpointOffer, checksumOf, FILE_PIECE_BYTES } from "./checkpoint_donor.ts";
 
 const TRANSFER_DIRECTORY = "transfer";
+/** A flag, and the manifest as a file of number 0. */
 const READY_NAME = "READY";
+const KEEPS_LOG = 1;
 const PIECES_AT_ONCE = 8;
 const REPEAT_MICROSECONDS = 1_000_000;
 const SILENCE_MICROSECONDS = 5_000_000;
@@ -81,8 +83,11 @@ export class CheckpointTransfer {
     return { op: this.op, bytes: this.#bytes, totalBytes: this.#totalBytes };
   }
 
-  /** Resolves with true when everything is there and durable, with false when the donor does not go on. */
-  async run(): Promise<boolean> {
+  /**
+   * Resolves with true when everything is there and durable, with false when the donor does not go on. `keepsLog` is
+   * asked last, with the machine's state: whether what the own log has above the checkpoint continues it.
+   */
+  async run(keepsLog: (state: Uint8Array) => boolean = () => false): Promise<boolean> {
     const { host, offer } = this.#options;
     const { disk } = host;
     removeTransfer(disk, this.#options.directory);
@@ -95,7 +100,11 @@ export class CheckpointTransfer {
     this.#goOn();
     if (!await this.#done.promise) return false;
     disk.syncDirectory(joinPath(this.#folder, TABLES_DIRECTORY));
-    writeWholeFile(disk, joinPath(this.#folder, READY_NAME), offer.manifest);
+    const state = readWholeFile(disk, joinPath(this.#folder, offer.files[0]?.name ?? ""));
+    const ready = new Uint8Array(1 + offer.manifest.length);
+    ready[0] = keepsLog(state) ? KEEPS_LOG : 0;
+    ready.set(offer.manifest, 1);
+    writeWholeFile(disk, joinPath(this.#folder, READY_NAME), ready);
     return true;
   }
 
@@ -219,7 +228,8 @@ export function installTransfer(disk: Disk, directory: string): boolean {
   const folder = joinPath(directory, TRANSFER_DIRECTORY);
   const readyPath = joinPath(folder, READY_NAME);
   if (!disk.exists(readyPath)) return false;
-  const manifest = decodeManifest(readWholeFile(disk, readyPath), 0, readyPath);
+  const ready = readWholeFile(disk, readyPath);
+  const manifest = decodeManifest(ready.subarray(1), 0, readyPath);
   disk.createDirectory(joinPath(directory, TABLES_DIRECTORY));
   for (const part of ["", TABLES_DIRECTORY]) {
     for (const name of disk.list(joinPath(folder, part))) {
@@ -232,8 +242,8 @@ export function installTransfer(disk: Disk, directory: string): boolean {
   if (before?.op !== manifest.op) {
     writeManifest(disk, directory, { ...manifest, number: (before?.number ?? 0) + 1 });
   }
-  // The log begins anew behind the checkpoint.
-  Log.remove(disk, joinPath(directory, LOG_DIRECTORY));
+  // Else the log begins anew behind the checkpoint.
+  if (ready[0] !== KEEPS_LOG) Log.remove(disk, joinPath(directory, LOG_DIRECTORY));
   disk.remove(readyPath);
   disk.syncDirectory(directoryOf(readyPath));
   return true;

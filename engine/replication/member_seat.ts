@@ -11,6 +11,8 @@ export interface MemberSeat {
   readonly replayTo: number;
   /** The view that the member is in. */
   readonly viewNumber: number;
+  /** Whether what a primary reads now may be answered: no other member can be the primary of a later view. */
+  readonly canRead: boolean;
   /** The engine has appended entries and applied them; called at most once in each turn. */
   appended(): void;
 }

@@ -3,6 +3,7 @@
  *
  * Every message names its sender and the sender's view; `start_view_change` names the view that the sender wants.
  */
+import type { FileProof } from "../storage/manifest.ts";
 import type { EntryHeader, ReplicatedEntry, Slot } from "./entry_header.ts";
 
 interface Sent {
@@ -140,7 +141,45 @@ export interface RecoveryResponse extends Sent {
   readonly op: number | null;
 }
 
-/** Any message. */
+/** Asks for the files of a checkpoint at the op or above. */
+export interface RequestCheckpoint extends Sent {
+  readonly kind: "request_checkpoint";
+  readonly op: number;
+}
+
+/** The files of the sender's checkpoint: the state first, then those of the tables, with their folder. */
+export interface CheckpointFiles extends Sent {
+  readonly kind: "checkpoint_files";
+  readonly op: number;
+  /** As a file of number 0. */
+  readonly manifest: Uint8Array;
+  readonly files: readonly FileProof[];
+}
+
+/** Asks for a piece of a file of the checkpoint of the op. */
+export interface RequestFile extends Sent {
+  readonly kind: "request_file";
+  readonly op: number;
+  readonly name: string;
+  readonly offset: number;
+}
+
+/** The answer; without bytes where the sender does not give that checkpoint any more. */
+export interface FilePiece extends Sent {
+  readonly kind: "file_piece";
+  readonly op: number;
+  readonly name: string;
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+/** What moves checkpoints; a replica takes no part in it. */
+export type TransferMessage = RequestCheckpoint | CheckpointFiles | RequestFile | FilePiece;
+
+/** Anything that members send each other. */
+export type PeerMessage = Message | TransferMessage;
+
+/** A message of the protocol. */
 export type Message =
   | Prepare
   | PrepareOk
@@ -156,3 +195,16 @@ export type Message =
   | OfferCheckpoint
   | Recovery
   | RecoveryResponse;
+
+/** Whether a message moves a checkpoint. */
+export function isTransfer(message: PeerMessage): message is TransferMessage {
+  switch (message.kind) {
+    case "request_checkpoint":
+    case "checkpoint_files":
+    case "request_file":
+    case "file_piece":
+      return true;
+    default:
+      return false;
+  }
+}

@@ -6,7 +6,7 @@
  * of any kind raises XX001, and a decoded message encodes to the same bytes.
  */
 import { unreachable } from "../base/assert.ts";
-import { ByteReader, ByteWriter } from "../base/bytes.ts";
+import { ByteReader, ByteWriter, decodeUtf8, encodeUtf8 } from "../base/bytes.ts";
 import { crc32c } from "../base/checksum.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { ReplicatedEntry, Slot } from "./entry_header.ts";
@@ -18,7 +18,7 @@ import {
   writeHeader,
   writeHeaders,
 } from "./header_codec.ts";
-import type { Message, RepairedEntry, WantedEntry } from "./message.ts";
+import type { PeerMessage, RepairedEntry, WantedEntry } from "./message.ts";
 
 /** Bytes of the length before a frame. */
 export const FRAME_LENGTH_BYTES = 4;
@@ -28,7 +28,7 @@ export const MAX_MESSAGE_BYTES = LIMITS.maximumEntryBytes + 1024 * 1024;
 const CHECKSUM_BYTES = 4;
 const HEAD_BYTES = CHECKSUM_BYTES + 13;
 
-const KINDS: readonly Message["kind"][] = [
+const KINDS: readonly PeerMessage["kind"][] = [
   "prepare",
   "prepare_ok",
   "commit",
@@ -43,6 +43,10 @@ const KINDS: readonly Message["kind"][] = [
   "checkpoint",
   "recovery",
   "recovery_response",
+  "request_checkpoint",
+  "checkpoint_files",
+  "request_file",
+  "file_piece",
 ];
 
 const SLOT_KINDS: readonly Slot["kind"][] = ["present", "missing", "unreadable", "absent"];
@@ -50,11 +54,11 @@ const SLOT_KINDS: readonly Slot["kind"][] = ["present", "missing", "unreadable",
 /** A message and the group that it belongs to. */
 export interface GroupMessage {
   readonly group: number;
-  readonly message: Message;
+  readonly message: PeerMessage;
 }
 
 /** The frame of a message, its length in front. */
-export function encodeMessage(group: number, message: Message): Uint8Array {
+export function encodeMessage(group: number, message: PeerMessage): Uint8Array {
   const writer = new ByteWriter(256);
   writer.writeU32(0);
   writer.writeU32(0);
@@ -91,7 +95,7 @@ export function decodeMessage(frame: Uint8Array): GroupMessage {
   return { group, message };
 }
 
-function writeBody(writer: ByteWriter, message: Message): void {
+function writeBody(writer: ByteWriter, message: PeerMessage): void {
   switch (message.kind) {
     case "prepare":
       writer.writeVarint(message.previousOp);
@@ -154,12 +158,35 @@ function writeBody(writer: ByteWriter, message: Message): void {
     case "recovery_response":
       writer.writeVarint(message.nonce);
       return writer.writeVarint(message.op === null ? 0 : message.op + 1);
+    case "request_checkpoint":
+      return writer.writeVarint(message.op);
+    case "checkpoint_files":
+      writer.writeVarint(message.op);
+      writer.writeSizedBytes(message.manifest);
+      writer.writeVarint(message.files.length);
+      for (const { name, size, checksum } of message.files) {
+        writer.writeSizedBytes(encodeUtf8(name));
+        writer.writeVarint(size);
+        writer.writeU32(checksum);
+      }
+      return;
+    case "request_file":
+    case "file_piece":
+      writer.writeVarint(message.op);
+      writer.writeSizedBytes(encodeUtf8(message.name));
+      writer.writeVarint(message.offset);
+      if (message.kind === "file_piece") writer.writeSizedBytes(message.bytes);
+      return;
     default:
       unreachable(message);
   }
 }
 
-function readBody(reader: ByteReader, kind: Message["kind"], sent: { from: number; view: number }): Message {
+function readBody(
+  reader: ByteReader,
+  kind: PeerMessage["kind"],
+  sent: { from: number; view: number },
+): PeerMessage {
   switch (kind) {
     case "prepare": {
       const previousOp = reader.readVarint();
@@ -236,6 +263,23 @@ function readBody(reader: ByteReader, kind: Message["kind"], sent: { from: numbe
       const next = reader.readVarint();
       return { kind, ...sent, nonce, op: next === 0 ? null : next - 1 };
     }
+    case "request_checkpoint":
+      return { kind, ...sent, op: reader.readVarint() };
+    case "checkpoint_files": {
+      const op = reader.readVarint();
+      const manifest = reader.readSizedBytes();
+      const files = readList(reader, () => {
+        const name = readFileName(reader);
+        return { name, size: reader.readVarint(), checksum: reader.readU32() };
+      });
+      return { kind, ...sent, op, manifest, files };
+    }
+    case "request_file":
+    case "file_piece": {
+      const file = { op: reader.readVarint(), name: readFileName(reader), offset: reader.readVarint() };
+      if (kind === "request_file") return { kind, ...sent, ...file };
+      return { kind, ...sent, ...file, bytes: reader.readSizedBytes() };
+    }
     default:
       unreachable(kind);
   }
@@ -300,4 +344,11 @@ function readTruth(reader: ByteReader): boolean {
   const byte = reader.readU8();
   if (byte > 1) throw corruptedReplication(`truth value ${byte}`);
   return byte === 1;
+}
+
+/** A name of a file in a data directory, which no other member may choose to lie elsewhere. */
+function readFileName(reader: ByteReader): string {
+  const name = decodeUtf8(reader.readSizedBytes());
+  if (!/^(tables\/)?[0-9a-z][0-9a-z._-]*$/.test(name)) throw corruptedReplication(`a file called "${name}"`);
+  return name;
 }

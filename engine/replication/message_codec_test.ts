@@ -2,7 +2,7 @@
 import { deepStrictEqual, ok, strictEqual, throws } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import type { EntryHeader } from "./entry_header.ts";
-import type { Message } from "./message.ts";
+import type { PeerMessage } from "./message.ts";
 import { decodeMessage, encodeMessage, FRAME_LENGTH_BYTES } from "./message_codec.ts";
 
 const sent = { from: 2, view: 7 };
@@ -10,7 +10,7 @@ const whole: EntryHeader = { op: 300, view: 6, digest: 0xfedc_ba98_7654_3210n, p
 const named: EntryHeader = { op: 301, view: null, digest: 2n, previousDigest: null };
 const entry = { header: whole, payload: Uint8Array.of(1, 2, 3) };
 
-const MESSAGES: readonly Message[] = [
+const MESSAGES: readonly PeerMessage[] = [
   {
     kind: "prepare",
     ...sent,
@@ -46,6 +46,20 @@ const MESSAGES: readonly Message[] = [
   { kind: "hand_over", ...sent, releasedView: 6 },
   { kind: "request_vote", ...sent, round: 77 },
   { kind: "checkpoint", ...sent, oldestOp: 200, op: 300, digest: 5n },
+  { kind: "request_checkpoint", ...sent, op: 300 },
+  {
+    kind: "checkpoint_files",
+    ...sent,
+    op: 300,
+    manifest: new Uint8Array([1, 2]),
+    files: [{ name: "state-12", size: 3, checksum: 0xffff_fff0 }, {
+      name: "tables/1.seg",
+      size: 2 ** 40,
+      checksum: 0,
+    }],
+  },
+  { kind: "request_file", ...sent, op: 300, name: "tables/1.seg", offset: 2 ** 33 },
+  { kind: "file_piece", ...sent, op: 300, name: "tables/1.seg", offset: 0, bytes: new Uint8Array([9]) },
   { kind: "recovery", ...sent, nonce: 2 ** 32 - 1 },
   { kind: "recovery_response", ...sent, nonce: 1, op: 0 },
   { kind: "recovery_response", ...sent, nonce: 1, op: null },

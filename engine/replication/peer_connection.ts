@@ -12,7 +12,7 @@
 import { assert } from "../base/assert.ts";
 import type { NetworkConnection } from "../host/network.ts";
 import { corruptedReplication } from "./header_codec.ts";
-import type { Message } from "./message.ts";
+import type { PeerMessage } from "./message.ts";
 import { decodeMessage, encodeMessage, FRAME_LENGTH_BYTES, MAX_MESSAGE_BYTES } from "./message_codec.ts";
 import type { PeerInput } from "./peer_input.ts";
 
@@ -34,7 +34,7 @@ type Lane = "entries" | "other";
 
 /** What a connection reports to its owner. */
 export interface PeerConnectionListener {
-  onMessage(message: Message): void;
+  onMessage(message: PeerMessage): void;
   /** Called once. `reason`: null when one of the two has closed it. */
   onClose(reason: string | null): void;
 }
@@ -103,7 +103,7 @@ export class PeerConnection {
   }
 
   /** Sends a message when there is room for it. */
-  send(message: Message): void {
+  send(message: PeerMessage): void {
     if (this.#isClosed) return;
     if (this.#queuedBytes > MAX_QUEUED_BYTES) {
       this.counters.droppedMessages++;

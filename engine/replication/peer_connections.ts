@@ -11,7 +11,7 @@ import { assert } from "../base/assert.ts";
 import { equalBytes } from "../base/bytes.ts";
 import type { Host, TimerId } from "../host/host.ts";
 import type { Network, NetworkAddress, NetworkConnection } from "../host/network.ts";
-import type { Message } from "./message.ts";
+import type { PeerMessage } from "./message.ts";
 import { PeerConnection } from "./peer_connection.ts";
 import { type Handshake, PeerMisfit, shakeHands } from "./peer_handshake.ts";
 import { PEER_ID_BYTES, PEER_NONCE_BYTES, PEER_VERSION, type PeerHello } from "./peer_hello.ts";
@@ -114,7 +114,7 @@ export class PeerConnections implements MessageBus {
   readonly #lines = new Map<string, number>();
   readonly #handshakes = new Set<NetworkConnection>();
   #knowledge: PeerKnowledge;
-  #listener: ((message: Message) => void) | null = null;
+  #listener: ((message: PeerMessage) => void) | null = null;
   #changeListeners: (() => void)[] = [];
   #hasFit = false;
   #graceTimer: TimerId | null = null;
@@ -157,12 +157,12 @@ export class PeerConnections implements MessageBus {
     else void this.#shake(connection, { received, dialed: null });
   }
 
-  send(to: number, message: Message): void {
+  send(to: number, message: PeerMessage): void {
     this.#peers.get(to)?.connection?.send(message);
   }
 
   /** Takes what other members send, from now on; what has come before is lost. */
-  onMessage(listener: (message: Message) => void): void {
+  onMessage(listener: (message: PeerMessage) => void): void {
     this.#listener = listener;
   }
 

@@ -111,12 +111,12 @@ export class ReplicaCore {
 
   /**
    * Applies what is committed. A primary's state is that of its whole log: it applies what its view began with, and
-   * its own entries when it makes them.
+   * then makes its entries itself, which may be committed before it has applied all of a large one.
    */
   apply(): void {
     const { state } = this.ports;
     const last = this.isPrimary ? this.log.lastOp : Math.min(this.commit, this.log.lastOp);
-    while (!state.isBusy && state.appliedOp < last) {
+    while (!this.isReady && !state.isBusy && state.appliedOp < last) {
       if (!this.#applyNext()) return;
     }
     if (state.isBusy) return;

@@ -341,6 +341,7 @@ export class Engine implements SessionEngine, SeatedEngine {
 
   /** The newest op among the last writes to these tables, if it is not durable yet; else 0. */
   visibleAt(tableIds: readonly number[]): OpNumber {
+    if (this.#isServing && this.#seat?.canRead === false) return this.#readBarrier();
     const durable = this.durableOp;
     if (this.machine.lastOp === durable) return 0 as OpNumber;
     let newest = 0;
@@ -350,6 +351,19 @@ export class Engine implements SessionEngine, SeatedEngine {
       if (modified > newest) newest = modified;
     }
     return (newest > durable ? newest : 0) as OpNumber;
+  }
+
+  /**
+   * The op whose commit proves that what was read just now is not stale: an entry without effects. It is for a primary
+   * that has no lease.
+   */
+  #readBarrier(): OpNumber {
+    const { machine, manager } = this.#state;
+    // The entry that is on its way is appended after the read.
+    if (manager.isCommitting) return (machine.lastOp + 1) as OpNumber;
+    const op = machine.commit({ timestamp: this.now(), client: null, effects: [] });
+    this.afterCommit(op);
+    return op;
   }
 
   /** Parses a text of statements; raises 42601 and the like. */

@@ -16,6 +16,7 @@ class Seat implements MemberSeat {
   readonly horizon = new Horizon(0);
   replayTo = 0;
   viewNumber = 3;
+  canRead = true;
   announced = 0;
 
   appended(): void {
@@ -128,6 +129,22 @@ Deno.test("A primary's answers wait for the commit number, also those of reads",
   seat.horizon.advance(op);
   await answered;
   strictEqual((await run(reader, "SELECT * FROM t")).op, 0);
+  await engine.close();
+});
+
+Deno.test("What a primary without a lease reads is answered when an entry behind it is committed", async () => {
+  const { engine, seat } = await Member.primary();
+  const session = engine.openSession();
+  const { op } = await run(session, "CREATE TABLE t (id int PRIMARY KEY)");
+  seat.horizon.advance(op);
+  seat.canRead = false;
+  for (const [sql, at] of [["SELECT * FROM t", 1], ["SELECT * FROM t WHERE id = 1", 2]] as const) {
+    strictEqual((await run(session, sql)).op, op + at);
+    strictEqual(engine.lastOp, op + at);
+  }
+  seat.canRead = true;
+  seat.horizon.advance(engine.lastOp);
+  strictEqual((await run(session, "SELECT * FROM t")).op, 0);
   await engine.close();
 });
 

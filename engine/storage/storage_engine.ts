@@ -348,6 +348,11 @@ export class StorageEngine {
     return this.#appliedBytes - this.#checkpointMark >= this.#checkpointLogBytes && !this.#isPaused;
   }
 
+  /** The manifest of the last finished checkpoint. */
+  get manifest(): Manifest | null {
+    return this.#manifest;
+  }
+
   /** Op of the last finished checkpoint; 0 when there is none. */
   get checkpointOp(): OpNumber {
     return this.#manifest?.op ?? opNumber(0);

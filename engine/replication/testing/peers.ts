@@ -2,14 +2,14 @@
 import { denoHost } from "../../host/deno_host.ts";
 import { denoNetwork } from "../../host/deno_network.ts";
 import type { NetworkAddress, NetworkListener } from "../../host/network.ts";
-import type { Message } from "../message.ts";
+import type { PeerMessage } from "../message.ts";
 import { PeerConnections, type PeerConnectionsOptions } from "../peer_connections.ts";
 
 /** A member, what it has logged, and what has come to it. */
 export interface TestPeer {
   readonly peers: PeerConnections;
   readonly lines: string[];
-  readonly messages: Message[];
+  readonly messages: PeerMessage[];
   /** Why it had to stop. */
   readonly misfits: string[];
   close(): void;
@@ -31,7 +31,7 @@ export function startPeer(
   addresses: readonly NetworkAddress[],
   options: Partial<PeerConnectionsOptions> & { readonly index: number; readonly keepsListener?: boolean },
 ): TestPeer {
-  const lines: string[] = [], misfits: string[] = [], messages: Message[] = [];
+  const lines: string[] = [], misfits: string[] = [], messages: PeerMessage[] = [];
   const peers = new PeerConnections({
     host: denoHost(),
     network,

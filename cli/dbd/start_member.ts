@@ -1,0 +1,170 @@
+/**
+ * Starts a member of a cluster: the address that others dial, the other members, the superblock, and the engine as the
+ * state of the group's log.
+ *
+ * Nothing is written before the members have found that they fit together.
+ */
+import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
+import { joinPath } from "../../engine/host/disk.ts";
+import type { Host } from "../../engine/host/host.ts";
+import { denoNetwork } from "../../engine/host/deno_network.ts";
+import { installTransfer } from "../../engine/replication/checkpoint_transfer.ts";
+import { configurationHash, formCluster, requireIdentity } from "../../engine/replication/formation.ts";
+import { Member, SuperblockReports } from "../../engine/replication/member.ts";
+import type { MemberSeat } from "../../engine/replication/member_seat.ts";
+import { PeerConnections } from "../../engine/replication/peer_connections.ts";
+import { Superblock } from "../../engine/replication/superblock.ts";
+import type { Engine } from "../../engine/session/engine.ts";
+import { readManifest } from "../../engine/storage/manifest.ts";
+import { listLogFiles } from "../../engine/storage/log_files.ts";
+import { LOG_DIRECTORY } from "../../engine/storage/storage_engine.ts";
+import { MemberDoor } from "../../gateways/binary/member_door.ts";
+import { refuseClient } from "../../gateways/binary/server.ts";
+import { onFreePort } from "./listeners.ts";
+import type { ClusterSettings, ServerSettings } from "./settings.ts";
+import { StartError } from "./start_error.ts";
+
+/** What a member needs besides its settings. */
+export interface MemberRequest {
+  readonly host: Host;
+  openEngine(seat: MemberSeat): Promise<Engine>;
+  log(line: string): void;
+}
+
+/** A member that runs. */
+export interface StartedMember {
+  readonly member: Member<Engine>;
+  readonly peers: PeerConnections;
+  readonly door: MemberDoor;
+  /** Resolves with one line when the member must stop, because it does not fit to the others. */
+  readonly misfit: Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Starts a member. Raises {@link StartError}. */
+export async function startMember(
+  settings: ServerSettings,
+  cluster: ClusterSettings,
+  { host, openEngine, log }: MemberRequest,
+): Promise<StartedMember> {
+  const { dataDirectory } = settings;
+  const reports = new SuperblockReports();
+  const hash = configurationHash(settings);
+  let superblock = openSuperblock(host, dataDirectory, reports);
+  const { index, peers: addresses } = cluster;
+  if (superblock !== null) {
+    try {
+      requireIdentity(superblock.identity, { index, memberCount: addresses.length, configurationHash: hash });
+    } catch (error) {
+      await superblock.close();
+      throw error;
+    }
+  }
+  const misfit = Promise.withResolvers<string>();
+  const peers = new PeerConnections({
+    host,
+    network: denoNetwork(),
+    index,
+    addresses,
+    configurationHash: hash,
+    token: settings.token,
+    knowledge: {
+      clusterId: superblock?.identity.clusterId ?? null,
+      hasLog: superblock !== null && hasLog(host, dataDirectory, superblock),
+    },
+    log,
+    onMisfit: ({ message }) => misfit.resolve(message),
+  });
+  const door = await onFreePort("members of the cluster and the binary protocol", settings.listenAddress, {
+    search: false,
+    open: (address) =>
+      MemberDoor.open(
+        address,
+        (connection, received) => peers.accept(connection, received),
+        (socket) => refuseClient(socket, starting()),
+      ),
+  });
+  let isStarted = false;
+  try {
+    peers.start();
+    const stopped = misfit.promise.then((line) => Promise.reject(new StartError(line)));
+    // Later on the program looks at it.
+    stopped.catch(() => {});
+    if (superblock === null || !peers.knowledge.hasLog) {
+      const formation = await formCluster({
+        host,
+        peers,
+        configurationHash: hash,
+        create: (identity) => {
+          host.disk.createDirectory(dataDirectory);
+          superblock = Superblock.create(host.disk, dataDirectory, identity, reports);
+        },
+        log,
+      }, stopped);
+      if (formation.kind === "replaced") {
+        throw new StartError(
+          `Cannot take the place of member ${index}: data directory "${dataDirectory}" is empty, and the cluster has begun`,
+        );
+      }
+    }
+    if (superblock === null) throw new Error("a cluster that is formed has superblocks");
+    installTransfer(host.disk, dataDirectory);
+    const member = await Member.start({
+      host,
+      superblock,
+      reports,
+      peers,
+      directory: dataDirectory,
+      usesReadLease: cluster.usesReadLease,
+      openEngine,
+    });
+    peers.knowledge = { clusterId: superblock.identity.clusterId, hasLog: true };
+    isStarted = true;
+    return {
+      member,
+      peers,
+      door,
+      misfit: misfit.promise,
+      close: async () => {
+        await member.close();
+        await door.close();
+      },
+    };
+  } finally {
+    if (!isStarted) {
+      peers.close();
+      await door.close();
+      await superblock?.close();
+    }
+  }
+}
+
+/** The superblock of a member's directory, null in an empty one. */
+function openSuperblock(host: Host, directory: string, reports: SuperblockReports): Superblock | null {
+  const superblock = Superblock.open(host.disk, directory, reports);
+  if (superblock !== null) return superblock;
+  if (Superblock.exists(host.disk, directory)) {
+    throw new StartError(
+      `Cannot open data directory "${directory}": both copies of the superblock are damaged. Empty the directory: the ` +
+        "member fetches everything from the others",
+    );
+  }
+  const isSingle = readManifest(host.disk, directory).manifest !== null ||
+    listLogFiles(host.disk, joinPath(directory, LOG_DIRECTORY)).length > 0;
+  if (!isSingle) return null;
+  throw new StartError(
+    `Cannot run as a member of a cluster: data directory "${directory}" is that of a single server. Give each member an ` +
+      "empty directory, and load a dump into the cluster",
+  );
+}
+
+function hasLog(host: Host, directory: string, superblock: Superblock): boolean {
+  return superblock.read().view > 0 || readManifest(host.disk, directory).manifest !== null ||
+    listLogFiles(host.disk, joinPath(directory, LOG_DIRECTORY)).length > 0;
+}
+
+function starting(): DatabaseError {
+  return new DatabaseError(SQLSTATE.cannotConnectNow, "the database system is starting up", {
+    hint: "The members of the cluster are finding each other.",
+  });
+}

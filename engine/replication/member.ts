@@ -1,0 +1,373 @@
+/**
+ * A member of a group as it runs: the replica, with its log, its superblock, the engine's state and its peers.
+ *
+ * The replica decides, synchronously; this file brings it what happens (messages, ticks, syncs, appended entries) and
+ * carries out what takes time: an entry that is applied in steps, and a state that is built again, for which the
+ * engine is opened anew. Meanwhile the replica hears nothing, as if messages were lost.
+ *
+ * It is the engine's commit horizon: answers leave when what they depend on is committed, and, where the read lease
+ * has run out, when a quorum has confirmed that there is no later view.
+ */
+import { assert } from "../base/assert.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { Host, TimerId } from "../host/host.ts";
+import { Horizon } from "../storage/commit_horizon.ts";
+import type { Log } from "../storage/log.ts";
+import type { Manifest } from "../storage/manifest.ts";
+import { EMPTY_LOG, type EntryHeader, type ReplicatedEntry } from "./entry_header.ts";
+import { MemberLog } from "./member_log.ts";
+import type { MemberSeat, SeatedEngine } from "./member_seat.ts";
+import { MemberTransfer, type TransferOwner } from "./member_transfer.ts";
+import { isTransfer, type PeerMessage } from "./message.ts";
+import type { CheckpointName, MessageBus, ReplicatedState } from "./ports.ts";
+import { Replica } from "./replica.ts";
+import type { Superblock, SuperblockListener } from "./superblock.ts";
+import { TICK_MILLISECONDS } from "./timeouts.ts";
+
+/** The engine of a member, with what it is closed by. */
+export interface MemberEngine extends SeatedEngine {
+  /** Its log is another one after each `reopen`. */
+  readonly storage: { readonly log: Log; readonly manifest: Manifest | null };
+  close(): Promise<void>;
+}
+
+/** The other members. */
+export interface Peers extends MessageBus {
+  /** Takes what they send. */
+  onMessage(listener: (message: PeerMessage) => void): void;
+  send(to: number, message: PeerMessage): void;
+  /** Ends all connections. */
+  close(): void;
+}
+
+/** How to start a member. */
+export interface MemberOptions<E extends MemberEngine> {
+  readonly host: Host;
+  readonly superblock: Superblock;
+  readonly reports: SuperblockReports;
+  readonly peers: Peers;
+  readonly directory: string;
+  /** Whether the primary may read under a lease. */
+  readonly usesReadLease: boolean;
+  openEngine(seat: MemberSeat): Promise<E>;
+}
+
+/** Forwards what a superblock reports to a member that is made after it. */
+export class SuperblockReports implements SuperblockListener {
+  target: SuperblockListener | null = null;
+
+  onSuperblockDurable(): void {
+    this.target?.onSuperblockDurable();
+  }
+
+  onSuperblockFailed(error: unknown): void {
+    this.target?.onSuperblockFailed(error);
+  }
+}
+
+/** See the head of the file. */
+export class Member<E extends MemberEngine>
+  implements ReplicatedState, MemberSeat, SuperblockListener, TransferOwner {
+  /** Resolves with the reason when the member cannot go on and must stop. */
+  readonly failed: Promise<DatabaseError>;
+  readonly horizon: Horizon;
+  readonly #options: MemberOptions<E>;
+  readonly #announceFailure: (error: DatabaseError) => void;
+  #engine: E | null = null;
+  #log: MemberLog | null = null;
+  #transfer: MemberTransfer | null = null;
+  #replica: Replica | null = null;
+  /** What the state is busy with; null: nothing. */
+  #work: object | null = null;
+  /** The entry that is applied in steps. */
+  #applying: EntryHeader | null = null;
+  #isRebuilding = false;
+  #isServing = false;
+  #isClosed = false;
+  #timer: TimerId | null = null;
+  #forgetLog: () => void = () => {};
+  #replayTo: number;
+
+  private constructor(options: MemberOptions<E>) {
+    this.#options = options;
+    this.#replayTo = options.superblock.read().commit;
+    this.horizon = new Horizon(this.#replayTo);
+    const { promise, resolve } = Promise.withResolvers<DatabaseError>();
+    this.failed = promise;
+    this.#announceFailure = resolve;
+  }
+
+  /** Opens the engine at what is known to be committed, and joins the group. */
+  static async start<E extends MemberEngine>(options: MemberOptions<E>): Promise<Member<E>> {
+    const member = new Member(options);
+    member.#engine = await options.openEngine(member);
+    options.reports.target = member;
+    member.#join();
+    return member;
+  }
+
+  /** The engine, whose state is the member's. */
+  get engine(): E {
+    assert(this.#engine !== null, "the member has started");
+    return this.#engine;
+  }
+
+  /** The replica, for what people are shown of it. */
+  get replica(): Replica {
+    assert(this.#replica !== null, "the member has started");
+    return this.#replica;
+  }
+
+  /** Whether clients are served here. */
+  get isServing(): boolean {
+    return this.#isServing;
+  }
+
+  // --- what the engine asks ---
+
+  get replayTo(): number {
+    return this.#replayTo;
+  }
+
+  get viewNumber(): number {
+    return this.#replica?.view ?? this.#options.superblock.read().view;
+  }
+
+  get canRead(): boolean {
+    return this.#replica?.canRead ?? false;
+  }
+
+  appended(): void {
+    this.#hear((replica) => {
+      if (replica.isReady) replica.onAppended();
+    });
+  }
+
+  // --- what the replica asks ---
+
+  get isBusy(): boolean {
+    return this.#work !== null;
+  }
+
+  get appliedOp(): number {
+    return this.#isRebuilding ? 0 : this.#applying?.op ?? this.engine.appliedOp;
+  }
+
+  get appliedDigest(): bigint {
+    return this.#isRebuilding ? EMPTY_LOG.digest : this.#applying?.digest ?? this.engine.appliedDigest;
+  }
+
+  apply({ header, payload }: ReplicatedEntry): void {
+    const applying = this.engine.applyEntry(header.op, payload);
+    if (applying === null) return this.#checkDigest(header);
+    this.#applying = header;
+    this.#workUntil(applying, () => {
+      this.#applying = null;
+      this.#checkDigest(header);
+    });
+  }
+
+  rebuild(op: number): void {
+    this.#workUntil(this.#openAgain(op), () => {
+      this.#isRebuilding = false;
+    });
+  }
+
+  roleChanged(isPrimary: boolean): void {
+    if (isPrimary) this.engine.storage.log.view = this.replica.view;
+    else this.#stopServing();
+  }
+
+  committed(): void {
+    // Answers leave when the replica is through with what it does: see `#hear`.
+  }
+
+  // --- checkpoints of others ---
+
+  get index(): number {
+    return this.#options.superblock.identity.index;
+  }
+
+  get view(): number {
+    return this.replica.view;
+  }
+
+  get manifest(): Manifest | null {
+    return this.#isRebuilding ? null : this.engine.storage.manifest;
+  }
+
+  continuesLog({ op, digest }: CheckpointName): boolean {
+    const log = this.#log;
+    if (log === null || log.lastOp <= op) return true;
+    const [at, next] = [log.slot(op), log.slot(op + 1)];
+    if (at.kind === "present") return at.header.digest === digest;
+    return next.kind === "present" && next.header.previousDigest === digest;
+  }
+
+  replaceState({ op }: CheckpointName, replace: () => void): Promise<void> {
+    const replaced = this.#openAgain(op, replace);
+    this.#work = replaced;
+    return replaced;
+  }
+
+  onTransferred({ op, digest }: CheckpointName): void {
+    this.#work = null;
+    this.#isRebuilding = false;
+    this.#hear((replica) => replica.onStateTransferred(op, digest));
+  }
+
+  onTransferFailed(): void {
+    this.#hear((replica) => replica.onStateTransferFailed());
+  }
+
+  onError(error: unknown): void {
+    this.#stop(error);
+  }
+
+  // --- the process ---
+
+  #join(): void {
+    const { host, superblock, peers, directory, usesReadLease } = this.#options;
+    const log = this.#log = new MemberLog(this.engine.storage.log);
+    this.#listenToLog();
+    const transfer = this.#transfer = new MemberTransfer(
+      host,
+      directory,
+      (to, message) => peers.send(to, message),
+      this,
+    );
+    const { index, memberCount } = superblock.identity;
+    this.#replica = new Replica({
+      identity: { index, memberCount },
+      log,
+      superblock: {
+        // A checkpoint is installed only of what is committed.
+        read: () => {
+          const state = superblock.read();
+          const commit = Math.max(state.commit, this.engine.appliedOp);
+          return { ...state, commit, suffix: state.suffix.filter(({ op }) => op > commit) };
+        },
+        write: (state) => superblock.write(state),
+      },
+      state: this,
+      bus: peers,
+      transfer,
+      readLease: usesReadLease,
+      now: () => host.clock.monotonic() / 1000,
+      wallNow: () => host.clock.now() / 1000,
+      random: (bound) => {
+        const bytes = new Uint8Array(4);
+        host.random.fill(bytes);
+        return new DataView(bytes.buffer).getUint32(0) % bound;
+      },
+    });
+    peers.onMessage((message) => {
+      if (isTransfer(message)) transfer.onMessage(message);
+      else this.#hear((replica) => replica.onMessage(message));
+    });
+    this.#tick();
+  }
+
+  #listenToLog(): void {
+    this.#forgetLog();
+    this.#forgetLog = this.engine.storage.log.onDurable(() => this.#hear((replica) => replica.onDurable()));
+  }
+
+  #tick(): void {
+    if (this.#isClosed) return;
+    this.#timer = this.#options.host.timers.setTimer(TICK_MILLISECONDS * 1000, () => this.#tick());
+    this.#hear((replica) => replica.onTick());
+    this.#transfer?.onTick();
+  }
+
+  /** Brings something to the replica, and carries on with what has become possible by it. */
+  #hear(bring: (replica: Replica) => void): void {
+    const replica = this.#replica;
+    if (replica === null || this.#isRebuilding || this.#isClosed) return;
+    try {
+      bring(replica);
+      if (this.#isRebuilding) return;
+      this.horizon.advance(replica.commit);
+      if (!replica.canServe || this.#isServing) return;
+      this.#isServing = true;
+      this.engine.startServing();
+    } catch (error) {
+      this.#stop(error);
+    }
+  }
+
+  #stopServing(): void {
+    if (!this.#isServing) return;
+    this.#isServing = false;
+    this.engine.stopServing();
+  }
+
+  /** The state is busy until then, unless something else comes first. */
+  #workUntil(end: Promise<void>, finish: () => void): void {
+    const work = this.#work = {};
+    end.then(() => {
+      if (this.#work !== work) return;
+      this.#work = null;
+      finish();
+      this.#hear((replica) => replica.onApplied());
+    }).catch((error) => this.#stop(error));
+  }
+
+  #checkDigest({ op, digest }: EntryHeader): void {
+    if (this.engine.appliedDigest === digest) return;
+    throw new DatabaseError(
+      SQLSTATE.dataCorrupted,
+      `the state differs from the group's after op ${op}`,
+      {
+        hint:
+          "Empty the data directory of this member, and start it again: it fetches the state from the others.",
+      },
+    );
+  }
+
+  /** Opens the engine anew, at the op or below; `between`: while nothing is open. */
+  async #openAgain(op: number, between: () => void = () => {}): Promise<void> {
+    this.#applying = null;
+    this.#isRebuilding = true;
+    this.#replayTo = op;
+    this.#forgetLog();
+    await this.engine.abandon();
+    between();
+    await this.engine.reopen();
+    this.#log?.attach(this.engine.storage.log);
+    this.#listenToLog();
+  }
+
+  /** The member cannot go on. */
+  #stop(cause: unknown): void {
+    if (this.#isClosed) return;
+    const error = cause instanceof DatabaseError
+      ? cause
+      : new DatabaseError(SQLSTATE.internalError, `replication failed: ${String(cause)}`, { cause });
+    this.#isClosed = true;
+    this.engine.storage.log.stop(error);
+    this.#announceFailure(error);
+  }
+
+  // --- the superblock ---
+
+  onSuperblockDurable(): void {
+    this.#hear((replica) => replica.onSuperblockDurable());
+  }
+
+  onSuperblockFailed(error: unknown): void {
+    this.#stop(error);
+  }
+
+  /** Leaves the group, and makes everything durable. */
+  async close(): Promise<void> {
+    this.#stopServing();
+    this.#isClosed = true;
+    const { host, superblock, peers } = this.#options;
+    if (this.#timer !== null) host.timers.clearTimer(this.#timer);
+    this.#transfer?.close();
+    peers.close();
+    await this.engine.close();
+    await superblock.close();
+  }
+}

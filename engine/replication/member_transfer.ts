@@ -1,0 +1,176 @@
+/**
+ * Moves checkpoints between members: gives this member's newest one to others, and puts another's in the place of this
+ * member's state. The replica says when.
+ *
+ * Limits: a donor that does not answer the first request for 60 s (it may have to read all of its files first) is given
+ * up.
+ */
+import type { Host } from "../host/host.ts";
+import { assert } from "../base/assert.ts";
+import { digestOfState } from "../state_machine/state_machine.ts";
+import { type Manifest, readProven } from "../storage/manifest.ts";
+import { CheckpointDonor, type CheckpointOffer } from "./checkpoint_donor.ts";
+import { CheckpointTransfer, installTransfer, type TransferProgress } from "./checkpoint_transfer.ts";
+import type { PeerMessage, TransferMessage } from "./message.ts";
+import type { CheckpointName, StateTransfer } from "./ports.ts";
+
+const OFFER_MILLISECONDS = 60_000;
+const REPEAT_MILLISECONDS = 1000;
+
+/** What a transfer needs of its member. */
+export interface TransferOwner {
+  readonly index: number;
+  readonly view: number;
+  /** The manifest of the newest checkpoint. */
+  readonly manifest: Manifest | null;
+  /** Whether what the log has above the checkpoint continues it. */
+  continuesLog(checkpoint: CheckpointName): boolean;
+  /** Runs the function while nothing of the data directory is open, and opens the state anew. */
+  replaceState(checkpoint: CheckpointName, replace: () => void): Promise<void>;
+  /** The checkpoint is the state now. */
+  onTransferred(checkpoint: CheckpointName): void;
+  onTransferFailed(): void;
+  onError(error: unknown): void;
+}
+
+interface Fetching {
+  readonly from: number;
+  readonly wanted: CheckpointName;
+  transfer: CheckpointTransfer | null;
+  readonly since: number;
+  askedAt: number;
+}
+
+/** See the head of the file. */
+export class MemberTransfer implements StateTransfer {
+  readonly #host: Host;
+  readonly #directory: string;
+  readonly #send: (to: number, message: PeerMessage) => void;
+  readonly #owner: TransferOwner;
+  readonly #donor: CheckpointDonor;
+  #fetching: Fetching | null = null;
+  #named: CheckpointName | null = null;
+
+  constructor(
+    host: Host,
+    directory: string,
+    send: (to: number, message: PeerMessage) => void,
+    owner: TransferOwner,
+  ) {
+    this.#host = host;
+    this.#directory = directory;
+    this.#send = send;
+    this.#owner = owner;
+    this.#donor = new CheckpointDonor(host, directory);
+  }
+
+  get checkpoint(): CheckpointName | null {
+    const { manifest } = this.#owner;
+    if (manifest === null) return null;
+    if (this.#named?.op !== manifest.op) {
+      this.#named = nameOf(manifest.op, readProven(this.#host.disk, this.#directory, manifest.state));
+    }
+    return this.#named;
+  }
+
+  /** How far the transfer to this member has come; null: there is none. */
+  get progress(): TransferProgress | null {
+    const fetching = this.#fetching;
+    return fetching === null
+      ? null
+      : fetching.transfer?.progress ?? { op: fetching.wanted.op, bytes: 0, totalBytes: 0 };
+  }
+
+  begin(from: number, checkpoint: CheckpointName): void {
+    const now = this.#milliseconds();
+    this.#fetching = { from, wanted: checkpoint, transfer: null, since: now, askedAt: -Infinity };
+    this.onTick();
+  }
+
+  /** Called now and then. */
+  onTick(): void {
+    const fetching = this.#fetching;
+    if (fetching === null) return;
+    if (fetching.transfer !== null) return fetching.transfer.onTick();
+    const now = this.#milliseconds();
+    if (now - fetching.since > OFFER_MILLISECONDS) return this.#failed();
+    if (now - fetching.askedAt < REPEAT_MILLISECONDS) return;
+    fetching.askedAt = now;
+    this.#send(fetching.from, { kind: "request_checkpoint", ...this.#sent, op: fetching.wanted.op });
+  }
+
+  /** What another member has sent. */
+  onMessage(message: TransferMessage): void {
+    switch (message.kind) {
+      case "request_checkpoint":
+        return void this.#donor.offer(this.#owner.manifest, message.op).then((offer) => {
+          if (offer !== null) this.#send(message.from, { kind: "checkpoint_files", ...this.#sent, ...offer });
+        }).catch((error) => this.#owner.onError(error));
+      case "request_file": {
+        const { from, op, name, offset } = message;
+        const bytes = this.#donor.read(op, name, offset) ?? new Uint8Array(0);
+        return this.#send(from, { kind: "file_piece", ...this.#sent, op, name, offset, bytes });
+      }
+      case "checkpoint_files":
+        return this.#onFiles(message.from, message);
+      case "file_piece": {
+        const { transfer } = this.#fetching ?? {};
+        if (transfer?.op === message.op && message.from === this.#fetching?.from) {
+          transfer.onPiece(message.name, message.offset, message.bytes.slice());
+        }
+      }
+    }
+  }
+
+  #onFiles(from: number, { op, manifest, files }: CheckpointOffer): void {
+    const fetching = this.#fetching;
+    if (fetching === null || fetching.from !== from || fetching.transfer !== null) return;
+    const transfer = fetching.transfer = new CheckpointTransfer({
+      host: this.#host,
+      directory: this.#directory,
+      offer: { op, manifest: manifest.slice(), files },
+      request: (name, offset) => this.#send(from, { kind: "request_file", ...this.#sent, op, name, offset }),
+    });
+    this.#carryThrough(fetching, transfer).catch((error) => this.#owner.onError(error));
+  }
+
+  async #carryThrough(fetching: Fetching, transfer: CheckpointTransfer): Promise<void> {
+    let checkpoint: CheckpointName | null = null;
+    const isComplete = await transfer.run((state) => {
+      checkpoint = nameOf(transfer.op, state);
+      return this.#owner.continuesLog(checkpoint);
+    });
+    if (this.#fetching !== fetching) return;
+    if (!isComplete || checkpoint === null) return this.#failed();
+    await this.#owner.replaceState(checkpoint, () => {
+      assert(installTransfer(this.#host.disk, this.#directory), "the transfer is complete");
+    });
+    this.#fetching = null;
+    this.#owner.onTransferred(checkpoint);
+  }
+
+  #failed(): void {
+    this.#fetching = null;
+    this.#owner.onTransferFailed();
+  }
+
+  get #sent(): { readonly from: number; readonly view: number } {
+    return { from: this.#owner.index, view: this.#owner.view };
+  }
+
+  #milliseconds(): number {
+    return this.#host.clock.monotonic() / 1000;
+  }
+
+  /** Ends what is on its way. */
+  close(): void {
+    this.#fetching?.transfer?.abandon();
+    this.#fetching = null;
+    this.#donor.close();
+  }
+}
+
+/** The name of a checkpoint, by the state that it begins with. */
+function nameOf(op: number, state: Uint8Array): CheckpointName {
+  return { op, digest: digestOfState(state) };
+}

@@ -1,0 +1,195 @@
+/**
+ * Members of a cluster as processes on this machine: each with its own ports and folder, which outlive its kills.
+ */
+import { assert } from "../../engine/base/assert.ts";
+
+/** How to start a cluster. */
+export interface ClusterOptions {
+  /** The compiled server. */
+  readonly dbd: string;
+  readonly memberCount: number;
+  readonly flags?: readonly string[];
+  /** What each member dials in the place of the others' addresses, by index; their own unless given. */
+  readonly peersOf?: (index: number, addresses: readonly string[]) => readonly string[];
+}
+
+/** What `/v1/health` says of a member. */
+export interface MemberHealth {
+  readonly role: string;
+  readonly view_number: number;
+  readonly op_number: number;
+}
+
+/** One member, running or not. */
+export class MemberProcess {
+  readonly index: number;
+  readonly directory: string;
+  readonly binaryPort: number;
+  readonly httpPort: number;
+  readonly port: number;
+  readonly host = "127.0.0.1";
+  readonly #command: Deno.Command;
+  #child: Deno.ChildProcess | null = null;
+  #log = "";
+
+  constructor(index: number, ports: MemberPorts, directory: string, options: ClusterOptions, peers: string) {
+    this.index = index;
+    this.directory = directory;
+    this.binaryPort = ports.binary;
+    this.httpPort = ports.http;
+    this.port = ports.pg;
+    const address = (port: number) => `127.0.0.1:${port}`;
+    this.#command = new Deno.Command(options.dbd, {
+      args: [
+        ...["--replica", String(index), "--peers", peers],
+        ...["--pg-addr", address(ports.pg), "--http-addr", address(ports.http)],
+        ...(options.flags ?? []),
+        address(ports.binary),
+        directory,
+      ],
+      env: { NO_COLOR: "1" },
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+    });
+  }
+
+  get isRunning(): boolean {
+    return this.#child !== null;
+  }
+
+  /** Everything it has said on standard error in all its lives; the last of it. */
+  get log(): string {
+    return this.#log;
+  }
+
+  start(): void {
+    assert(this.#child === null, `member ${this.index} runs`);
+    const child = this.#child = this.#command.spawn();
+    void (async () => {
+      for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
+        this.#log = (this.#log + text).slice(-20_000);
+      }
+    })();
+  }
+
+  /** Sends a signal, and waits for the end if it ends the process; answers the exit code then. */
+  async stop(signal: "SIGTERM" | "SIGKILL"): Promise<number> {
+    const child = this.#child;
+    if (child === null) return 0;
+    this.#child = null;
+    child.kill(signal);
+    return (await child.status).code;
+  }
+
+  /** Stops the process from running, or lets it go on. */
+  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+    this.#child?.kill(signal);
+  }
+
+  /** What it says of itself; null when it does not answer within a second. */
+  async health(): Promise<MemberHealth | null> {
+    try {
+      const response = await fetch(`http://127.0.0.1:${this.httpPort}/v1/health`, {
+        signal: AbortSignal.timeout(1000),
+      });
+      return await response.json() as MemberHealth;
+    } catch {
+      return null;
+    }
+  }
+}
+
+interface MemberPorts {
+  readonly binary: number;
+  readonly http: number;
+  readonly pg: number;
+}
+
+/** See the head of the file. */
+export class ClusterProcesses implements AsyncDisposable {
+  readonly members: readonly MemberProcess[];
+  readonly #directory: string;
+
+  private constructor(members: readonly MemberProcess[], directory: string) {
+    this.members = members;
+    this.#directory = directory;
+  }
+
+  /** Starts all members of a new cluster, and waits until one of them serves clients. */
+  static async start(options: ClusterOptions): Promise<ClusterProcesses> {
+    const directory = await Deno.makeTempDir({ prefix: "cluster-" });
+    const ports = freePorts(options.memberCount * 3);
+    const portsOf = (index: number): MemberPorts => {
+      const [binary, http, pg] = ports.slice(index * 3);
+      assert(
+        binary !== undefined && http !== undefined && pg !== undefined,
+        "there are ports for all members",
+      );
+      return { binary, http, pg };
+    };
+    const indices = Array.from({ length: options.memberCount }, (_, index) => index);
+    const addresses = indices.map((index) => `127.0.0.1:${portsOf(index).binary}`);
+    const members = indices.map((index) => {
+      const peers = options.peersOf?.(index, addresses) ?? addresses;
+      return new MemberProcess(index, portsOf(index), `${directory}/${index}`, options, peers.join(","));
+    });
+    const cluster = new ClusterProcesses(members, directory);
+    try {
+      for (const member of members) member.start();
+      await cluster.primary();
+    } catch (error) {
+      await cluster[Symbol.asyncDispose]();
+      throw error;
+    }
+    return cluster;
+  }
+
+  /** The member that serves clients, which is waited for. */
+  async primary(milliseconds = 20_000): Promise<MemberProcess> {
+    const end = performance.now() + milliseconds;
+    for (;;) {
+      const running = this.members.filter((member) => member.isRunning);
+      const all = await Promise.all(
+        running.map(async (member) => ({ member, health: await member.health() })),
+      );
+      const primaries = all.filter(({ health }) => health?.role === "primary");
+      const newest = primaries.sort((a, b) => (b.health?.view_number ?? 0) - (a.health?.view_number ?? 0))[0];
+      if (newest !== undefined) return newest.member;
+      if (performance.now() > end) throw new Error(`the cluster has no primary:\n${this.logs()}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  /** Waits until all members have the same op number. */
+  async level(milliseconds = 30_000): Promise<void> {
+    const end = performance.now() + milliseconds;
+    for (;;) {
+      const all = await Promise.all(this.members.map((member) => member.health()));
+      const ops = new Set(all.map((health) => health?.op_number ?? -1));
+      if (ops.size === 1 && !ops.has(-1)) return;
+      if (performance.now() > end) {
+        throw new Error(`members differ: ${JSON.stringify(all)}\n${this.logs()}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** What all members have said. */
+  logs(): string {
+    return this.members.map(({ index, log }) => `--- member ${index}\n${log}`).join("\n");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.members.map((member) => member.stop("SIGKILL")));
+    await Deno.remove(this.#directory, { recursive: true });
+  }
+}
+
+/** Ports that are free now. */
+function freePorts(count: number): number[] {
+  const listeners = Array.from({ length: count }, () => Deno.listen({ hostname: "127.0.0.1", port: 0 }));
+  const ports = listeners.map(({ addr }) => addr.port);
+  for (const listener of listeners) listener.close();
+  return ports;
+}
