@@ -55,7 +55,6 @@ export class Backup {
       );
     }
     this.#commit(message);
-    if (this.#core.ports.state.appliedOp >= message.commit) this.#freshAt = message.clock;
   }
 
   /** Says what this member has durable without a gap, and promises to stay in the view for a while. */
@@ -160,8 +159,9 @@ export class Backup {
     if (slot.kind !== "present") log.write(entry);
   }
 
-  #commit({ commit }: Prepare | Commit): void {
+  #commit({ commit, clock }: Prepare | Commit): void {
     this.#core.commitUpTo(Math.min(commit, this.#core.log.lastOp));
+    if (this.#core.ports.state.appliedOp >= commit) this.#freshAt = clock;
     this.acknowledge();
   }
 }

@@ -19,6 +19,8 @@ export interface Prepare extends Sent {
   readonly entries: readonly ReplicatedEntry[];
   readonly commit: number;
   readonly stamp: number;
+  /** The primary's wall clock: how old a backup's state is. */
+  readonly clock: number;
 }
 
 /**
@@ -39,7 +41,6 @@ export interface Commit extends Sent {
   readonly digest: bigint;
   readonly commit: number;
   readonly stamp: number;
-  /** The primary's wall clock: how old a backup's state is. */
   readonly clock: number;
 }
 

@@ -102,6 +102,7 @@ function writeBody(writer: ByteWriter, message: PeerMessage): void {
       writer.writeU64(message.previousDigest);
       writer.writeVarint(message.commit);
       writer.writeVarint(message.stamp);
+      writer.writeVarint(message.clock);
       writer.writeVarint(message.entries.length);
       for (const entry of message.entries) writeEntry(writer, entry);
       return;
@@ -193,6 +194,7 @@ function readBody(
       const previousDigest = reader.readU64();
       const commit = reader.readVarint();
       const stamp = reader.readVarint();
+      const clock = reader.readVarint();
       return {
         kind,
         ...sent,
@@ -200,6 +202,7 @@ function readBody(
         previousDigest,
         commit,
         stamp,
+        clock,
         entries: readList(reader, () => readEntry(reader)),
       };
     }

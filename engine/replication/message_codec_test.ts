@@ -18,6 +18,7 @@ const MESSAGES: readonly PeerMessage[] = [
     previousDigest: 1n,
     commit: 298,
     stamp: 9,
+    clock: 2 ** 41,
     entries: [entry, entry],
   },
   { kind: "prepare_ok", ...sent, op: 300, stamp: 9 },

@@ -22,6 +22,7 @@ function prepare(from: number, payload: Uint8Array): Prepare {
     entries: [{ header, payload }],
     commit: 0,
     stamp: 0,
+    clock: 0,
   };
 }
 

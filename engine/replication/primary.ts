@@ -23,6 +23,7 @@ export class Primary {
   readonly #core: ReplicaCore;
   /** By index of the member; this member's own place is unused. */
   readonly #backups: BackupProgress[];
+  readonly #others: readonly number[];
   /** The last op of the log that the view began with. */
   readonly #viewStartOp: number;
   /** What begins the view at a backup that has not acknowledged it; headers from the commit number of all votes on. */
@@ -37,6 +38,7 @@ export class Primary {
     const now = core.ports.now();
     const count = core.ports.identity.memberCount;
     this.#backups = Array.from({ length: count }, () => new BackupProgress(now, core.log.lastOp + 1));
+    this.#others = [...this.#backups.keys()].filter((index) => index !== core.index);
     this.#startView = this.#startViewFrom(Math.min(commit, core.commit));
     this.#lease = new ReadLease(core.ports);
   }
@@ -66,7 +68,7 @@ export class Primary {
   tick(): boolean {
     const core = this.#core;
     const now = core.ports.now();
-    const others = this.#others();
+    const others = this.#others;
     const heard = others.filter((index) => now - this.#backup(index).heardAt < LONELY_MILLISECONDS);
     if (heard.length < core.quorum - 1) return false;
     for (const index of others) {
@@ -84,7 +86,7 @@ export class Primary {
 
   /** Sends what is new in the log. */
   sendEntries(): void {
-    for (const index of this.#others()) this.#sendEntriesTo(index);
+    for (const index of this.#others) this.#sendEntriesTo(index);
     this.countCommit();
   }
 
@@ -118,7 +120,7 @@ export class Primary {
   mostAdvancedBackup(): number | null {
     const now = this.#core.ports.now();
     let best: number | null = null;
-    for (const index of this.#others()) {
+    for (const index of this.#others) {
       const { acknowledgedOp, heardAt } = this.#backup(index);
       if (acknowledgedOp < 0 || now - heardAt >= LONELY_MILLISECONDS) continue;
       if (best === null || acknowledgedOp > this.#backup(best).acknowledgedOp) best = index;
@@ -146,6 +148,7 @@ export class Primary {
         entries,
         commit: this.#core.commit,
         stamp: this.#lease.stamp(),
+        clock: this.#clock(),
       });
     }
   }
@@ -176,13 +179,13 @@ export class Primary {
       digest,
       commit: core.commit,
       stamp: this.#lease.stamp(),
-      clock: Math.max(0, Math.floor(core.ports.wallNow())),
+      clock: this.#clock(),
     });
   }
 
   #goOnConfirming(): void {
     if (!this.#lease.beginRound()) return;
-    for (const index of this.#others()) this.#sendCommit(index);
+    for (const index of this.#others) this.#sendCommit(index);
   }
 
   /** Backups that want entries which are in a checkpoint only. */
@@ -210,8 +213,8 @@ export class Primary {
     };
   }
 
-  #others(): number[] {
-    return this.#backups.keys().filter((index) => index !== this.#core.index).toArray();
+  #clock(): number {
+    return Math.max(0, Math.floor(this.#core.ports.wallNow()));
   }
 
   #backup(index: number): BackupProgress {

@@ -58,6 +58,8 @@ export class ReplicaCore {
     this.voteBan = stored.voteBan;
     this.log = new ViewLog(ports.log, stored.logView, stored.suffix, this.commit);
     this.promise = new VotePromise(stored.view, ports.now());
+    // Alone, it has promised nothing.
+    if (memberCount === 1) this.promise.release(stored.view);
     this.heardAt = ports.now();
     this.silenceMilliseconds = this.drawSilence();
     if (stored.voteBan?.op === UNKNOWN_VOTE_BAN.op) {
