@@ -2,6 +2,7 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual, throws } from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { connect, type Socket } from "node:net";
+import PgDriver from "pg";
 import { WebSocket } from "ws";
 import { DatabaseError } from "../../engine/base/errors.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
@@ -14,11 +15,12 @@ import { refuseClient, startBinaryServer } from "../binary/server.ts";
 import { startHttpServer } from "../http/server.ts";
 import { startPgServer } from "../pg/server.ts";
 import { concat, extended, fields, message, startup } from "../pg/testing/wire.ts";
+import type { TlsServer } from "../shared/byte_stream.ts";
+import { testTls } from "../tls/testing/secured.ts";
 import { decodeRelayHello, encodeRelayHello, relayHelloState } from "../shared/relay_hello.ts";
 import { noPrimary, type RelayedStream } from "../shared/relay_port.ts";
 import { Relay, type RelayTarget } from "./relay.ts";
 
-const TOKEN = null;
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
 
 interface Member {
@@ -27,12 +29,16 @@ interface Member {
   readonly binary: string;
   readonly pg: number;
   readonly http: number;
+  readonly https: number | null;
   target: RelayTarget;
   sessions(): number;
 }
 
 /** Members over databases of their own, so that it shows where a statement ran; member 0 is the primary. */
-async function withMembers(work: (members: readonly [Member, Member]) => Promise<void>): Promise<void> {
+async function withMembers(
+  work: (members: readonly [Member, Member]) => Promise<void>,
+  { token = null, tls }: { readonly token?: string | null; readonly tls?: TlsServer } = {},
+): Promise<void> {
   const bugs: unknown[] = [], lines: string[] = [];
   const closes: (() => Promise<void>)[] = [];
   const processes = [0, 1].map((index) => new Uint8Array(16).fill(index + 1));
@@ -49,7 +55,7 @@ async function withMembers(work: (members: readonly [Member, Member]) => Promise
     const engine = await Engine.open({ host: memoryHost(), directory: ":memory:" });
     const relay = new Relay({
       index,
-      token: TOKEN,
+      token,
       peers: {
         hello: (other) => ({ process: processes[other] ?? new Uint8Array(16) }),
         address: (other) => doors[other]?.address ?? LOOPBACK,
@@ -61,7 +67,8 @@ async function withMembers(work: (members: readonly [Member, Member]) => Promise
     door.onRelayed = (socket, received) => relay.accept(socket, received);
     const options = {
       engine,
-      token: TOKEN,
+      token,
+      ...(tls === undefined ? {} : { tls, requiresTls: true }),
       version: "1.0.0",
       relay,
       onInternalError: (error: unknown) => bugs.push(error),
@@ -69,6 +76,7 @@ async function withMembers(work: (members: readonly [Member, Member]) => Promise
     const binary = await startBinaryServer({ ...options, address: door });
     const pg = await startPgServer({ ...options, address: LOOPBACK });
     const http = await startHttpServer({ ...options, address: LOOPBACK });
+    const https = tls === undefined ? null : (await http.listenTls(tls, LOOPBACK)).port;
     closes.push(async () => {
       await Promise.all([binary.close(0), pg.close(0), http.close(0)]);
       relay.close();
@@ -81,6 +89,7 @@ async function withMembers(work: (members: readonly [Member, Member]) => Promise
       binary: `127.0.0.1:${door.address.port}`,
       pg: pg.address.port,
       http: http.address.port,
+      https,
       target: index === 0 ? "here" : { index: 0 },
       sessions: () => binary.connections + pg.sessionCount,
     };
@@ -238,6 +247,56 @@ Deno.test("Relay: clients of the binary protocol, of HTTP and WebSocket are at t
     socket.close();
     await until(() => sessions() === 0, "its end");
   });
+});
+
+Deno.test("Relay: TLS ends at the member that clients are connected to, and the primary knows of it", async () => {
+  using tls = testTls();
+  await withMembers(async ([primary, backup]) => {
+    const select =
+      "SELECT ssl, version, (SELECT name FROM place) AS name FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+    const expected = [{ ssl: true, version: "TLSv1.3", name: "member 0" }];
+    // The login is bound to the certificate that the client saw (SCRAM-SHA-256-PLUS).
+    const pg = new PgDriver.Client({
+      host: "localhost",
+      port: backup.pg,
+      user: "test",
+      password: "secret",
+      ssl: { ca: tls.authority },
+      enableChannelBinding: true,
+    });
+    await pg.connect();
+    deepStrictEqual((await pg.query(select)).rows, expected);
+    strictEqual(primary.sessions(), 1);
+    await pg.end();
+    const client = await OperationClient.connect({
+      address: backup.binary,
+      token: "secret",
+      tls: { ca: tls.authority, serverName: "localhost" },
+    });
+    deepStrictEqual(await client.query(select), expected);
+    await client.close();
+    using http = Deno.createHttpClient({ caCerts: [tls.authority] });
+    const answer = await fetch(`https://localhost:${backup.https}/v1/sql`, {
+      method: "POST",
+      headers: { "Content-Type": "text/plain", Authorization: "Bearer secret" },
+      body: select,
+      client: http,
+    });
+    match(await answer.text(), /TLSv1.3.*member 0/);
+    // Who comes in clear text is refused as at the primary.
+    const clear = new PgClient(backup.pg);
+    clear.socket.write(startup({ user: "u" }));
+    await until(() => clear.isOver, "the end");
+    match(clear.text, /C28000\0/);
+    const wrong = new PgDriver.Client({
+      host: "localhost",
+      port: backup.pg,
+      user: "test",
+      password: "wrong",
+      ssl: { ca: tls.authority },
+    });
+    await rejects(wrong.connect(), /password authentication failed/);
+  }, { token: "secret", tls: tls.server });
 });
 
 Deno.test("Relay: where no primary is known, or none answers, clients get 57P03 and 503", async () => {
