@@ -19,6 +19,7 @@ import { readManifest } from "../../engine/storage/manifest.ts";
 import { listLogFiles } from "../../engine/storage/log_files.ts";
 import { LOG_DIRECTORY } from "../../engine/storage/storage_engine.ts";
 import { MemberDoor } from "../../gateways/binary/member_door.ts";
+import { Relay } from "../../gateways/relay/relay.ts";
 import { refuseClient } from "../../gateways/binary/server.ts";
 import { onFreePort } from "./listeners.ts";
 import type { ClusterSettings, ServerSettings } from "./settings.ts";
@@ -36,6 +37,7 @@ export interface StartedMember {
   readonly member: Member<Engine>;
   readonly peers: PeerConnections;
   readonly door: MemberDoor;
+  readonly relay: Relay;
   /** Resolves with one line when the member must stop, because it does not fit to the others. */
   readonly misfit: Promise<string>;
   close(): Promise<void>;
@@ -102,14 +104,31 @@ export async function startMember(
         log,
       }, stopped);
       if (formation.kind === "replaced") {
-        throw new StartError(
-          `Cannot take the place of member ${index}: data directory "${dataDirectory}" is empty, and the cluster has begun`,
+        log(
+          "the data directory is empty, and the cluster has begun: everything is fetched from the other members",
         );
+        host.disk.createDirectory(dataDirectory);
+        superblock = Superblock.create(host.disk, dataDirectory, formation.identity, reports, {
+          isReplaced: true,
+        });
       }
     }
     if (superblock === null) throw new Error("a cluster that is formed has superblocks");
     installTransfer(host.disk, dataDirectory);
-    const member = await Member.start({
+    // The engine may be announced as serving before the member is here.
+    let started: Member<Engine> | null = null;
+    const relay = new Relay({
+      index,
+      token: settings.token,
+      peers,
+      log: (line) => peers.log(line),
+      target: () => {
+        const primary = started?.primaryIndex ?? null;
+        return primary === index ? "here" : primary === null ? null : { index: primary };
+      },
+    });
+    door.onRelayed = (socket, received) => relay.accept(socket, received);
+    const member = started = await Member.start({
       host,
       superblock,
       reports,
@@ -117,6 +136,7 @@ export async function startMember(
       directory: dataDirectory,
       usesReadLease: cluster.usesReadLease,
       openEngine,
+      onPrimaryChanged: () => relay.targetChanged(),
     });
     peers.knowledge = { clusterId: superblock.identity.clusterId, hasLog: true };
     isStarted = true;
@@ -124,8 +144,10 @@ export async function startMember(
       member,
       peers,
       door,
+      relay,
       misfit: misfit.promise,
       close: async () => {
+        relay.close();
         await member.close();
         await door.close();
       },

@@ -48,6 +48,7 @@ export async function startServer(settings: ServerSettings, request: StartReques
     const listeners = await startListeners({
       engine,
       door: started.member?.door ?? null,
+      ...(started.member === null ? {} : { relay: started.member.relay }),
       settings,
       features,
       encryption,

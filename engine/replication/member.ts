@@ -50,6 +50,8 @@ export interface MemberOptions<E extends MemberEngine> {
   /** Whether the primary may read under a lease. */
   readonly usesReadLease: boolean;
   openEngine(seat: MemberSeat): Promise<E>;
+  /** Another member, or none, is the primary than before: see {@link Member.primaryIndex}. */
+  onPrimaryChanged(): void;
 }
 
 /** Forwards what a superblock reports to a member that is made after it. */
@@ -83,6 +85,8 @@ export class Member<E extends MemberEngine>
   #applying: EntryHeader | null = null;
   #isRebuilding = false;
   #isServing = false;
+  /** What was last said of the primary. */
+  #knownPrimary: number | null = null;
   #isClosed = false;
   #timer: TimerId | null = null;
   #forgetLog: () => void = () => {};
@@ -116,6 +120,14 @@ export class Member<E extends MemberEngine>
   get replica(): Replica {
     assert(this.#replica !== null, "the member has started");
     return this.#replica;
+  }
+
+  /** The member that serves clients, as far as this one knows; null: there is none now. */
+  get primaryIndex(): number | null {
+    if (this.#isServing) return this.index;
+    const replica = this.#replica;
+    const isBackup = replica?.status === "normal" && replica.primaryIndex !== this.index;
+    return isBackup ? replica.primaryIndex : null;
   }
 
   /** Whether clients are served here. */
@@ -288,12 +300,21 @@ export class Member<E extends MemberEngine>
       bring(replica);
       if (this.#isRebuilding) return;
       this.horizon.advance(replica.commit);
-      if (!replica.canServe || this.#isServing) return;
-      this.#isServing = true;
-      this.engine.startServing();
+      if (replica.canServe && !this.#isServing) {
+        this.#isServing = true;
+        this.engine.startServing();
+      }
+      this.#lookAtPrimary();
     } catch (error) {
       this.#stop(error);
     }
+  }
+
+  #lookAtPrimary(): void {
+    const { primaryIndex } = this;
+    if (primaryIndex === this.#knownPrimary) return;
+    this.#knownPrimary = primaryIndex;
+    this.#options.onPrimaryChanged();
   }
 
   #stopServing(): void {

@@ -7,7 +7,7 @@
  */
 import type { Host } from "../host/host.ts";
 import { assert } from "../base/assert.ts";
-import { digestOfState } from "../state_machine/state_machine.ts";
+import { digestOfState } from "../operations/history_digest.ts";
 import { type Manifest, readProven } from "../storage/manifest.ts";
 import { CheckpointDonor, type CheckpointOffer } from "./checkpoint_donor.ts";
 import { CheckpointTransfer, installTransfer, type TransferProgress } from "./checkpoint_transfer.ts";
