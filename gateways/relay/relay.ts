@@ -10,6 +10,7 @@ import { DatabaseError } from "../../engine/base/errors.ts";
 import type { NetworkAddress } from "../../engine/host/network.ts";
 import type { PeerHello } from "../../engine/replication/peer_hello.ts";
 import type { ByteStream } from "../shared/byte_stream.ts";
+import { writeAll } from "../shared/join_streams.ts";
 import { decodeRelayHello, encodeRelayHello } from "../shared/relay_hello.ts";
 import {
   noPrimary,
@@ -18,7 +19,6 @@ import {
   type RelayedStream,
   type RelayPort,
 } from "../shared/relay_port.ts";
-import { SocketStream } from "../shared/socket_stream.ts";
 
 const CONNECT_MILLISECONDS = 2_000;
 
@@ -47,7 +47,8 @@ export interface RelayOptions {
 /** See the head of the file. */
 export class Relay implements RelayPort {
   readonly #options: RelayOptions;
-  readonly #sockets = new Map<Socket, number>();
+  /** Streams and sockets to the primary, with its index. */
+  readonly #open = new Map<{ close(): void }, number>();
   readonly #listeners = new Map<RelayedProtocol, (client: RelayedClient) => void>();
 
   constructor(options: RelayOptions) {
@@ -56,7 +57,7 @@ export class Relay implements RelayPort {
 
   /** Streams to the primary that are open. */
   get connections(): number {
-    return this.#sockets.size;
+    return this.#open.size;
   }
 
   route({ isRelayed }: { readonly isRelayed: boolean }): "here" | "primary" {
@@ -67,37 +68,56 @@ export class Relay implements RelayPort {
   }
 
   connect(stream: RelayedStream): Socket {
-    const { index, token, peers } = this.#options;
-    const target = this.#options.target();
-    if (target === null || target === "here") throw noPrimary();
-    const hello = peers.hello(target.index);
-    if (hello === null) throw noPrimary();
-    const { hostname, port } = peers.address(target.index);
-    const socket = connect({ host: hostname, port, noDelay: true });
-    this.#sockets.set(socket, target.index);
-    const timer = setTimeout(
-      () => socket.destroy(new Error("the primary does not answer")),
-      CONNECT_MILLISECONDS,
-    );
+    const { index, address, hello } = this.#wayTo(stream);
+    const socket = connect({ host: address.hostname, port: address.port, noDelay: true });
+    const entry = { close: () => socket.destroy() };
+    this.#open.set(entry, index);
+    const timer = setTimeout(entry.close, CONNECT_MILLISECONDS);
     socket.once("connect", () => clearTimeout(timer));
     socket.once("close", () => {
       clearTimeout(timer);
-      this.#sockets.delete(socket);
+      this.#open.delete(entry);
     });
     // Whatever is wrong with the socket, `close` follows.
     socket.on("error", () => {});
-    socket.write(encodeRelayHello(stream, { from: index, to: target.index, process: hello.process, token }));
+    socket.write(hello);
     return socket;
   }
 
   async open(stream: RelayedStream): Promise<ByteStream> {
-    const socket = this.connect(stream);
-    const opened = new SocketStream(socket);
-    await new Promise<void>((resolve, reject) => {
-      socket.once("connect", resolve);
-      socket.once("close", () => reject(noPrimary()));
-    });
+    const { index, address, hello } = this.#wayTo(stream);
+    let isLate = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<null>((resolve) =>
+      timer = setTimeout(() => resolve(null), CONNECT_MILLISECONDS)
+    );
+    const connecting = Deno.connect({ ...address, transport: "tcp" }).then(async (connection) => {
+      if (isLate) connection.close();
+      connection.setNoDelay(true);
+      const opened = new TrackedStream(connection, () => this.#open.delete(opened));
+      this.#open.set(opened, index);
+      await writeAll(opened, hello);
+      return opened;
+    }).catch(() => null);
+    const opened = await Promise.race([connecting, late]);
+    clearTimeout(timer);
+    isLate = opened === null;
+    if (opened === null) throw noPrimary();
     return opened;
+  }
+
+  #wayTo(
+    stream: RelayedStream,
+  ): { readonly index: number; readonly address: NetworkAddress; readonly hello: Uint8Array } {
+    const { index: from, token, peers } = this.#options;
+    const target = this.#options.target();
+    if (target === null || target === "here") throw noPrimary();
+    const { index } = target;
+    const peer = peers.hello(index);
+    if (peer === null) throw noPrimary();
+    const hello = encodeRelayHello(stream, { from, to: index, process: peer.process, token });
+    const { hostname, port } = peers.address(index);
+    return { index, address: { hostname, port }, hello };
   }
 
   take(protocol: RelayedProtocol, listener: (client: RelayedClient) => void): () => void {
@@ -126,13 +146,44 @@ export class Relay implements RelayPort {
   /** To be called when the primary may have changed: ends what goes to another member than it. */
   targetChanged(): void {
     const target = this.#options.target();
-    for (const [socket, index] of this.#sockets) {
-      if (target === null || target === "here" || target.index !== index) socket.destroy();
+    for (const [open, index] of this.#open) {
+      if (target === null || target === "here" || target.index !== index) open.close();
     }
   }
 
   /** Ends all streams. */
   close(): void {
-    for (const socket of this.#sockets.keys()) socket.destroy();
+    for (const open of this.#open.keys()) open.close();
+  }
+}
+
+/** A connection that says when it is closed. */
+class TrackedStream implements ByteStream {
+  readonly #connection: Deno.TcpConn;
+  readonly #onClose: () => void;
+  #isClosed = false;
+
+  constructor(connection: Deno.TcpConn, onClose: () => void) {
+    this.#connection = connection;
+    this.#onClose = onClose;
+  }
+
+  read(target: Uint8Array): Promise<number | null> {
+    return this.#connection.read(target as Uint8Array<ArrayBuffer>);
+  }
+
+  write(bytes: Uint8Array): Promise<number> {
+    return this.#connection.write(bytes);
+  }
+
+  closeWrite(): Promise<void> {
+    return this.#connection.closeWrite();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#onClose();
+    this.#connection.close();
   }
 }
