@@ -89,6 +89,8 @@ export class Engine implements SessionEngine, SeatedEngine {
   #absence: Absence | null = null;
   /** The large entry that is being applied. */
   #applying: Promise<void> | null = null;
+  /** The state is being given up, or opened again. */
+  #changing: Promise<void> | null = null;
   #isAnnouncing = false;
   /** Ends the calls of the state's log and horizon. */
   #unsubscribe: () => void = () => {};
@@ -246,12 +248,16 @@ export class Engine implements SessionEngine, SeatedEngine {
     this.#startWork();
   }
 
-  async abandon(): Promise<void> {
+  abandon(): Promise<void> {
     assert(this.#seat !== null && this.#absence === null, "a member gives its state up once");
     this.stopServing();
     this.#absence = "abandoned";
     for (const session of [...this.#sessions.values()]) session.interrupt("view_change");
     this.#unsubscribe();
+    return this.#changing = this.#closeState();
+  }
+
+  async #closeState(): Promise<void> {
     await this.#applying;
     await this.#working;
     await this.storage.close();
@@ -259,6 +265,11 @@ export class Engine implements SessionEngine, SeatedEngine {
 
   async reopen(): Promise<void> {
     assert(this.#absence === "abandoned", "a state is opened when the one before was given up");
+    await this.#changing;
+    await (this.#changing = this.#openState());
+  }
+
+  async #openState(): Promise<void> {
     this.#state = await openState(this.#options);
     this.#absence = null;
     this.#stateOpened();
@@ -473,6 +484,8 @@ export class Engine implements SessionEngine, SeatedEngine {
   /** Ends all sessions, makes everything durable and closes the files. */
   async close(): Promise<void> {
     assert(this.#absence !== "closing", "an engine is closed once");
+    // A failure is raised where it was asked for.
+    await this.#changing?.catch(() => {});
     const wasAbandoned = this.#absence === "abandoned";
     if (this.#seat !== null) this.stopServing("shutdown");
     this.#absence = "closing";
@@ -524,11 +537,23 @@ async function openState(options: EngineOptions): Promise<EngineState> {
     ...(options.log === undefined ? {} : { log: options.log }),
     ...(member === undefined ? {} : { member: { horizon: member.horizon, replayTo: member.replayTo } }),
   });
-  const machine = StateMachine.recover(storage);
+  const machine = member === undefined ? StateMachine.recover(storage) : await recoverSlowly(storage, host);
   const manager = new TransactionManager(machine, () => host.clock.now());
   snapshots.oldestSnapshot = () => manager.oldestSnapshot();
   snapshots.hasReaders = () => manager.activeCount > 0;
   return { storage, machine, manager, plans: new Planning(machine), horizon: member?.horizon ?? storage.log };
+}
+
+/** A member goes on with its messages meanwhile. */
+async function recoverSlowly(storage: StorageEngine, { clock, timers }: Host): Promise<StateMachine> {
+  const steps = StateMachine.recoverInSteps(storage);
+  for (let end = clock.monotonic() + APPLY_SLICE_MICROSECONDS;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    if (clock.monotonic() < end) continue;
+    await timers.yieldToLoop();
+    end = clock.monotonic() + APPLY_SLICE_MICROSECONDS;
+  }
 }
 
 /** A longer text is not worth a place among those that begin and end blocks. */

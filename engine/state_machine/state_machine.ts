@@ -85,12 +85,23 @@ export class StateMachine {
 
   /** The machine at the end of the recovered log. */
   static recover(storage: StorageEngine): StateMachine {
+    const steps = StateMachine.recoverInSteps(storage);
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    }
+  }
+
+  /** The same in steps. */
+  static *recoverInSteps(storage: StorageEngine): Generator<void, StateMachine> {
     const machine = new StateMachine(storage);
     const { machineState } = storage.recovered;
     if (machineState !== null) machine.#restore(decodeState(machineState));
     for (const { entry, payload } of storage.recovered.entries()) {
       assert(entry.op === machine.#lastOp + 1, `entry ${entry.op} follows ${machine.#lastOp}`);
       machine.#apply(entry, { checksum: crc32c(payload), bytes: payload.length });
+      if (storage.isCheckpointing) yield* storage.finishReplayed();
+      if ((entry.op & (STEP_EFFECTS - 1)) === 0) yield;
     }
     storage.endReplay();
     machine.#changes = new Map();

@@ -287,8 +287,7 @@ export class StorageEngine {
 
   /**
    * Called by the state machine after each entry. Whether a checkpoint begins after it is a function of the log's
-   * content alone, as long as the disk has space: the log has grown enough, or the entry asks for it. While the log is
-   * replayed it is finished at once.
+   * content alone, as long as the disk has space: the log has grown enough, or the entry asks for it.
    */
   entryApplied(
     entry: { readonly op: OpNumber; readonly payloadBytes: number; readonly wantsCheckpoint: boolean },
@@ -298,8 +297,17 @@ export class StorageEngine {
     this.#uncommitted?.add(entry.op, this.#appliedBytes);
     if (!entry.wantsCheckpoint && !this.#isCheckpointDue) return;
     this.beginCheckpoint(entry.op, encodeState);
-    if (!this.#isReplaying) return;
-    this.#finishCheckpointNow();
+  }
+
+  /** Finishes a checkpoint that began while the log was replayed, before the next entry. */
+  *finishReplayed(): Generator<void, void> {
+    assert(this.#isReplaying, "replay is over");
+    try {
+      while (this.#checkpoint?.buildStep() === false) yield;
+      this.#finishCheckpointNow();
+    } catch (error) {
+      this.#checkpointFailed(error);
+    }
     if (this.log.error !== null) throw this.log.error;
   }
 

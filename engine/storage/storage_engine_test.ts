@@ -48,6 +48,7 @@ class ToyMachine {
     for (const { entry, payload } of storage.recovered.entries()) {
       strictEqual(entry.op, this.lastOp + 1);
       this.#apply(entry, payload.length);
+      if (storage.isCheckpointing) { for (const _ of storage.finishReplayed()); }
     }
   }
 
