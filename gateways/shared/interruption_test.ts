@@ -20,7 +20,7 @@ interface Primary {
 
 async function openPrimary(): Promise<Primary> {
   const horizon = new Horizon(0);
-  const member = { horizon, replayTo: 0, viewNumber: 1, appended: () => {} };
+  const member = { horizon, replayTo: 0, viewNumber: 1, canRead: true, appended: () => {} };
   const engine = await Engine.open({ host: memoryHost(), directory: "data", member });
   engine.startServing();
   await engine.openSession().simple("CREATE TABLE t (a int)", {} as never, () => {});

@@ -1,6 +1,7 @@
 /**
  * Two engines as the members of a group, without a protocol: one orders entries, the other is fed what is in the log
- * of the first, in pieces and late, and now and then they change places, or the state of one is built again.
+ * of the first, in pieces and late, and now and then they change places, entries that only the primary has are lost, or
+ * the state of one is built again.
  *
  * What is checked: at an equal op both have the same digest and the same state, and at the end their directories hold
  * the same files, byte for byte, whatever each of them was at which op.
@@ -16,6 +17,7 @@ import type { Session } from "../../../engine/session/session.ts";
 import type { CopyFormat, CopyTarget } from "../../../engine/statements/outcome.ts";
 import { RowBuffer } from "../../../engine/statements/row_buffer.ts";
 import { Horizon } from "../../../engine/storage/commit_horizon.ts";
+import { MEMBER_LOG_OPTIONS } from "../../../engine/storage/log_options.ts";
 
 const CHECKPOINT_LOG_BYTES = 100_000;
 const WRITERS = 3;
@@ -28,7 +30,7 @@ class Member {
 
   private constructor(disk: MemoryDisk) {
     this.disk = disk;
-    this.#seat = { horizon: this.horizon, replayTo: 0, viewNumber: 0, appended: () => {} };
+    this.#seat = { horizon: this.horizon, replayTo: 0, viewNumber: 0, canRead: true, appended: () => {} };
   }
 
   static async open(): Promise<Member> {
@@ -38,6 +40,7 @@ class Member {
       host,
       directory: "data",
       checkpointLogBytes: CHECKPOINT_LOG_BYTES,
+      log: MEMBER_LOG_OPTIONS,
       member: member.#seat,
     });
     return member;
@@ -139,7 +142,7 @@ export class EnginePair {
         "CREATE INDEX t_s ON t (s, n); CREATE TABLE u (x int, y interval, z int[]); CREATE SEQUENCE q CYCLE MAXVALUE 40",
     );
     await pair.#feedAll();
-    for (let round = 0; round < rounds; round++) await pair.#round();
+    for (let round = 0; round < rounds; round++) await pair.#round(round);
     await pair.#compare();
     await pair.#primary.engine.close();
     await pair.#backup.engine.close();
@@ -150,10 +153,12 @@ export class EnginePair {
     this.#sessions = Array.from({ length: WRITERS }, () => this.#primary.engine.openSession());
   }
 
-  async #round(): Promise<void> {
+  async #round(round: number): Promise<void> {
     const random = this.#random;
     for (let left = random.between(1, 12); left > 0; left--) await this.#statement(this.#sql());
-    switch (random.below(12)) {
+    // What is seldom comes in each run.
+    const kinds: Readonly<Record<number, number>> = { 4: 1, 9: 5 };
+    switch (kinds[round % 10] ?? random.below(12)) {
       case 0:
         return await this.#compare();
       case 1:
@@ -166,6 +171,8 @@ export class EnginePair {
         return await this.#changePlaces();
       case 3:
         return await this.#read();
+      case 5:
+        return await this.#loseEntries();
       case 4:
         // The backup is left behind.
         return;
@@ -310,18 +317,45 @@ export class EnginePair {
   }
 
   /** The backup becomes the primary. */
-  async #changePlaces(): Promise<void> {
+  async #changePlaces({ keeps }: { readonly keeps?: number } = {}): Promise<void> {
     this.counts.changes++;
-    await this.#feedAll();
+    if (keeps === undefined) await this.#feedAll();
     const old = this.#primary;
     old.engine.stopServing();
-    strictEqual(old.engine.lastOp, this.#fedOp);
+    if (keeps === undefined) strictEqual(old.engine.lastOp, this.#fedOp);
     for (const session of this.#sessions) ok(session.isClosed);
     this.#primary = this.#backup;
     this.#backup = old;
     this.#readers = [];
     this.#primary.engine.startServing();
     this.#openSessions();
+  }
+
+  /** The primary is cut off: what it appends from then on is lost, with a checkpoint that began there. */
+  async #loseEntries(): Promise<void> {
+    await this.#feedAll();
+    const old = this.#primary, { engine } = old, last = engine.lastOp;
+    const padding = "l".repeat(this.#random.below(30_000));
+    const [first, second, third] = this.#sessions as [Session, Session, Session];
+    const texts = [
+      [
+        first,
+        `ROLLBACK; INSERT INTO t (s) VALUES ('lost ${padding}'); INSERT INTO t (s) VALUES ('${padding}')`,
+      ],
+      [second, "ROLLBACK; ALTER TABLE t ADD COLUMN lost int DEFAULT 1; SELECT nextval('q')"],
+      [third, "ROLLBACK; COPY u (x) FROM STDIN"],
+    ] as const;
+    const outcomes = texts.map(([session, text]) =>
+      session.simple(text, this.#sink(text.slice(10)), () => {})?.catch((error) => {
+        ok(error instanceof DatabaseError, String(error));
+      })
+    );
+    for (let turns = this.#random.below(30); turns > 0; turns--) await engine.yieldToLoop();
+    await this.#changePlaces({ keeps: last });
+    await Promise.all(outcomes);
+    this.counts.lost += engine.lastOp > last ? 1 : 0;
+    engine.storage.log.truncateAfter(last);
+    await old.rebuild(last);
   }
 
   /** A follower's transaction stays open while entries are applied. */
