@@ -112,14 +112,15 @@ export class Backup {
    * Whether a checkpoint has brought this member further than the view had come when the message left, or than it ever
    * came: another view may have begun since, and committed other entries.
    */
-  #isOutdated({ previousOp, previousDigest, headers }: StartView): boolean {
-    const { log, commit, durableCommit } = this.#core;
+  #isOutdated({ previousOp, previousDigest, headers, commit }: StartView): boolean {
+    const core = this.#core;
+    const op = core.durableCommit;
     const head = headers.at(-1)?.op ?? previousOp;
-    const theirs = durableCommit === previousOp
-      ? previousDigest
-      : headers[durableCommit - previousOp - 1]?.digest;
-    const own = log.header(durableCommit)?.digest;
-    return head < commit || (theirs !== undefined && own !== undefined && theirs !== own);
+    const theirs = op === previousOp ? previousDigest : headers[op - previousOp - 1]?.digest;
+    const own = core.log.header(op)?.digest;
+    const isOther = theirs !== undefined && own !== undefined && theirs !== own;
+    assert(!isOther || commit < op, `two members have committed different entries up to op ${op}`);
+    return isOther || head < core.commit;
   }
 
   /** Asks the sender, the primary of its view, for the log of that. */

@@ -210,9 +210,13 @@ export class CheckpointTransfer {
   }
 }
 
-/** Removes what is left of a transfer that was not complete. */
+/** Removes what is left of a transfer that was not complete, or that nobody wants any more. */
 export function removeTransfer(disk: Disk, directory: string): void {
   const folder = joinPath(directory, TRANSFER_DIRECTORY);
+  if (disk.list(folder).includes(READY_NAME)) {
+    disk.remove(joinPath(folder, READY_NAME));
+    disk.syncDirectory(folder);
+  }
   for (const each of [folder, joinPath(folder, TABLES_DIRECTORY)]) {
     for (const name of disk.list(each)) {
       if (name !== TABLES_DIRECTORY) disk.remove(joinPath(each, name));

@@ -216,6 +216,10 @@ export class Member<E extends MemberEngine>
     return next.kind === "present" && next.header.previousDigest === digest;
   }
 
+  wantsCheckpoint({ op }: CheckpointName): boolean {
+    return this.replica.wantsCheckpoint(op);
+  }
+
   replaceState({ op }: CheckpointName, replace: () => void): Promise<void> {
     const replaced = this.#openAgain(op, replace);
     this.#work = replaced;

@@ -10,7 +10,12 @@ import { assert } from "../base/assert.ts";
 import { digestOfState } from "../operations/history_digest.ts";
 import { type Manifest, readProven } from "../storage/manifest.ts";
 import { CheckpointDonor, type CheckpointOffer } from "./checkpoint_donor.ts";
-import { CheckpointTransfer, installTransfer, type TransferProgress } from "./checkpoint_transfer.ts";
+import {
+  CheckpointTransfer,
+  installTransfer,
+  removeTransfer,
+  type TransferProgress,
+} from "./checkpoint_transfer.ts";
 import type { PeerMessage, TransferMessage } from "./message.ts";
 import type { CheckpointName, StateTransfer } from "./ports.ts";
 
@@ -25,6 +30,8 @@ export interface TransferOwner {
   readonly manifest: Manifest | null;
   /** Whether what the log has above the checkpoint continues it. */
   continuesLog(checkpoint: CheckpointName): boolean;
+  /** Whether the state has not come further by itself since, nor become a primary's. */
+  wantsCheckpoint(checkpoint: CheckpointName): boolean;
   /** Runs the function while nothing of the data directory is open, and opens the state anew. */
   replaceState(checkpoint: CheckpointName, replace: () => void): Promise<void>;
   /** The checkpoint is the state now. */
@@ -142,6 +149,10 @@ export class MemberTransfer implements StateTransfer {
     });
     if (this.#fetching !== fetching) return;
     if (!isComplete || checkpoint === null) return this.#failed();
+    if (!this.#owner.wantsCheckpoint(checkpoint)) {
+      removeTransfer(this.#host.disk, this.#directory);
+      return this.#failed();
+    }
     await this.#owner.replaceState(checkpoint, () => {
       assert(installTransfer(this.#host.disk, this.#directory), "the transfer is complete");
     });

@@ -29,6 +29,7 @@ export class Replica {
   readonly #viewChange: ViewChange;
   readonly #repair: LogRepair;
   readonly #recovery: DiskRecovery;
+  #afterHandOver: (() => void) | null = null;
 
   /** Goes on from what the log and the superblock hold. */
   constructor(ports: ReplicaPorts) {
@@ -108,18 +109,19 @@ export class Replica {
 
   /**
    * Before this member stops: a primary gives up its lease and lets the most advanced backup begin a view at once.
-   * `sent` is called when the others know; this member may end then.
+   * `done` is called when that has begun, or when there is nothing to hand over. Until then the next primary may need
+   * entries that only this member has; its owner waits for that with a time limit.
    */
-  handOver(sent: () => void = () => {}): void {
+  handOver(done: () => void = () => {}): void {
     const core = this.#core;
     const heir = this.#viewChange.primary?.mostAdvancedBackup() ?? null;
-    if (heir === null) return sent();
+    if (heir === null) return done();
+    this.#afterHandOver = done;
     const releasedView = core.view;
     let view = releasedView + 1;
     while (core.primaryOf(view) !== heir) view++;
     this.#viewChange.enter(view, () => {
       core.sendToAll({ kind: "hand_over", from: core.index, view, releasedView });
-      sent();
     });
   }
 
@@ -213,7 +215,7 @@ export class Replica {
       case "do_view_change":
         return this.#viewChange.onDoViewChange(message);
       case "start_view":
-        if (this.#backup.onStartView(message)) this.#viewChange.over();
+        if (this.#backup.onStartView(message)) this.#onViewBegun();
         return;
       case "request_start_view":
         return primary?.onRequestStartView(message);
@@ -230,6 +232,13 @@ export class Replica {
       default:
         unreachable(message);
     }
+  }
+
+  #onViewBegun(): void {
+    this.#viewChange.over();
+    const done = this.#afterHandOver;
+    this.#afterHandOver = null;
+    done?.();
   }
 
   #afterEvent(): void {

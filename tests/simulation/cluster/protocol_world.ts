@@ -108,12 +108,9 @@ class ProtocolWorld implements Witness {
     this.#events.runUntil(5000);
     const primary = this.#members.find((member) => member.replica?.canServe === true);
     assert(primary !== undefined, "there is no primary after 5 s");
-    if (isInOrder) {
-      primary.handOver();
-      this.#events.runUntil(this.#events.now + 20);
-    }
-    const before = this.#events.now - (isInOrder ? 20 : 0);
-    primary.crash();
+    const before = this.#events.now;
+    if (isInOrder) primary.handOver(() => this.#events.after(0, () => primary.crash()));
+    else primary.crash();
     const isServed = () =>
       this.#members.some(({ replica }) =>
         replica?.canServe === true && (replica.canRead || !this.#readsUnderLease)
@@ -265,7 +262,7 @@ class ProtocolWorld implements Witness {
         this.#cuts.clear();
         break;
       case 9:
-        member.wallOffset += this.#random.between(-3_600_000, 3_600_000);
+        member.jumpWall(this.#random.between(-3_600_000, 3_600_000));
         break;
       case 10:
         member.sleep(this.#random.between(1, 3000));
@@ -293,7 +290,7 @@ class ProtocolWorld implements Witness {
   #handOver(): void {
     for (const member of this.#members) {
       if (!member.replica?.isPrimary) continue;
-      member.handOver();
+      member.handOver(() => {});
       this.#events.after(this.#random.between(1, 300), () => this.#crash(member));
     }
   }

@@ -22,7 +22,7 @@ import {
   UNKNOWN_VOTE_BAN,
 } from "../../../engine/replication/ports.ts";
 import { Replica } from "../../../engine/replication/replica.ts";
-import { TICK_MILLISECONDS } from "../../../engine/replication/timeouts.ts";
+import { PROMISE_MILLISECONDS, TICK_MILLISECONDS } from "../../../engine/replication/timeouts.ts";
 import type { EventQueue } from "./event_queue.ts";
 import { ToyDisk, ToyLog } from "./toy_log.ts";
 
@@ -76,8 +76,9 @@ export class ToyMember implements ReplicatedState, StateTransfer {
   diskDelay = 1;
   /** While the process is paused, what arrives waits. */
   pausedUntil = 0;
-  /** How far the wall clock is off. */
-  wallOffset = 0;
+  /** How far the wall clock is off, and since when. */
+  #wallOffset = 0;
+  #wallJumpedAt = -Infinity;
   /** How long the machine has slept: the monotonic clock does not count it. */
   #slept = 0;
   /** Pace of the monotonic clock: two of them differ by 5 % at most. */
@@ -146,7 +147,7 @@ export class ToyMember implements ReplicatedState, StateTransfer {
       transfer: this,
       readLease: this.#readLease,
       now: () => 1e6 + (this.#events.now - this.#slept) * this.#pace,
-      wallNow: () => 1e9 + this.#events.now + this.wallOffset,
+      wallNow: () => 1e9 + this.#events.now + this.#wallOffset,
       random: (bound) => this.#random.below(bound),
     });
     const life: Life = { replica, log, isSyncing: false, waiting: [], reads: [] };
@@ -172,8 +173,19 @@ export class ToyMember implements ReplicatedState, StateTransfer {
     this.#superblock = { ...EMPTY_SUPERBLOCK, voteBan: UNKNOWN_VOTE_BAN };
   }
 
-  /** The whole machine stands still for a while. */
+  /** Sets the wall clock. */
+  jumpWall(milliseconds: number): void {
+    if (this.pausedUntil > this.#events.now) return;
+    this.#wallOffset += milliseconds;
+    this.#wallJumpedAt = this.#events.now;
+  }
+
+  /**
+   * The whole machine stands still for a while. Its clocks show that, for a wall clock that is set back at the same
+   * time would hide it from any lease.
+   */
   sleep(milliseconds: number): void {
+    if (this.#events.now - this.#wallJumpedAt < 2 * PROMISE_MILLISECONDS) return;
     this.pausedUntil = this.#events.now + milliseconds;
     this.#slept += milliseconds;
   }
@@ -233,10 +245,10 @@ export class ToyMember implements ReplicatedState, StateTransfer {
   }
 
   /** Stops in order: the next primary begins at once. */
-  handOver(): void {
+  handOver(done: () => void): void {
     const life = this.#life;
     if (life === null || this.pausedUntil > this.#events.now) return;
-    life.replica.handOver();
+    life.replica.handOver(done);
   }
 
   // --- checkpoints of other members ---
