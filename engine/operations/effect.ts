@@ -63,6 +63,7 @@ export type Effect =
   | { readonly kind: "ddl"; readonly change: CatalogChange }
   | {
     readonly kind: "sequence";
+    /** A table's id: the counter of its row ids. */
     readonly sequenceId: number;
     readonly value: number | bigint;
     readonly called: boolean;

@@ -491,6 +491,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     this.#absence = "closing";
     for (const session of [...this.#sessions.values()]) session.close();
     await this.turns.whenIdle();
+    if (this.#seat === null && !this.isFailed) this.#logLostNumbers();
     this.#unsubscribe();
     await this.#applying;
     await this.#working;
@@ -499,6 +500,15 @@ export class Engine implements SessionEngine, SeatedEngine {
       await this.storage.close();
     }
     await this.host.timers.close();
+  }
+
+  #logLostNumbers(): void {
+    try {
+      this.manager.logLostNumbers();
+    } catch (thrown) {
+      // On a full disk numbers of rolled-back transactions are given again: nothing that is kept has them.
+      if (!(thrown instanceof DatabaseError)) throw thrown;
+    }
   }
 
   /** Runs flush and compaction in slices between other work, until none is left. */

@@ -10,7 +10,8 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import { utf8ByteLength } from "../base/bytes.ts";
 import type { OpNumber } from "../operations/effect.ts";
-import type { CommitMessage, Transaction } from "../transactions/transaction.ts";
+import type { CommitMessage } from "../transactions/commit_message.ts";
+import type { Transaction } from "../transactions/transaction.ts";
 
 /** A message on its way to a session. */
 export interface Notification {

@@ -86,6 +86,14 @@ export class SequenceTable {
     return this.#handedOut.get(sequenceId);
   }
 
+  /** What has been handed out and no entry says. */
+  get unlogged(): readonly SequenceValue[] {
+    return [...this.#handedOut.values()].filter(({ sequenceId, value, called }) => {
+      const logged = this.#logged.get(sequenceId);
+      return logged !== undefined && (logged.value !== value || logged.called !== called);
+    });
+  }
+
   /** The state as this node knows it, for `SELECT last_value FROM sequence`. */
   state(definition: SequenceDefinition): SequenceValue {
     return this.#current(definition);

@@ -51,6 +51,8 @@ interface MachineState {
   readonly rowCounters: readonly (readonly [number, RowId])[];
 }
 
+type NumberEffect = Extract<Effect, { kind: "sequence" }>;
+
 /** What of an entry's bytes goes into the state. */
 interface PayloadFacts {
   readonly checksum: number;
@@ -172,6 +174,16 @@ export class StateMachine {
     const last = BigInt(first) + BigInt(count - 1);
     this.#handOut(tableId, last <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(last) : last);
     return first;
+  }
+
+  /** Numbers of sequences and tables that were handed out and that no entry says yet. */
+  unloggedNumbers(): NumberEffect[] {
+    const effects: NumberEffect[] = this.sequences.unlogged.map((each) => ({ kind: "sequence", ...each }));
+    for (const [tableId, id] of this.#rowIdsHandedOut) {
+      if (id <= (this.#rowCounters.get(tableId) ?? 0)) continue;
+      effects.push({ kind: "sequence", sequenceId: tableId, value: id, called: true });
+    }
+    return effects;
   }
 
   commit(entry: {
@@ -335,11 +347,9 @@ export class StateMachine {
           } else atTheEnd.push(() => this.#applyToOthers(change, before, op));
           break;
         }
-        case "sequence": {
-          const { sequenceId, value, called } = effect;
-          atTheEnd.push(() => this.sequences.apply(sequenceId, value, called));
+        case "sequence":
+          atTheEnd.push(() => this.#applyNumber(effect));
           break;
-        }
         case "create_batch":
           touch(effect.tableId);
           this.#applyEffect(effect, op);
@@ -389,7 +399,7 @@ export class StateMachine {
         this.#applyChange(effect.change, op);
         break;
       case "sequence":
-        this.sequences.apply(effect.sequenceId, effect.value, effect.called);
+        this.#applyNumber(effect);
         break;
       case "checkpoint":
         this.#wantsCheckpoint = true;
@@ -432,6 +442,12 @@ export class StateMachine {
       default:
         break;
     }
+  }
+
+  /** A sequence's value, or that of a table's counter, which goes by the table's id. */
+  #applyNumber({ sequenceId, value, called }: NumberEffect): void {
+    if (this.#catalog.table(sequenceId) !== undefined) this.#countRow(sequenceId, value);
+    else this.sequences.apply(sequenceId, value, called);
   }
 
   #countRow(tableId: number, id: RowId): void {

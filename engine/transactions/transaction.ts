@@ -22,6 +22,7 @@ import { newParents, onlyAddsColumns, widenedRow } from "./added_columns.ts";
 import { firstTakenKey } from "./batch_check.ts";
 import { batchMemory, batchRow } from "./batch_values.ts";
 import { isTemporarySchema } from "../catalog/temporary_schema.ts";
+import type { CommitMessage } from "./commit_message.ts";
 import type { JournalEntry, Mark, PendingChecks } from "./journal.ts";
 import type { Lock, LockKey } from "./lock_table.ts";
 import type { NontransactionalEffects } from "./nontransactional_effects.ts";
@@ -42,15 +43,6 @@ const NO_VALUES: StoredRow = [];
 const BATCH_ROWS_PER_ROW = 16;
 
 const NO_CONSTRAINTS: ReadonlySet<number> = new Set();
-
-/** LISTEN, UNLISTEN and NOTIFY, which take effect at the commit. An empty channel: all of them. */
-export interface CommitMessage {
-  readonly kind: "listen" | "unlisten" | "notify";
-  readonly channel: string;
-  readonly payload: string;
-  /** The session that said it. */
-  readonly processId: number;
-}
 
 /** One transaction: a snapshot, what it has read, and what it wants to write. */
 export class Transaction {
@@ -79,6 +71,9 @@ export class Transaction {
   neverWrites = false;
   interruptible: boolean;
   isOpen = true;
+  /** It has got numbers of sequences or new row ids; some of them are in none of its effects. */
+  tookNumbers = false;
+  lostNumbers = false;
   /** Its effects are in the log. */
   isCommitted = false;
   /** The committed catalog when the running statement was compiled; null: it has not yielded. */
@@ -208,6 +203,7 @@ export class Transaction {
   readonly changesBatches = true;
 
   reserveRowIds(tableId: number, count: number): RowId {
+    this.tookNumbers = true;
     return this.#manager.reserveRowIds(tableId, count);
   }
 
@@ -279,6 +275,7 @@ export class Transaction {
   }
 
   nextRowId(tableId: number): RowId {
+    this.tookNumbers = true;
     return this.#manager.nextRowId(tableId);
   }
 
@@ -411,6 +408,7 @@ export class Transaction {
 
   /** Records that a sequence has advanced; the manager hands out the value. */
   noteSequence(sequenceId: number, value: number | bigint, called: boolean): void {
+    this.tookNumbers = true;
     this.#sequences.push({ kind: "sequence", sequenceId, value, called });
   }
 
@@ -447,7 +445,8 @@ export class Transaction {
     if (this.#sequences.length === 0) return [];
     const last = new Map<number, Effect>();
     for (const effect of this.#sequences) {
-      if (this.catalog.sequence(effect.sequenceId) === undefined) continue;
+      const id = effect.sequenceId;
+      if (this.catalog.sequence(id) === undefined && this.catalog.table(id) === undefined) continue;
       // Others that asked later may have committed already: the value in the log must not go back.
       last.set(effect.sequenceId, { ...effect, ...this.#manager.newestSequenceValue(effect.sequenceId) });
     }
@@ -538,6 +537,7 @@ export class Transaction {
           break;
       }
     }
+    this.lostNumbers ||= this.tookNumbers;
     if (options.forgetReads) this.reads.length = mark.reads;
     this.messages.length = mark.messages;
     this.#commitChecks.length = mark.commitChecks;
@@ -700,6 +700,7 @@ export class Transaction {
     this.#account(values ?? NO_VALUES);
     const own = writeSet.byId.get(id);
     if (own !== undefined) {
+      if (values === null) this.lostNumbers ||= this.tookNumbers;
       this.#note({ kind: "set", writeSet, id, values: own.values });
       writeSet.set(own, values);
       return;

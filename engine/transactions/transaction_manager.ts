@@ -49,6 +49,7 @@ type CommittedState = Pick<
   | "newestSequenceValue"
   | "nextRowId"
   | "reserveRowIds"
+  | "unloggedNumbers"
   | "commit"
   | "commitInSteps"
 >;
@@ -79,6 +80,8 @@ export class TransactionManager {
   #committing: Transaction | undefined;
   /** The newest entry that was committed in steps. */
   #lastInSteps = 0;
+  /** Numbers were handed out to transactions that were rolled back, and no entry says so yet. */
+  #lostNumbers = false;
   /** Transactions whose changes were undone, since the start. */
   rollbacks = 0;
   /** False only in tests that show what validation is for. */
@@ -244,6 +247,7 @@ export class TransactionManager {
         const checking = this.#checkBatches(transaction);
         while (checking.next().done !== true);
       }
+      this.#noteLostNumbers(transaction);
       const effects = transaction.effects();
       if (effects.length === 0 && client === null) return 0 as OpNumber;
       const record = this.#recordOf(effects, transaction);
@@ -298,6 +302,7 @@ export class TransactionManager {
       if (transaction.snapshot < this.#lastInSteps) this.#checkWritten(transaction);
       yield* this.#checkBatches(transaction);
       const rewritten = transaction.rewrittenTables;
+      this.#noteLostNumbers(transaction);
       const effects = transaction.effectSource();
       if (effects.count === 0 && client === null) return 0 as OpNumber;
       const op = yield* this.#stateMachine.commitInSteps({
@@ -348,6 +353,7 @@ export class TransactionManager {
   end(transaction: Transaction): void {
     if (!transaction.isOpen || transaction === this.#committing) return;
     if (!transaction.isCommitted && transaction.hasEffects) this.rollbacks++;
+    if (!transaction.isCommitted) this.#lostNumbers ||= transaction.tookNumbers;
     transaction.isOpen = false;
     this.#active.delete(transaction);
     this.locks.releaseAll(transaction);
@@ -358,6 +364,23 @@ export class TransactionManager {
     }
     for (const listener of transaction.ended) listener();
     this.#pruneHistory();
+  }
+
+  /** The next entry says which numbers have been handed out in vain, so that nobody gets them again after a restart. */
+  #noteLostNumbers(transaction: Transaction): void {
+    if (!this.#lostNumbers && !transaction.lostNumbers) return;
+    for (const { sequenceId, value, called } of this.#stateMachine.unloggedNumbers()) {
+      transaction.noteSequence(sequenceId, value, called);
+    }
+    this.#lostNumbers = false;
+  }
+
+  /** Logs such numbers when no further transaction will: before the engine is closed. */
+  logLostNumbers(): void {
+    if (!this.#lostNumbers) return;
+    const effects = this.#stateMachine.unloggedNumbers();
+    this.#lostNumbers = false;
+    if (effects.length > 0) this.#stateMachine.commit({ timestamp: this.now(), client: null, effects });
   }
 
   /** Moves a transaction's snapshot to the newest state if nothing that it has read has changed since. */
