@@ -408,6 +408,10 @@ export class PeerConnections implements MessageBus {
 
   #report(error: PeerMisfit, dialed: Peer | null): void {
     if (dialed !== null) dialed.retryMilliseconds = this.#times.lastRetry;
+    if (this.#hasFit) {
+      this.log(error.message);
+      return;
+    }
     this.#graceTimer ??= this.#after(this.#times.grace, () => {
       this.#graceTimer = null;
       if (this.#hasFit) this.log(error.message);
