@@ -52,7 +52,7 @@ export async function startMember(
   const { dataDirectory } = settings;
   const reports = new SuperblockReports();
   const hash = configurationHash(settings);
-  let superblock = openSuperblock(host, dataDirectory, reports);
+  let superblock = openSuperblock(host, dataDirectory, reports, log);
   const { index, peers: addresses } = cluster;
   if (superblock !== null) {
     try {
@@ -136,6 +136,7 @@ export async function startMember(
       directory: dataDirectory,
       usesReadLease: cluster.usesReadLease,
       openEngine,
+      log,
       onPrimaryChanged: () => relay.targetChanged(),
     });
     peers.knowledge = { clusterId: superblock.identity.clusterId, hasLog: true };
@@ -162,8 +163,15 @@ export async function startMember(
 }
 
 /** The superblock of a member's directory, null in an empty one. */
-function openSuperblock(host: Host, directory: string, reports: SuperblockReports): Superblock | null {
-  const superblock = Superblock.open(host.disk, directory, reports);
+function openSuperblock(
+  host: Host,
+  directory: string,
+  reports: SuperblockReports,
+  log: (line: string) => void,
+): Superblock | null {
+  const superblock = Superblock.open(host.disk, directory, reports, (path) => {
+    log(`"${path}" is damaged; it is written anew from the other copy`);
+  });
   if (superblock !== null) return superblock;
   if (Superblock.exists(host.disk, directory)) {
     throw new StartError(

@@ -50,6 +50,8 @@ export interface MemberOptions<E extends MemberEngine> {
   /** Whether the primary may read under a lease. */
   readonly usesReadLease: boolean;
   openEngine(seat: MemberSeat): Promise<E>;
+  /** Writes one line for people. */
+  log(line: string): void;
   /** Another member, or none, is the primary than before: see {@link Member.primaryIndex}. */
   onPrimaryChanged(): void;
 }
@@ -66,6 +68,9 @@ export class SuperblockReports implements SuperblockListener {
     this.target?.onSuperblockFailed(error);
   }
 }
+
+/** A primary that stops waits no longer for its superblock before it goes. */
+const HAND_OVER_MICROSECONDS = 500_000;
 
 /** See the head of the file. */
 export class Member<E extends MemberEngine>
@@ -286,6 +291,12 @@ export class Member<E extends MemberEngine>
 
   #listenToLog(): void {
     this.#forgetLog();
+    for (const { from, to, path, start } of this.engine.storage.log.damaged) {
+      const what = from === to ? `op ${from}` : `ops ${from} to ${to}`;
+      this.#options.log(
+        `log file "${path}" is damaged at byte offset ${start}: ${what} will be fetched from others`,
+      );
+    }
     this.#forgetLog = this.engine.storage.log.onDurable(() => this.#hear((replica) => replica.onDurable()));
   }
 
@@ -384,9 +395,22 @@ export class Member<E extends MemberEngine>
     this.#stop(error);
   }
 
-  /** Leaves the group, and makes everything durable. */
-  async close(): Promise<void> {
+  async #handOver(): Promise<void> {
+    const { timers } = this.#options.host;
+    let timer: TimerId | null = null;
+    await new Promise<void>((resolve) => {
+      if (this.#isClosed || this.#isRebuilding || this.#replica?.isPrimary !== true) return resolve();
+      timer = timers.setTimer(HAND_OVER_MICROSECONDS, resolve);
+      // What was handed to a connection in this turn leaves with it.
+      this.#hear((replica) => replica.handOver(() => void timers.endOfTurn().then(resolve)));
+    });
+    if (timer !== null) timers.clearTimer(timer);
     this.#stopServing();
+  }
+
+  /** Leaves the group, and makes everything durable. A primary lets another member go on at once. */
+  async close(): Promise<void> {
+    await this.#handOver();
     this.#isClosed = true;
     const { host, superblock, peers } = this.#options;
     if (this.#timer !== null) host.timers.clearTimer(this.#timer);

@@ -2,7 +2,8 @@
  * The superblock on a disk: what a member must never forget, in two files of which one is always whole.
  *
  * `SUPERBLOCK-A` and `SUPERBLOCK-B` are written in turn, each synced before the other is touched; the valid one with
- * the higher sequence number counts. A file is the magic `dbd sup\0`, u32 format version, u32 length and u32 CRC-32C of
+ * the higher sequence number counts. A state is durable when one of them has it, and is then written to the other as
+ * well. A file is the magic `dbd sup\0`, u32 format version, u32 length and u32 CRC-32C of
  * what follows, and that: u64 sequence number, 16 bytes cluster id, u8 index, u8 number of members, u64 configuration
  * hash, then view, log view, commit number, headers, u8 whether the member may not vote, and then view and op of that.
  * Both damaged: the disk counts as lost.
@@ -70,11 +71,25 @@ export class Superblock implements SuperblockStore {
     this.#listener = listener;
   }
 
-  /** The superblock of a directory; null when it has none, or none that can be read. */
-  static open(disk: Disk, directory: string, listener: SuperblockListener): Superblock | null {
+  /**
+   * The superblock of a directory; null when it has none, or none that can be read. A copy that is damaged is written
+   * anew from the other one, and `onDamage` is called with its path.
+   */
+  static open(
+    disk: Disk,
+    directory: string,
+    listener: SuperblockListener,
+    onDamage: (path: string) => void = () => {},
+  ): Superblock | null {
     const copies = NAMES.map((name) => readCopy(disk, joinPath(directory, name)));
     const newest = copies.filter((copy) => copy !== null).sort((a, b) => a.sequence < b.sequence ? 1 : -1)[0];
-    return newest === undefined ? null : new Superblock(disk, directory, newest, listener);
+    if (newest === undefined) return null;
+    const superblock = new Superblock(disk, directory, newest, listener);
+    const damaged = NAMES.find((_, index) => copies[index] === null);
+    if (damaged === undefined) return superblock;
+    onDamage(joinPath(directory, damaged));
+    superblock.#writeCopy(newest.state).syncDataNow();
+    return superblock;
   }
 
   /** Makes the superblock of a new member, both copies durable. A replaced disk has lost one that was here. */
@@ -130,7 +145,20 @@ export class Superblock implements SuperblockStore {
         return;
       }
       this.#durable = state;
-      if (this.#next === null) this.#listener.onSuperblockDurable();
+      if (this.#next !== null) continue;
+      this.#listener.onSuperblockDurable();
+      await this.#repeat(state);
+    }
+  }
+
+  /** The other copy gets the same state: then neither is needed to know it, and either may rot. */
+  async #repeat(state: SuperblockState): Promise<void> {
+    if (this.#next !== null) return;
+    try {
+      await this.#writeCopy(state).syncData();
+    } catch (error) {
+      this.#isFailed = true;
+      this.#listener.onSuperblockFailed(error);
     }
   }
 
