@@ -78,7 +78,10 @@ Deno.test("MemberLog has what is written to it and what the engine appends, and 
   for (
     const wrong of [
       { ...next, payload: next.payload.slice(1) },
-      { ...next, payload: new Uint8Array(0) },
+      {
+        header: { ...next.header, digest: digestAfter(next.header.previousDigest ?? 0n, 0, 32) },
+        payload: new Uint8Array(0),
+      },
       { ...next, header: { ...next.header, digest: 1n } },
       { ...next, header: { ...next.header, previousDigest: 1n } },
       // Whole in itself, but of another log.
@@ -168,8 +171,13 @@ Deno.test("MemberLog begins behind what is damaged below the checkpoint", async 
   strictEqual(again.read(55), null);
   strictEqual(again.oldestOp, 56);
   strictEqual(again.baseDigest, (entries[54] as ReplicatedEntry).header.digest);
-  equal(again.slot(90), { kind: "unreadable" });
   equal(again.read(56), entries[55]);
+  for (const op of [80, 81]) damage(host, op);
+  equal([again.read(80), again.read(81)], [null, null]);
+  strictEqual(again.oldestOp, 81);
+  equal(again.slot(81), { kind: "unreadable" });
+  equal(again.slot(90), { kind: "unreadable" });
+  equal(again.read(82), entries[81]);
 });
 
 Deno.test("MemberLog goes on behind a checkpoint that came from another member", async () => {

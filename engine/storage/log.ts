@@ -583,23 +583,23 @@ export class Log {
     reader.forget();
     const file = this.#files.entries.find(({ firstOp }) => firstOp === range.firstOp);
     assert(file !== undefined, "a damaged file is kept");
-    let seal: number | null;
+    let seals: readonly number[];
     try {
-      seal = rewriteRange(this.#host.disk, file, range, entries);
+      seals = rewriteRange(this.#host.disk, file, range, entries);
     } catch (error) {
       history.forgetRepairs(range.from, range.to);
       throw isDiskFull(error) || isDamage(error) ? error : this.#fail(error);
     }
-    this.#countRepair(range, entries, seal);
+    this.#countRepair(range, entries, seals.length);
     history.repaired(range, entries, this.#format.headBytes);
     // Not at once: whoever hears of it may be who gave the entry.
     void Promise.resolve().then(() => this.#announce());
   }
 
-  #countRepair(range: DamagedRange, entries: readonly StoredEntry[], seal: number | null): void {
+  #countRepair(range: DamagedRange, entries: readonly StoredEntry[], seals: number): void {
     const { headBytes } = this.#format;
     const isCounted = countedBytesOf(range, this.#baseOp) > 0;
-    if (isCounted && seal !== null) this.#appendedBytes -= headBytes;
+    if (isCounted) this.#appendedBytes -= seals * headBytes;
     let position = range.start;
     for (const { op, payload } of entries) {
       if (op === this.#start.op) this.#start.position = position;
@@ -634,10 +634,13 @@ export class Log {
     this.#truncations++;
     this.#sealed = false;
     reader.forget();
+    const file = this.#files.entries[index];
+    assert(file !== undefined, "an op is in a file");
+    const position = gap?.start ?? next?.position ?? nextGap?.start ?? LOG_HEADER_BYTES;
+    const isDamaged = history.damaged.some(({ firstOp, from }) => firstOp === file.firstOp && from <= op);
     try {
-      if (gap === undefined || this.#files.entries[index]?.firstOp === op + 1) {
-        this.#cutAt(op, index, { position: next?.position ?? nextGap?.start ?? LOG_HEADER_BYTES, digest });
-      } else this.#cutInGap(op, gap, index, digest);
+      if (isDamaged) this.#cutBehindDamage(op, index, { position, digest, gap });
+      else this.#cutAt(op, index, { position: file.firstOp > op ? LOG_HEADER_BYTES : position, digest });
     } catch (error) {
       throw this.#fail(error);
     }
@@ -671,26 +674,38 @@ export class Log {
   }
 
   /**
-   * Cuts a log whose last ops cannot be read: the next file, which begins behind them, proves that they were there.
+   * Cuts a log of whose last file something cannot be read: the next file, which begins behind what stays, proves that
+   * it was there.
    */
-  #cutInGap(op: number, gap: DamagedRange, index: number, digest: bigint | null): void {
+  #cutBehindDamage(
+    op: number,
+    index: number,
+    { position, digest, gap }: {
+      readonly position: number;
+      readonly digest: bigint | null;
+      /** What the last op is in. */
+      readonly gap: DamagedRange | undefined;
+    },
+  ): void {
     const entry = this.#files.entries[index];
     assert(entry !== undefined, "the damage is in a file");
-    this.#appendedBytes -= this.#countedFrom(index, gap.end ?? Infinity) + countedBytesOf(gap, this.#baseOp);
+    this.#appendedBytes -= gap === undefined
+      ? this.#countedFrom(index, position)
+      : this.#countedFrom(index, gap.end ?? Infinity) + countedBytesOf(gap, this.#baseOp);
     const next = this.#createNext(op + 1, digest);
     this.#removeFilesAfter(index);
     const file = this.#host.disk.openFile(entry.path, { create: false, write: true });
     try {
-      file.truncate(gap.start);
+      file.truncate(position);
       file.syncDataNow();
     } finally {
       file.close();
     }
-    entry.bytes = gap.start;
-    entry.seals = entry.seals.filter((seal) => seal < gap.start);
+    entry.bytes = position;
+    entry.seals = entry.seals.filter((seal) => seal < position);
     this.#files.add(next.entry);
     this.#tail.goOnIn({ ...next, end: LOG_HEADER_BYTES });
-    this.#member().history.shorten(gap, op, digest);
+    if (gap !== undefined) this.#member().history.shorten(gap, op, digest);
   }
 
   #removeFilesAfter(index: number): void {

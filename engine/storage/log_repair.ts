@@ -7,10 +7,10 @@ import { detachedHead, logDamage, MEMBER_FORMAT } from "./log_file.ts";
 import type { LogFileEntry } from "./log_files.ts";
 import type { StoredEntry } from "./log_history.ts";
 import { sealOf } from "./log_recovery.ts";
-import type { DamagedRange } from "./log_scan.ts";
+import { type DamagedRange, sealPlaces } from "./log_scan.ts";
 
 /**
- * Writes them, durably, and answers the offset of the seal that went behind them, or null. Raises XX001 if they do
+ * Writes them, durably, and answers the offsets of the seals that went behind them. Raises XX001 if they do
  * not fill the place.
  */
 export function rewriteRange(
@@ -18,13 +18,13 @@ export function rewriteRange(
   entry: LogFileEntry,
   range: DamagedRange,
   entries: readonly StoredEntry[],
-): number | null {
+): readonly number[] {
   const { firstOp, path } = entry;
   const { headBytes } = MEMBER_FORMAT;
   const end = entries.reduce((sum, { payload }) => sum + headBytes + payload.length, range.start);
-  // A seal may have been among them.
-  const seal = range.end !== null && range.end - end === headBytes ? end : null;
-  if (range.end !== null && range.end !== end && seal === null) {
+  // Seals may have been among them.
+  const seals = range.end === null ? [] : sealPlaces(end, range.end);
+  if (seals === null) {
     throw logDamage(path, range.start, `ops ${range.from} to ${range.to} do not fit their place`);
   }
   const file = disk.openFile(path, { create: false, write: true });
@@ -48,14 +48,14 @@ export function rewriteRange(
       ({ digest } = entry);
     }
     assert(position === end, "all entries are written");
-    if (seal !== null) file.writeAt(seal, sealOf(range.to, { firstOp, position: seal, digest }));
+    for (const seal of seals) file.writeAt(seal, sealOf(range.to, { firstOp, position: seal, digest }));
     // What is behind them was never whole again.
     if (range.end === null) file.truncate(end);
     file.syncDataNow();
   } finally {
     file.close();
   }
-  if (seal !== null) entry.seals = [...entry.seals, seal];
+  entry.seals = [...entry.seals, ...seals];
   if (range.end === null) entry.bytes = end;
-  return seal;
+  return seals;
 }

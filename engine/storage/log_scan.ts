@@ -194,10 +194,14 @@ class Scan {
     const digest = record.name?.digest ?? null;
     const to = isSeal(record) ? record.op : record.op - 1;
     if (to >= from) this.#addRange({ from, to, start, before }, { end: position, after: digest });
-    else if (position - start === MEMBER_FORMAT.headBytes && digest !== null && digest === before) {
-      this.#brokenSeals.push({ position: start, op: to, digest });
-      this.#seals.push(start);
-    } else throw this.#unusable("bytes between records belong to none");
+    else {
+      const seals = sealPlaces(start, position);
+      if (seals === null || digest === null || digest !== before) {
+        throw this.#unusable("bytes between records belong to none");
+      }
+      for (const seal of seals) this.#brokenSeals.push({ position: seal, op: to, digest });
+      this.#seals.push(...seals);
+    }
     this.#op = to;
     this.#digest = digest;
     this.#position = position;
@@ -229,6 +233,13 @@ class Scan {
   #unusable(what: string): DatabaseError {
     return this.#reader.damage(this.#position, what);
   }
+}
+
+/** The places of seals that fill the bytes between two offsets; null if they cannot. */
+export function sealPlaces(start: number, end: number): readonly number[] | null {
+  const count = (end - start) / MEMBER_FORMAT.headBytes;
+  if (count < 0 || !Number.isInteger(count)) return null;
+  return Array.from({ length: count }, (_, index) => start + index * MEMBER_FORMAT.headBytes);
 }
 
 function isSeal(record: LogRecord): boolean {
