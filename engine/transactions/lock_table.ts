@@ -177,18 +177,21 @@ export function lockTimeout(): DatabaseError {
   return new DatabaseError(SQLSTATE.lockNotAvailable, "canceling statement due to lock timeout");
 }
 
+/** The transaction that another one waits for. */
+export function holderFor({ waitsFor }: Transaction): Transaction | null {
+  return waitsFor instanceof Lock ? waitsFor.owner : waitsFor;
+}
+
 /** Whether following "waits for" from the transaction leads back to it. */
 export function closesCycle(transaction: Transaction): boolean {
   const seen = new Set<Transaction>();
-  let current: Transaction | null = transaction;
-  while (current !== null) {
-    const target: Lock | Transaction | null = current.waitsFor;
-    if (target === null) return false;
-    const next: Transaction = target instanceof Lock ? target.owner : target;
+  let current = transaction;
+  for (;;) {
+    const next = holderFor(current);
+    if (next === null) return false;
     if (next === transaction) return true;
     if (seen.has(next)) return false;
     seen.add(next);
     current = next;
   }
-  return false;
 }

@@ -102,6 +102,38 @@ Deno.test("lock_timeout ends a wait for an advisory lock", () =>
     equal(await rowsOf(b, "SELECT pg_try_advisory_lock(1)"), ["t"]);
   }));
 
+Deno.test("waits for rows and tables are shown with who is in the way, and lock_timeout ends them", () =>
+  withSessions(3, async (first, second, third) => {
+    const [a, b, c] = [must(first), must(second), must(third)];
+    for (
+      const sql of [
+        "CREATE TABLE w (id int PRIMARY KEY)",
+        "INSERT INTO w VALUES (1)",
+        "BEGIN",
+        "DELETE FROM w",
+      ]
+    ) {
+      await rowsOf(a, sql);
+    }
+    await rowsOf(b, "SET lock_timeout = '150ms'");
+    const pid = String(a.processId);
+    for (const statement of ["DELETE FROM w WHERE id = 1", "ALTER TABLE w DROP COLUMN id"]) {
+      const waiting = rowsOf(b, statement);
+      ok(await isPending(waiting), statement);
+      equal(await rowsOf(c, `SELECT pg_blocking_pids(${b.processId}), pg_blocking_pids(${pid})`), [
+        `{${pid}}|{}`,
+      ]);
+      const held = "JOIN pg_locks h ON h.virtualxid = w.virtualxid AND h.granted WHERE NOT w.granted";
+      equal(await rowsOf(c, `SELECT w.pid, h.pid FROM pg_locks w ${held}`), [`${b.processId}|${pid}`]);
+      const waits = "SELECT wait_event_type FROM pg_stat_activity WHERE pid =";
+      equal(await rowsOf(c, `${waits} ${b.processId}`), ["Lock"]);
+      await rejects(waiting, { code: "55P03" });
+      equal(await rowsOf(c, "SELECT count(*) FROM pg_locks WHERE NOT granted"), ["0"]);
+    }
+    await rowsOf(a, "ROLLBACK");
+    equal(await rowsOf(b, "DELETE FROM w WHERE id = 1 RETURNING id"), ["1"]);
+  }));
+
 Deno.test("pg_sleep() waits for each of its calls once", () =>
   withSessions(1, async (only) => {
     const session = must(only);

@@ -63,7 +63,6 @@ const answers:
     ["pg_jit_available", "", "bool", "Whether plans can be compiled; they always are.", false],
     ["pg_stat_get_snapshot_timestamp", "", "timestamptz", "When statistics were read.", null],
     ["pg_current_logfile", "", "text", "File of the log for people.", null],
-    ["pg_blocking_pids", "i32", "i32[]", "Sessions that a session waits for.", SqlArray.EMPTY],
     ["pg_safe_snapshot_blocking_pids", "i32", "i32[]", "Sessions that a snapshot waits for.", SqlArray.EMPTY],
     ["pg_stat_get_numscans", "oid", "i64", "Scans of a relation; they are not counted.", 0],
     ["pg_stat_get_live_tuples", "oid", "i64", "Live rows; they are not counted.", 0],

@@ -105,6 +105,7 @@ const catalogCalls: readonly (readonly [name: string, takes: string, returns: st
   ],
   ["pg_try_advisory_xact_lock", "i64", "bool", "Takes a lock until the transaction ends if it is free."],
   ["pg_try_advisory_xact_lock", "i32, i32", "bool", "Takes a lock until the transaction ends if it is free."],
+  ["pg_blocking_pids", "i32", "i32[]", "Sessions that a session waits for."],
   ["pg_cancel_backend", "i32", "bool", "Cancels the statement of a session."],
   ["pg_terminate_backend", "i32", "bool", "Ends a session."],
   ["pg_notify", "text, text", "void", "Sends a notification."],
@@ -150,6 +151,7 @@ export const catalogFunctionNames: readonly string[] = [...new Set(catalogCalls.
 const volatileCalls = new Set([
   "pg_notify",
   "pg_sleep",
+  "pg_blocking_pids",
   "pg_cancel_backend",
   "pg_terminate_backend",
 ]);
