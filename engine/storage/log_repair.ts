@@ -49,8 +49,6 @@ export function rewriteRange(
     }
     assert(position === end, "all entries are written");
     for (const seal of seals) file.writeAt(seal, sealOf(range.to, { firstOp, position: seal, digest }));
-    // What is behind them was never whole again.
-    if (range.end === null) file.truncate(end);
     file.syncDataNow();
   } finally {
     file.close();
