@@ -37,6 +37,8 @@ import { keyOf } from "./stored_key.ts";
 import { duplicateId, duplicateKey } from "./duplicates.ts";
 import { Transaction } from "./transaction.ts";
 
+/** Waits for a table after which a transaction keeps new writers out of it. */
+const PATIENT_WAITS = 8;
 /** Locks given up between two yields of a commit in steps. */
 const LOCKS_AT_ONCE = 1024;
 
@@ -73,6 +75,7 @@ export class TransactionManager {
   /** The history is complete for entries after this op. */
   #historyFloor = 0;
   readonly #claims = new Map<number, Transaction>();
+  readonly #tableWaits = new WeakMap<Transaction, number>();
   /** By table: who adds columns to it while others write. */
   readonly #widenings = new Map<number, Transaction>();
   #catalogOwner: Transaction | undefined;
@@ -186,13 +189,19 @@ export class TransactionManager {
     return this.#claims.get(tableId);
   }
 
-  /** Reserves a table for DDL. Answers the transaction that is in the way, if there is one. */
+  /**
+   * Reserves a table for DDL. Answers the transaction that is in the way, if there is one. One that has waited often
+   * keeps new writers out while it waits again: without an end to those there are, it would never have its turn.
+   */
   claimTable(tableId: number, transaction: Transaction): Transaction | undefined {
     const owner = this.#claims.get(tableId);
     if (owner !== undefined && owner !== transaction) return owner;
-    for (const other of this.#active) if (other !== transaction && other.writes(tableId)) return other;
-    this.#claims.set(tableId, transaction);
-    return undefined;
+    let rival: Transaction | undefined;
+    for (const other of this.#active) if (other !== transaction && other.writes(tableId)) rival ??= other;
+    const waits = this.#tableWaits.get(transaction) ?? 0;
+    if (rival !== undefined) this.#tableWaits.set(transaction, waits + 1);
+    if (rival === undefined || waits >= PATIENT_WAITS) this.#claims.set(tableId, transaction);
+    return rival;
   }
 
   /**

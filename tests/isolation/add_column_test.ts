@@ -268,6 +268,24 @@ scenario("defaults of the moment, and constraints that its value satisfies", asy
   );
 });
 
+scenario("what waits for writers has its turn although there always is one", async (a, b, c) => {
+  const write = "BEGIN; UPDATE t SET n = n + 1 WHERE id =";
+  await a.run(`${write} 1`);
+  let isDone = false;
+  const altering = b.run("ALTER TABLE t ADD COLUMN x float DEFAULT random()").finally(() => isDone = true);
+  let [writer, other] = [{ client: a, id: 1 }, { client: c, id: 2 }];
+  for (let round = 0; round < 20 && !isDone; round++) {
+    const next = other.client.run(`${write} ${other.id}`);
+    await isWaiting(next);
+    await writer.client.run("COMMIT");
+    await next;
+    [writer, other] = [other, writer];
+  }
+  ok(isDone, "it starves");
+  await altering;
+  await writer.client.run("COMMIT");
+});
+
 scenario("a foreign key waits for those who write to the table that it refers to", async (a, b, c) => {
   const tables = "CREATE TABLE parent (id int PRIMARY KEY); INSERT INTO parent VALUES (1), (2)";
   await a.run(`${tables}; CREATE TABLE child (id int PRIMARY KEY, p int); INSERT INTO child VALUES (1, 1)`);
