@@ -11,9 +11,9 @@ const PREFIX = "pg_temp_";
 /** The option of a table that says what a commit does to it; `delete rows` or `drop`. */
 export const ON_COMMIT = "on_commit";
 
-/** The schema of a session. */
-export function temporarySchemaOf(sessionId: number): string {
-  return `${PREFIX}${sessionId}`;
+/** The schema of a session. A follower must not see that of the primary's session of the same number. */
+export function temporarySchemaOf(sessionId: number, session: { readonly isFollower: boolean }): string {
+  return `${PREFIX}${session.isFollower ? 0 : sessionId}`;
 }
 
 /** Whether a schema is one of temporary tables. */

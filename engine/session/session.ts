@@ -110,7 +110,7 @@ export class Session implements SessionHost {
     this.processId = options.processId;
     this.encryption = options.encryption ?? null;
     this.isFollower = options.readFrom === "follower";
-    this.#temporary = temporarySchemaOf(options.processId);
+    this.#temporary = temporarySchemaOf(options.processId, this);
     this.secretKey = options.secretKey;
     const user = options.user ?? "db";
     const { catalog } = engine.machine;
