@@ -5,6 +5,7 @@
 import { deepStrictEqual, ok, rejects, strictEqual, throws } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import { memoryHost } from "../host/memory_host.ts";
+import { MemberLog } from "../replication/member_log.ts";
 import type { MemberSeat } from "../replication/member_seat.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
 import { Horizon } from "../storage/commit_horizon.ts";
@@ -498,4 +499,51 @@ Deno.test("The directory of a member can be verified, and a server that is alone
   strictEqual(found.lastOp, lastOp);
   strictEqual(found.entries, lastOp - found.checkpointOp);
   await rejects(Engine.open({ host, directory: "data" }), { code: "55000" });
+});
+
+Deno.test("A member whose log has rotted applies what it can read, is repaired, and goes on", async () => {
+  const primary = (await Member.primary({ checkpointLogBytes: 1 << 16 })).commitAlone();
+  const { host } = primary;
+  const session = primary.engine.openSession();
+  await run(session, "CREATE TABLE t (id serial PRIMARY KEY, a text)");
+  for (let number = 0; number < 40; number++) {
+    await run(session, `INSERT INTO t (a) VALUES (repeat('z', 3000) || 'row ${number}')`);
+    await primary.engine.yieldToLoop();
+  }
+  const { lastOp } = primary.engine, digest = primary.engine.digest();
+  const { checkpointOp, log } = primary.engine.storage;
+  ok(checkpointOp > 0 && lastOp > checkpointOp + 3);
+  const lost = [lastOp - 2, lastOp - 1].map((op) => log.readEntry(op));
+  await primary.engine.close();
+  for (const name of host.disk.list("data/log")) {
+    const file = host.disk.openFile(`data/log/${name}`, { create: false, write: true });
+    const bytes = new Uint8Array(file.size);
+    file.readAt(0, bytes);
+    const text = new TextDecoder("latin1").decode(bytes);
+    for (const number of [37, 38]) {
+      const at = text.indexOf(`zrow ${number}`);
+      if (at >= 0) file.writeAt(at, new Uint8Array(1));
+    }
+  }
+  const seat = new Seat();
+  seat.replayTo = lastOp;
+  seat.horizon.advance(lastOp);
+  const engine = await Engine.open({ host, directory: "data", member: seat });
+  strictEqual(engine.lastOp, lastOp - 3);
+  const member = new MemberLog(engine.storage.log);
+  deepStrictEqual(member.slot(lastOp - 1), { kind: "unreadable" });
+  for (const entry of lost.reverse()) {
+    ok(entry !== null);
+    const { op, view, digest, previousDigest, payload } = entry;
+    member.write({ header: { op, view, digest, previousDigest }, payload });
+  }
+  while (engine.lastOp < lastOp) {
+    const entry = member.read(engine.lastOp + 1);
+    ok(entry !== null);
+    await engine.applyEntry(entry.header.op, entry.payload);
+  }
+  strictEqual(engine.digest(), digest);
+  engine.startServing();
+  strictEqual(Number((await run(engine.openSession(), "SELECT count(*) FROM t")).rows[0]?.[0]), 40);
+  await engine.close();
 });
