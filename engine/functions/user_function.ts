@@ -16,6 +16,7 @@ import { expressionSteps, FunctionInstance } from "../wasm/function_instance.ts"
 import { ModuleError } from "../wasm/module_error.ts";
 import { valueTypeName } from "../wasm/module_structure.ts";
 import { type PreparedModule, prepareModule } from "../wasm/prepared_module.ts";
+import type { StraightCode } from "../wasm/straight_code.ts";
 import { arrayBytes, arrayOfBytes, elementLayout } from "./array_passing.ts";
 import {
   type ExportType,
@@ -70,7 +71,10 @@ function makeCallable(definition: UserFunctionDefinition): CallableFunction {
   const bound = module.bounds.get(exportName);
   const isShort = bound !== undefined && bound <= definition.gas && isScalar(passed);
   return {
-    call: compile(new Call(name, instance), passed, isShort),
+    call: compile(new Call(name, instance), passed, {
+      isShort,
+      straight: isShort ? module.straight.get(exportName) : undefined,
+    }),
     mayReturnNull: passed.result.hasFlag || passed.result.scalar === null,
     steps: isShort ? expressionSteps(bound) : null,
   };
@@ -138,7 +142,7 @@ function requireMemory(passed: PassedSignature, { memory, functions }: PreparedM
 function compile(
   call: Call,
   { parameters, result }: PassedSignature,
-  isShort: boolean,
+  { isShort, straight }: { readonly isShort: boolean; readonly straight: StraightCode | undefined },
 ): CallableFunction["call"] {
   const names = parameters.map((_, index) => `a${index}`);
   const puts: string[] = [];
@@ -154,6 +158,7 @@ function compile(
     ...withNumbers ? ["let n = call.numbers;"] : [],
     `return function user_function(${names.join(", ")}) {`,
     "  let r;",
+    ...straight === undefined ? [] : straightLines(parameters, result, straight),
     ...withNumbers ? numberLines(parameters, result, count) : [],
     "  try {",
     ...isPlain
@@ -208,11 +213,43 @@ function numberLines(
     "    } catch (error) { const failure = call.failure(error); n = call.numbers; throw failure; }",
     ...count,
     ...isWide ? ["    if (r !== r) return scalar(call.wide);"] : [],
-    `    return ${
-      isWide && result.type.kind === "i64" ? "r" : scalarResultCode(result.type, result.scalar ?? "i32", "r")
-    };`,
+    `    return ${numberResultCode(result)};`,
     "  }",
   ];
+}
+
+/** The way without WebAssembly, for the usual case; empty where values have another form. */
+function straightLines(
+  parameters: readonly PassedValue[],
+  result: PassedValue,
+  { statements, result: code }: StraightCode,
+): readonly string[] {
+  const all = [...parameters, result];
+  if (all.some(({ hasFlag }) => hasFlag)) return [];
+  if (all.some(({ scalar }) => scalar === "i64") && !takesNumbers(parameters, result)) return [];
+  const wide = parameters.flatMap(({ scalar }, index) =>
+    scalar === "i64" ? [`typeof a${index} !== "number"`] : []
+  );
+  const variables = parameters.map(({ type, scalar }, index) => {
+    if (scalar !== "i32") return `l${index} = a${index}`;
+    // Larger than 2147483647, it is a negative number there.
+    return `l${index} = ${argumentCode(type, scalar, `a${index}`)} | 0`;
+  });
+  return [
+    "  straight: {",
+    ...wide.length === 0 ? [] : [`    if (${wide.join(" || ")}) break straight;`],
+    ...variables.length === 0 ? [] : [`    let ${variables.join(", ")};`],
+    ...statements.map((statement) => `    ${statement}`),
+    `    r = ${code};`,
+    ...result.scalar === "f64" ? ["    if (r !== r) break straight;"] : [],
+    `    return ${numberResultCode(result)};`,
+    "  }",
+  ];
+}
+
+/** The SQL value of a result `r` that is a number, be it an i64. */
+function numberResultCode({ type, scalar }: PassedValue): string {
+  return scalar === "i64" && type.kind === "i64" ? "r" : scalarResultCode(type, scalar ?? "i32", "r");
 }
 
 function typeAt(parameters: readonly PassedValue[], index: number): SqlType {

@@ -124,3 +124,75 @@ Deno.test("functions and what they computed are the same after a restart, from t
   }
   await engine.close();
 });
+
+Deno.test("short functions give the same, traps included, for values of every size and for every type", async () => {
+  const engine = await Engine.open({ host: memoryHost(), directory: ":memory:" });
+  const session = engine.openSession();
+  const create = (signature: string, body: string, more = "") =>
+    run(
+      session,
+      `CREATE OR REPLACE FUNCTION ${signature} LANGUAGE WASM AS ${
+        literal(assemble(`(module (func (export "f") ${body}))`))
+      } EXPORT 'f' ${more}`,
+    );
+  const I64_MULTIPLY = "(param i64 i64) (result i64) (i64.mul (local.get 0) (local.get 1))";
+  await create("product(a BIGINT, b BIGINT) RETURNS BIGINT", I64_MULTIPLY);
+  await create("small(a BIGINT, b BIGINT) RETURNS INT", I64_MULTIPLY);
+  await create(
+    "share(a INT, b INT) RETURNS INT",
+    "(param i32 i32) (result i32) (i32.div_s (local.get 0) (local.get 1))",
+  );
+  await create(
+    "ratio(a F64, b F64) RETURNS F64",
+    "(param f64 f64) (result f64) (f64.div (local.get 0) (local.get 1))",
+  );
+  await create(
+    "all_of(a BOOL, b BOOL) RETURNS BOOL",
+    "(param i32 i32) (result i32) (i32.and (local.get 0) (local.get 1))",
+  );
+  await create(
+    "later(a DATE) RETURNS DATE",
+    "(param i32) (result i32) (i32.add (local.get 0) (i32.const 7))",
+  );
+  const answers = [
+    ["product(3000000000, 3)", "9000000000"],
+    ["product(3037000500, 3037000500)", "-9223372036709301616"],
+    ["product(9223372036854775807, -1)", "-9223372036854775807"],
+    ["product(9007199254740993, 1)", "9007199254740993"],
+    ["product(0, -5)", "0"],
+    ["small(65536, -32768)", "-2147483648"],
+    ["share(-7, 2)", "-3"],
+    ["ratio(0, -1)", "-0"],
+    ["ratio(0, 0)", "NaN"],
+    ["ratio('NaN', 1)", "NaN"],
+    ["all_of(true, false)", "false"],
+    ["later('2026-12-31')", "2027-01-07"],
+  ];
+  for (const [call, expected] of answers) {
+    assert.deepEqual(await run(session, `SELECT (${call})::text`), [[expected]], call);
+  }
+  const failing = [
+    ["share(1, 0)", "22012"],
+    ["share(-2147483648, -1)", "22003"],
+    ["small(65536, 32768)", "22003"],
+  ] as const;
+  for (const [call, code] of failing) {
+    await assert.rejects(run(session, `SELECT ${call}`), { code }, call);
+  }
+  // Also where rows come one after the other, and one of them is another case than those before.
+  await run(
+    session,
+    "CREATE TABLE t AS SELECT g::bigint * 1000000007 AS a, g AS b FROM generate_series(1, 5000) g",
+  );
+  await run(session, "INSERT INTO t VALUES (9223372036854775807, 2), (-9007199254740993, 3)");
+  assert.deepEqual(
+    await run(
+      session,
+      "SELECT count(*) FROM t WHERE product(a, 3) = mod(a::numeric * 3 + 9223372036854775808, 18446744073709551616) - 9223372036854775808",
+    ),
+    [[5002]],
+  );
+  await create("product(a BIGINT, b BIGINT) RETURNS BIGINT", I64_MULTIPLY, "GAS 1");
+  await assert.rejects(run(session, "SELECT product(1, 1)"), { code: "54001" });
+  await engine.close();
+});

@@ -10,6 +10,7 @@ import { rewriteModule } from "./module_rewriter.ts";
 import type { FunctionType, ModuleStructure } from "./module_structure.ts";
 import { decodeSections } from "./section_decoder.ts";
 import { LIMITS } from "../base/limits.ts";
+import { type StraightCode, straightCode } from "./straight_code.ts";
 
 /** The memory of a module. */
 export interface ModuleMemory {
@@ -45,6 +46,8 @@ export interface PreparedModule {
    * modules without state.
    */
   readonly bounds: ReadonlyMap<string, number>;
+  /** Of those of {@link bounds}, the ones that are also there as JavaScript. */
+  readonly straight: ReadonlyMap<string, StraightCode>;
   /** Names of the exported globals. */
   readonly globals: ReadonlySet<string>;
   /** Memory of one instance at its start, in bytes. */
@@ -74,9 +77,13 @@ export function prepareModule(bytes: Uint8Array): PreparedModule {
   const { memory } = structure;
   const isStateless = !hasState(structure, facts) && !facts.growsMemory && !facts.changesSegments;
   const bounds = new Map<string, number>();
+  const straight = new Map<string, StraightCode>();
   for (const [name, index] of isStateless ? functionIndexes : []) {
     const bound = facts.boundOf(index, LIMITS.shortWasmInstructions);
-    if (bound !== null) bounds.set(name, bound);
+    if (bound === null) continue;
+    bounds.set(name, bound);
+    const code = straightCode(structure, index);
+    if (code !== null) straight.set(name, code);
   }
   return {
     original,
@@ -90,6 +97,7 @@ export function prepareModule(bytes: Uint8Array): PreparedModule {
     },
     isStateless,
     bounds,
+    straight,
     globals: new Set(
       [...structure.exports].filter(([, { kind }]) => kind === "global").map(([name]) => name),
     ),
