@@ -7,7 +7,12 @@ import { assert } from "../base/assert.ts";
 import { EMPTY_LOG, type EntryHeader } from "./entry_header.ts";
 import type { Message } from "./message.ts";
 import { type ReplicaPorts, type SuperblockState, UNKNOWN_VOTE_BAN, type VoteBan } from "./ports.ts";
-import { MAX_UNSTORED_COMMITS, SILENCE_JITTER_MILLISECONDS, SILENCE_MILLISECONDS } from "./timeouts.ts";
+import {
+  MAX_UNSTORED_COMMITS,
+  MAX_WINDOW_ENTRIES,
+  SILENCE_JITTER_MILLISECONDS,
+  SILENCE_MILLISECONDS,
+} from "./timeouts.ts";
 import { ViewLog } from "./view_log.ts";
 import { VotePromise } from "./vote_promise.ts";
 
@@ -230,9 +235,10 @@ export class ReplicaCore {
     const isBanOver = ban !== null && this.log.logView >= ban.view && this.log.solidOp >= ban.op;
     // A crash before that is durable brings the ban back; what is stored later has no ban either way.
     if (isBanOver) this.voteBan = null;
-    if (isBanOver || this.durableCommit - this.#storedCommit >= MAX_UNSTORED_COMMITS) {
-      this.storeState(() => {});
-    }
+    // While a long log is being fetched, its headers would be written again and again.
+    const isLevel = this.log.lastOp - this.durableCommit <= MAX_WINDOW_ENTRIES;
+    const isBehind = this.durableCommit - this.#storedCommit >= MAX_UNSTORED_COMMITS;
+    if (isBanOver || (isLevel && isBehind)) this.storeState(() => {});
   }
 
   // --- messages ---

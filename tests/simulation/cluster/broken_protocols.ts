@@ -1,6 +1,18 @@
 /** Protocols that are broken on purpose, one way each: the simulation must catch every one of them. */
 import type { BrokenBuild } from "../broken_builds.ts";
 
+/** Nothing is broken here: sizes that a run of a few seconds reaches. No seed may fail. */
+export const NARROW_PROTOCOL: BrokenBuild = {
+  name: "windows and messages are narrow",
+  file: "engine/replication/timeouts.ts",
+  changes: [
+    ["MAX_UNSTORED_COMMITS = 4096", "MAX_UNSTORED_COMMITS = 3"],
+    ["MAX_WINDOW_ENTRIES = 4096", "MAX_WINDOW_ENTRIES = 12"],
+    ["MAX_PREPARE_ENTRIES = 1024", "MAX_PREPARE_ENTRIES = 3"],
+    ["MAX_REPAIR_ENTRIES = 32", "MAX_REPAIR_ENTRIES = 2"],
+  ],
+};
+
 /**
  * All of them. That a vote counts although its disk was replaced since, only the model shows: it takes more at one time
  * than the seeds try.

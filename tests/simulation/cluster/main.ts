@@ -7,12 +7,13 @@
  */
 import { parseArgs } from "node:util";
 import { catchBroken } from "../broken_builds.ts";
-import { BROKEN_PROTOCOLS } from "./broken_protocols.ts";
+import { BROKEN_PROTOCOLS, NARROW_PROTOCOL } from "./broken_protocols.ts";
 import { simulateProtocol, simulateProtocolTwice } from "./protocol_world.ts";
 
 const SEEDS = 10_000;
 /** A broken protocol that is not caught by so many seeds never is. */
 const SEEDS_FOR_BROKEN_PROTOCOLS = 20_000;
+const SEEDS_OF_NARROW_PROTOCOL = 2000;
 
 /** The program whose seeds catch a broken protocol. */
 export const PROTOCOL_PROGRAM = "tests/simulation/cluster/main.ts";
@@ -43,6 +44,9 @@ function runSeeds(first: number, count: number, isTwice: boolean): boolean {
 }
 
 async function runBroken(): Promise<boolean> {
+  const narrow = await catchBroken(NARROW_PROTOCOL, SEEDS_OF_NARROW_PROTOCOL, PROTOCOL_PROGRAM);
+  console.log(`${NARROW_PROTOCOL.name}: ${narrow.message}`);
+  if (narrow.seed !== null) return false;
   let caught = 0;
   for (const build of BROKEN_PROTOCOLS) {
     const { seed, message } = await catchBroken(build, SEEDS_FOR_BROKEN_PROTOCOLS, PROTOCOL_PROGRAM);

@@ -1,7 +1,7 @@
 /** The replication protocol under faults; many more seeds, and all broken protocols, in `deno task soak:protocol`. */
 import { ok, strictEqual } from "node:assert/strict";
 import { brokenSource, catchBroken } from "../broken_builds.ts";
-import { BROKEN_PROTOCOLS } from "./broken_protocols.ts";
+import { BROKEN_PROTOCOLS, NARROW_PROTOCOL } from "./broken_protocols.ts";
 import { PROTOCOL_PROGRAM } from "./main.ts";
 import { failoverMilliseconds, simulateProtocol, simulateProtocolTwice } from "./protocol_world.ts";
 
@@ -34,7 +34,7 @@ Deno.test("a primary that stops in order is followed within 0.2 s, a killed one 
 });
 
 Deno.test("every broken protocol of the soak can still be made", async () => {
-  for (const build of BROKEN_PROTOCOLS) ok((await brokenSource(build)).length > 0);
+  for (const build of [...BROKEN_PROTOCOLS, NARROW_PROTOCOL]) ok((await brokenSource(build)).length > 0);
 });
 
 for (const build of BROKEN_PROTOCOLS.filter(({ name }) => BROKEN.includes(name))) {
