@@ -1,12 +1,13 @@
 /**
  * `dbcli [options] [STATEMENT]`, the database client: one statement from the command line, many from a pipe, or a
- * shell.
+ * shell; or `status`, which shows the members of a cluster.
  *
  * Exit codes: 0 done, 1 a statement or the connection failed, 2 bad usage.
  */
 import { DatabaseError } from "../engine/base/errors.ts";
 import { OperationClient } from "../gateways/binary/client.ts";
 import { type ClientSettings, helpText, readCommand, UsageError } from "./dbcli/arguments.ts";
+import { printStatus } from "./dbcli/cluster_status.ts";
 import { formatError } from "./dbcli/error_format.ts";
 import { failureJson } from "./dbcli/json_format.ts";
 import { includeFile, runScript } from "./dbcli/script.ts";
@@ -28,6 +29,8 @@ export async function main(parameters: readonly string[]): Promise<number> {
       case "version":
         terminal.out(`dbcli ${version}\n`);
         return 0;
+      case "status":
+        return await printStatus(command.settings, terminal) ? 0 : 1;
       case "run":
         return await run(command.settings, terminal);
     }

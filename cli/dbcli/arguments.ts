@@ -24,6 +24,7 @@ export interface ClientSettings {
 export type Command =
   | { readonly kind: "help" }
   | { readonly kind: "version" }
+  | { readonly kind: "status"; readonly settings: ClientSettings }
   | { readonly kind: "run"; readonly settings: ClientSettings };
 
 const DEFAULT_ADDRESS = "127.0.0.1:7878";
@@ -66,7 +67,8 @@ export function readCommand(
   const token = values.get("--token") ?? nonEmpty(environment.DB_TOKEN) ?? null;
   if (token === "") throw new UsageError("the token is empty");
   return {
-    kind: "run",
+    // No statement is this word.
+    kind: positional[0]?.trim() === "status" ? "status" : "run",
     settings: {
       addresses: addressesFrom(values, environment),
       token,
@@ -116,9 +118,11 @@ export function helpText(version: string): string {
   return `dbcli ${version}: the database client
 
 Usage: dbcli [options] [STATEMENT]
+       dbcli [options] status
 
 With STATEMENT it is run and its answer printed. Without, statements are read from standard input: on a terminal in a shell
-(\\? lists its commands), otherwise one after the other; lines that begin with # or -- are comments.
+(\\? lists its commands), otherwise one after the other; lines that begin with # or -- are comments. With the word status, it asks each server for
+the members of its cluster: their roles, how far they are, and what they lack.
 
 Options
   --addr HOST:PORT    the server (default ${DEFAULT_ADDRESS}, or DB_ADDR)

@@ -15,11 +15,17 @@ export class BackupProgress {
   /** Messages that are not acknowledged, in order: their last ops and their bytes. */
   #inFlight: { readonly op: number; readonly bytes: number }[] = [];
   #inFlightBytes = 0;
+  /** The newest committed op of a moment: once the backup has it, it is as new as that moment. */
+  #mark: { readonly op: number; readonly at: number };
+  /** What the backup has is at least as new as the state was then. */
+  #levelAt: number;
 
   constructor(now: number, nextOp: number) {
     this.heardAt = now;
     this.#progressAt = now;
     this.#nextOp = nextOp;
+    this.#mark = { op: nextOp - 1, at: now };
+    this.#levelAt = now;
   }
 
   /** The op that is sent next. */
@@ -30,6 +36,18 @@ export class BackupProgress {
   /** The highest op that the backup has made durable in this view; -1 until it has acknowledged the view. */
   get acknowledgedOp(): number {
     return this.#acknowledgedOp;
+  }
+
+  /** How old what the backup has is, at most twice too much; 0 when it has all that is committed. */
+  lagMilliseconds(commit: number, now: number): number {
+    return this.#acknowledgedOp >= commit ? 0 : now - this.#levelAt;
+  }
+
+  /** Called with each acknowledgement, and the commit number then. */
+  measureLag(commit: number, now: number): void {
+    if (this.#acknowledgedOp < this.#mark.op) return;
+    this.#levelAt = this.#acknowledgedOp >= commit ? now : this.#mark.at;
+    this.#mark = { op: commit, at: now };
   }
 
   /** Whether another entry may be sent before the next acknowledgement. */

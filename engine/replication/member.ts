@@ -11,9 +11,11 @@
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { Host, TimerId } from "../host/host.ts";
+import type { ClusterStatus } from "../system_catalog/cluster_status.ts";
 import { Horizon } from "../storage/commit_horizon.ts";
 import type { Log } from "../storage/log.ts";
 import type { Manifest } from "../storage/manifest.ts";
+import { reportCluster, type ReportedPeers } from "./cluster_report.ts";
 import { EMPTY_LOG, type EntryHeader, type ReplicatedEntry } from "./entry_header.ts";
 import { MemberLog } from "./member_log.ts";
 import type { MemberSeat, SeatedEngine } from "./member_seat.ts";
@@ -32,7 +34,7 @@ export interface MemberEngine extends SeatedEngine {
 }
 
 /** The other members. */
-export interface Peers extends MessageBus {
+export interface Peers extends MessageBus, ReportedPeers {
   /** Takes what they send. */
   onMessage(listener: (message: PeerMessage) => void): void;
   send(to: number, message: PeerMessage): void;
@@ -152,6 +154,23 @@ export class Member<E extends MemberEngine>
 
   get canRead(): boolean {
     return this.#replica?.canRead ?? false;
+  }
+
+  status(): ClusterStatus {
+    const { peers, host, superblock, usesReadLease } = this.#options;
+    return reportCluster({
+      index: this.index,
+      memberCount: superblock.identity.memberCount,
+      replica: this.replica,
+      peers,
+      primaryIndex: this.primaryIndex,
+      isRebuilding: this.#isRebuilding,
+      usesReadLease,
+      appliedOp: this.appliedOp,
+      durableOp: this.engine.storage.log.durableOp,
+      transfer: this.#transfer?.progress ?? null,
+      now: host.clock.monotonic(),
+    });
   }
 
   appended(): void {

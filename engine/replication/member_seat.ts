@@ -2,6 +2,7 @@
  * Between an engine and the member of a replication group that it is the state of: what each of them asks of the other.
  */
 import type { Horizon } from "../storage/commit_horizon.ts";
+import type { ClusterStatus } from "../system_catalog/cluster_status.ts";
 
 /** What an engine asks of its member. */
 export interface MemberSeat {
@@ -13,6 +14,8 @@ export interface MemberSeat {
   readonly viewNumber: number;
   /** Whether what a primary reads now may be answered: no other member can be the primary of a later view. */
   readonly canRead: boolean;
+  /** What the member knows of itself and of the others, now. */
+  status(): ClusterStatus;
   /** The engine has appended entries and applied them; called at most once in each turn. */
   appended(): void;
 }

@@ -445,7 +445,8 @@ export class PeerConnections implements MessageBus {
   }
 }
 
-function placeOf({ hostname, port }: NetworkAddress): string {
+/** An address as people write it. */
+export function placeOf({ hostname, port }: NetworkAddress): string {
   return hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`;
 }
 

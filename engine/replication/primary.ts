@@ -100,9 +100,23 @@ export class Primary {
     if (commit > core.commit) core.commitUpTo(commit);
   }
 
+  /** What a backup is known to have durable; null before it has acknowledged the view. */
+  backupProgress(index: number): { readonly durableOp: number; readonly lagMilliseconds: number } | null {
+    const { commit, ports } = this.#core;
+    const backup = this.#backup(index);
+    if (backup.acknowledgedOp < 0) return null;
+    return {
+      durableOp: backup.acknowledgedOp,
+      lagMilliseconds: backup.lagMilliseconds(commit, ports.now()),
+    };
+  }
+
   onPrepareOk(message: PrepareOk): void {
-    this.#backup(message.from).acknowledge(message.op, this.#core.ports.now());
+    const backup = this.#backup(message.from);
+    const now = this.#core.ports.now();
+    backup.acknowledge(message.op, now);
     this.countCommit();
+    backup.measureLag(this.#core.commit, now);
     this.#sendEntriesTo(message.from);
     this.#lease.echoed(message.from, message.stamp);
     this.#goOnConfirming();

@@ -89,6 +89,11 @@ export class Replica {
     return this.isPrimary ? 0 : this.#backup.staleness;
   }
 
+  /** What a primary knows of a backup; null elsewhere, and before the backup has acknowledged the view. */
+  backupProgress(index: number): { readonly durableOp: number; readonly lagMilliseconds: number } | null {
+    return this.#viewChange.primary?.backupProgress(index) ?? null;
+  }
+
   /** The member that orders entries in this view, as far as this one knows. */
   get primaryIndex(): number {
     return this.#core.primaryOf(this.#core.view);

@@ -19,6 +19,7 @@ import type { ParsedStatement } from "../sql/parser/ast.ts";
 import { isCheckpointEntry } from "../operations/entry_codec.ts";
 import { parseStatements } from "../sql/parser/statements.ts";
 import type { CommitHorizon } from "../storage/commit_horizon.ts";
+import type { ClusterStatus } from "../system_catalog/cluster_status.ts";
 import type { LogOptions } from "../storage/log_options.ts";
 import { AdvisoryLocks } from "../transactions/advisory_locks.ts";
 import { StorageEngine } from "../storage/storage_engine.ts";
@@ -168,6 +169,11 @@ export class Engine implements SessionEngine, SeatedEngine {
   /** The view of a replication group; 0 alone. */
   get viewNumber(): number {
     return this.#seat?.viewNumber ?? 0;
+  }
+
+  /** What this member knows of its cluster, now; null alone. */
+  get cluster(): ClusterStatus | null {
+    return this.#seat?.status() ?? null;
   }
 
   // ---------------------------------------------------------------- as the state of a member

@@ -7,6 +7,7 @@ import { DatabaseError } from "../base/errors.ts";
 import { memoryHost } from "../host/memory_host.ts";
 import { MemberLog } from "../replication/member_log.ts";
 import type { MemberSeat } from "../replication/member_seat.ts";
+import type { ClusterStatus } from "../system_catalog/cluster_status.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
 import { Horizon } from "../storage/commit_horizon.ts";
 import { verifyDatabase } from "../storage/verification.ts";
@@ -19,6 +20,21 @@ class Seat implements MemberSeat {
   viewNumber = 3;
   canRead = true;
   announced = 0;
+
+  status(): ClusterStatus {
+    return {
+      index: 1,
+      state: "normal",
+      viewNumber: this.viewNumber,
+      commitNumber: this.horizon.durableOp,
+      appliedOp: 0,
+      primaryIndex: 1,
+      isAvailable: true,
+      readLease: "valid",
+      transfer: null,
+      members: [],
+    };
+  }
 
   appended(): void {
     this.announced++;

@@ -14,6 +14,7 @@ import type { Transaction } from "../transactions/transaction.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Settings } from "../settings/settings.ts";
+import type { ClusterStatus } from "./cluster_status.ts";
 
 /** The context of an expression whose session shows the catalog. */
 export interface CatalogContext extends EvaluationContext {
@@ -35,6 +36,8 @@ export interface VisibleServer {
   /** Microseconds since 2000-01-01 UTC. */
   readonly startedAt: number;
   readonly lastOp: number;
+  /** null: the server is alone. */
+  readonly cluster: ClusterStatus | null;
   readonly sessions: Iterable<VisibleSession>;
   sessionById(processId: number): VisibleSession | undefined;
   statistics(): {

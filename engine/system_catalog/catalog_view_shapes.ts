@@ -1,8 +1,8 @@
 /**
  * The columns of the views of `pg_catalog`, as PostgreSQL 15's documentation ("System Catalogs", "System Views", "The
  * Information Schema") gives them: name and type in order; `?` marks what can be NULL in a table. The number is the
- * relation's fixed object identifier, 0 where PostgreSQL has no fixed one. `pg_external_sources` and
- * `pg_stat_progress_refresh` are this product's own.
+ * relation's fixed object identifier, 0 where PostgreSQL has no fixed one. `db_cluster`,
+ * `pg_external_sources` and `pg_stat_progress_refresh` are this product's own.
  *
  * Limit: these are names and types only; what is in the rows is computed by the files next to this one.
  */
@@ -10,6 +10,13 @@ import type { RelationShapes } from "./relation_shape.ts";
 
 /** Views of pg_catalog by name. */
 export const CATALOG_VIEW_SHAPES: RelationShapes = {
+  db_cluster: [
+    0,
+    `
+    member int4, address text, role text, is_self bool, state text, connected bool, last_contact_seconds float8,
+    view int8, op int8, commit_op int8, applied_op int8, lag_operations int8, lag_seconds float8, read_lease text,
+    transfer_op int8, transfer_bytes int8, transfer_total_bytes int8`,
+  ],
   pg_available_extension_versions: [
     0,
     `

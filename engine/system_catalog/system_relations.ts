@@ -9,6 +9,7 @@ import type { VirtualRelation } from "../sql/plan/plan.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { catalogContextOf } from "./catalog_context.ts";
 import { BROWSING_RELATIONS } from "./browsing_catalog.ts";
+import { CLUSTER_RELATIONS } from "./cluster_catalog.ts";
 import { CLASS_RELATIONS, SEQUENCE_COLUMNS } from "./class_catalog.ts";
 import { CONSTRAINT_RELATIONS } from "./constraint_catalog.ts";
 import { EXTERNAL_RELATIONS } from "./external_catalog.ts";
@@ -29,6 +30,7 @@ const CATALOG_PROVIDERS: RelationProviders = {
   ...ROUTINE_RELATIONS,
   pg_proc: catalogRows((context) => [...builtInRoutineRows(), ...userRoutineRows(context)]),
   ...SERVER_RELATIONS,
+  ...CLUSTER_RELATIONS,
   ...BROWSING_RELATIONS,
   ...EXTERNAL_RELATIONS,
 };

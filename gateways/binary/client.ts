@@ -54,6 +54,8 @@ interface Pending {
   rows: (readonly StoredValue[])[];
   results: StatementResult[];
   wasSentBefore: boolean;
+  /** When its connection was lost first. */
+  lostAt: number | null;
   readonly resolve: (results: StatementResult[]) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -119,7 +121,7 @@ export class OperationClient implements Client {
   /** See {@link connect}. */
   static async connect(options: ClientOptions): Promise<OperationClient> {
     const client = new OperationClient(options);
-    await client.#connect(0);
+    await client.#connect();
     return client;
   }
 
@@ -263,6 +265,7 @@ export class OperationClient implements Client {
         rows: [],
         results: [],
         wasSentBefore: false,
+        lostAt: null,
         resolve,
         reject,
       };
@@ -388,8 +391,16 @@ export class OperationClient implements Client {
 
   // ---------------------------------------------------------------- connections
 
-  async #connect(patienceMilliseconds: number): Promise<void> {
-    const deadline = performance.now() + patienceMilliseconds;
+  get #reconnectMilliseconds(): number {
+    return this.#options.reconnectTimeoutMilliseconds ?? 30_000;
+  }
+
+  /**
+   * Connects to whichever server takes the client. A first time it waits only while a cluster has a server that says
+   * that it will: where none answers, there is nothing to wait for.
+   */
+  async #connect({ isLost = false } = {}): Promise<void> {
+    const deadline = performance.now() + this.#reconnectMilliseconds;
     for (let round = 0;; round++) {
       let last: DatabaseError | null = null;
       for (let tries = 0; tries < this.#addresses.length; tries++) {
@@ -415,12 +426,15 @@ export class OperationClient implements Client {
           return;
         } catch (error) {
           if (!(error instanceof DatabaseError) || !UNAVAILABLE.includes(error.code)) throw error;
-          last = error;
+          // What a server says is worth more than the silence of another.
+          if (last === null || last.code === SQLSTATE.connectionException) last = error;
           this.#addressIndex++;
         }
       }
-      if (last !== null && (this.#isClosed || performance.now() >= deadline)) throw last;
-      await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** round, 1000)));
+      const rest = deadline - performance.now();
+      const isWorthIt = isLost || this.#addresses.length > 1 && last?.code === SQLSTATE.cannotConnectNow;
+      if (last !== null && (this.#isClosed || rest <= 0 || !isWorthIt)) throw last;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(pauseMilliseconds(round), rest)));
     }
   }
 
@@ -440,18 +454,21 @@ export class OperationClient implements Client {
     this.#connection = null;
     this.#addressIndex++;
     const wasInBlock = this.#status !== "idle";
+    const now = performance.now();
     this.#status = "idle";
     for (const pending of [...this.#pending.values()]) {
-      if (pending.isRepeatable) continue;
+      pending.lostAt ??= now;
+      if (pending.isRepeatable && now - pending.lostAt <= this.#reconnectMilliseconds) continue;
       this.#pending.delete(pending.number);
-      pending.reject(wasInBlock && !endsTransaction(pending.operation) ? error : unknownOutcome(error));
+      const isKnown = isRead(pending.operation) || wasInBlock && !endsTransaction(pending.operation);
+      pending.reject(isKnown ? error : unknownOutcome(error));
     }
     if (this.#pending.size > 0) this.#reconnect();
   }
 
   #reconnect(): void {
     if (this.#connecting !== null || this.#isClosed) return;
-    this.#connecting = this.#connect(this.#options.reconnectTimeoutMilliseconds ?? 10_000)
+    this.#connecting = this.#connect({ isLost: true })
       .catch((error: unknown) => this.#rejectAll(error))
       .finally(() => {
         this.#connecting = null;
@@ -467,6 +484,15 @@ export class OperationClient implements Client {
 }
 
 const COPY_PIECE_BYTES = 256 * 1024;
+
+const FIRST_PAUSE_MILLISECONDS = 10;
+const LAST_PAUSE_MILLISECONDS = 1000;
+
+/** The time between two rounds over all servers: it doubles, and half of it is random, so that clients spread. */
+function pauseMilliseconds(round: number): number {
+  const longest = Math.min(FIRST_PAUSE_MILLISECONDS * 2 ** round, LAST_PAUSE_MILLISECONDS);
+  return longest * (0.5 + Math.random() / 2);
+}
 
 /** Whether a change can be one exactly-once request: transactions that the client steers cannot. */
 function isRepeatable(operation: Operation): boolean {

@@ -28,7 +28,7 @@ export interface ClientOptions {
   readonly exactlyOnce?: boolean;
   /** How long a connection attempt may take; 5 s unless given. */
   readonly connectTimeoutMilliseconds?: number;
-  /** How long a lost connection is tried to be made again; 10 s unless given. */
+  /** How long a lost connection is tried to be made again, to each address in turn; 30 s unless given. */
   readonly reconnectTimeoutMilliseconds?: number;
   /**
    * `follower`: read at the member that the client is connected to, which may be behind, and change nothing; at the

@@ -7,7 +7,8 @@ import { Engine } from "../../engine/session/engine.ts";
 import { OperationClient } from "./client.ts";
 import type { ClientOptions } from "./client_api.ts";
 import { isRead } from "./retry_rule.ts";
-import { startBinaryServer } from "./server.ts";
+import { noPrimary } from "../shared/relay_port.ts";
+import { refuseClient, startBinaryServer } from "./server.ts";
 
 /** Passes bytes on; answers of the server can be swallowed together with the connection. */
 class Proxy {
@@ -16,6 +17,8 @@ class Proxy {
   /** The next answer is lost, and the connection with it. */
   cutNextAnswer = false;
   isRefusing = false;
+  /** So many connections are answered as by a member of a cluster without a primary. */
+  electionsLeft = 0;
   connections = 0;
 
   constructor(target: number) {
@@ -23,6 +26,11 @@ class Proxy {
       this.connections++;
       if (this.isRefusing) {
         client.destroy();
+        return;
+      }
+      if (this.electionsLeft > 0) {
+        this.electionsLeft--;
+        refuseClient(client, noPrimary());
         return;
       }
       const upstream = connectSocket({ host: "127.0.0.1", port: target });
@@ -45,6 +53,11 @@ class Proxy {
         });
       }
     });
+  }
+
+  get address(): string {
+    const address = this.#server.address();
+    return `127.0.0.1:${address !== null && typeof address === "object" ? address.port : 0}`;
   }
 
   listen(): Promise<number> {
@@ -91,6 +104,14 @@ async function withProxy(
     await server.close(0);
     await engine.close();
   }
+}
+
+/** Where nothing listens. */
+function unusedAddress(): string {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  listener.close();
+  return `127.0.0.1:${port}`;
 }
 
 function code(expected: string): (error: unknown) => boolean {
@@ -146,6 +167,34 @@ Deno.test("a client gives up when no server can be reached for long enough", () 
     proxy.cut();
     await new Promise((resolve) => setTimeout(resolve, 20));
     await rejects(client.query("SELECT 1"), code("08000"));
+  }));
+
+Deno.test("a client of several servers waits for a primary, also at first; where nobody answers it does not", () =>
+  withProxy({}, async (_, proxy, engine) => {
+    const [gone, ...addresses] = [unusedAddress(), unusedAddress(), proxy.address];
+    proxy.electionsLeft = 3;
+    const client = await OperationClient.connect({ addresses });
+    strictEqual(proxy.electionsLeft, 0);
+    for (let id = 1; id <= 6; id++) {
+      proxy.cutNextAnswer = true;
+      proxy.electionsLeft = id % 2 * 4;
+      strictEqual((await client.execute("INSERT INTO t VALUES ($1)", [id])).command, "INSERT 0 1");
+    }
+    deepStrictEqual(await client.query("SELECT count(*) AS n FROM t"), [{ n: 6 }]);
+    // A session that is ended, as at a view change: the client goes on elsewhere.
+    const reading = client.query("SELECT count(*) AS n, pg_sleep(0.2) IS NULL AS slept FROM t");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    proxy.electionsLeft = 2;
+    for (const session of engine.sessions) session.interrupt("view_change");
+    strictEqual((await reading)[0]?.n, 6);
+    strictEqual(proxy.electionsLeft, 0);
+    await client.close();
+    const start = performance.now();
+    await rejects(OperationClient.connect({ addresses: [gone, gone] }), code("08000"));
+    proxy.electionsLeft = Infinity;
+    const limited = { addresses, reconnectTimeoutMilliseconds: 60 };
+    await rejects(OperationClient.connect(limited), code("57P03"));
+    ok(performance.now() - start < 2000);
   }));
 
 Deno.test("isRead() takes only what certainly changes nothing", () => {

@@ -2,6 +2,8 @@
  * `/v1/metrics`: the text exposition format, version 0.0.4. Every family has HELP and TYPE; names begin with `db_`.
  */
 import type { Engine } from "../../engine/session/engine.ts";
+import { writeClusterMetrics } from "./cluster_metrics.ts";
+import { MetricsWriter } from "./metrics_writer.ts";
 
 /** Content type of the format. */
 export const METRICS_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -55,29 +57,6 @@ export class RequestCounters {
     writer.sample(`${name}_bucket`, this.#durationCount, 'le="+Inf"');
     writer.sample(`${name}_sum`, this.#durationSum);
     writer.sample(`${name}_count`, this.#durationCount);
-  }
-}
-
-/** Puts the lines together. */
-export class MetricsWriter {
-  #text = "";
-
-  family(name: string, type: "counter" | "gauge" | "histogram", help: string): void {
-    this.#text += `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
-  }
-
-  sample(name: string, value: number, labels = ""): void {
-    this.#text += `${name}${labels === "" ? "" : `{${labels}}`} ${value}\n`;
-  }
-
-  /** A family with one sample. */
-  single(name: string, type: "counter" | "gauge", help: string, value: number, labels = ""): void {
-    this.family(name, type, help);
-    this.sample(name, value, labels);
-  }
-
-  finish(): string {
-    return this.#text;
   }
 }
 
@@ -166,6 +145,7 @@ export function metricsText(engine: Engine, counters: RequestCounters, numbers: 
   }
   writer.single("db_resident_memory_bytes", "gauge", "Memory of the process.", numbers.residentBytes);
   writer.single("db_heap_bytes", "gauge", "JavaScript heap in use.", numbers.heapBytes);
+  if (engine.cluster !== null) writeClusterMetrics(writer, engine.cluster);
   counters.write(writer);
   return writer.finish();
 }

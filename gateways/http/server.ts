@@ -448,8 +448,20 @@ class Gateway implements HttpServer {
 
   #health(): HttpReply {
     this.#requireReady();
-    const { role, viewNumber, lastOp } = this.#engine;
-    const body = { status: "ok", role, view: viewNumber, op_number: lastOp, version: this.#options.version };
+    const { role, viewNumber, lastOp, cluster } = this.#engine;
+    if (cluster?.isAvailable === false) throw noPrimary();
+    const primary = cluster?.members.find(({ index }) => index === cluster.primaryIndex);
+    const body = {
+      status: "ok",
+      role,
+      view: viewNumber,
+      op_number: cluster?.commitNumber ?? lastOp,
+      version: this.#options.version,
+      ...(primary === undefined ? {} : {
+        member: cluster?.index,
+        primary: { member: primary.index, address: primary.address },
+      }),
+    };
     return { status: 200, contentType: JSON_TYPE, body: JSON.stringify(body) + "\n" };
   }
 

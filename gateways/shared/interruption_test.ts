@@ -20,7 +20,7 @@ interface Primary {
 
 async function openPrimary(): Promise<Primary> {
   const horizon = new Horizon(0);
-  const member = { horizon, replayTo: 0, viewNumber: 1, canRead: true, appended: () => {} };
+  const member = { horizon, replayTo: 0, viewNumber: 1, canRead: true, appended: () => {}, status: noStatus };
   const engine = await Engine.open({ host: memoryHost(), directory: "data", member });
   engine.startServing();
   await engine.openSession().simple("CREATE TABLE t (a int)", {} as never, () => {});
@@ -128,3 +128,7 @@ Deno.test("Clients of the operation protocol get an error of no request, and no 
   watch.close();
   await engine.close();
 });
+
+function noStatus(): never {
+  throw new Error("nobody asks for the cluster's status here");
+}

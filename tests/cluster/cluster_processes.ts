@@ -16,7 +16,7 @@ export interface ClusterOptions {
 /** What `/v1/health` says of a member. */
 export interface MemberHealth {
   readonly role: string;
-  readonly view_number: number;
+  readonly view: number;
   readonly op_number: number;
 }
 
@@ -154,7 +154,7 @@ export class ClusterProcesses implements AsyncDisposable {
         running.map(async (member) => ({ member, health: await member.health() })),
       );
       const primaries = all.filter(({ health }) => health?.role === "primary");
-      const newest = primaries.sort((a, b) => (b.health?.view_number ?? 0) - (a.health?.view_number ?? 0))[0];
+      const newest = primaries.sort((a, b) => (b.health?.view ?? 0) - (a.health?.view ?? 0))[0];
       if (newest !== undefined) return newest.member;
       if (performance.now() > end) throw new Error(`the cluster has no primary:\n${this.logs()}`);
       await new Promise((resolve) => setTimeout(resolve, 20));

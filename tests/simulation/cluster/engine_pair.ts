@@ -30,7 +30,14 @@ class Member {
 
   private constructor(disk: MemoryDisk) {
     this.disk = disk;
-    this.#seat = { horizon: this.horizon, replayTo: 0, viewNumber: 0, canRead: true, appended: () => {} };
+    this.#seat = {
+      horizon: this.horizon,
+      replayTo: 0,
+      viewNumber: 0,
+      canRead: true,
+      appended: () => {},
+      status: noStatus,
+    };
   }
 
   static async open(): Promise<Member> {
@@ -384,4 +391,8 @@ export class EnginePair {
       16,
     );
   }
+}
+
+function noStatus(): never {
+  throw new Error("nobody asks for the cluster's status here");
 }

@@ -1,0 +1,162 @@
+/**
+ * `dbcli status`: asks each of the given members what it knows of the cluster, and puts the answers together. What a
+ * member says of itself counts most; how far backups lag, the primary knows.
+ */
+import { DatabaseError } from "../../engine/base/errors.ts";
+import { OperationClient } from "../../gateways/binary/client.ts";
+import type { ClientTls } from "../../gateways/binary/client_api.ts";
+import { formatError } from "./error_format.ts";
+import { failureJson } from "./json_format.ts";
+import { formatTable } from "./table_format.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Whom to ask. */
+export interface StatusRequest {
+  readonly addresses: readonly string[];
+  readonly token: string | null;
+  readonly tls: ClientTls | null;
+  readonly json: boolean;
+}
+
+/** A row of `db_cluster`. Numbers are those of JSON where they fit. */
+export interface MemberRow {
+  readonly member: number;
+  readonly address: string;
+  readonly role: string | null;
+  readonly is_self: boolean;
+  readonly state: string | null;
+  readonly connected: boolean;
+  readonly last_contact_seconds: number | null;
+  readonly view: number | null;
+  readonly op: number | null;
+  readonly commit_op: number | null;
+  readonly applied_op: number | null;
+  readonly lag_operations: number | null;
+  readonly lag_seconds: number | null;
+  readonly read_lease: string | null;
+  readonly transfer_op: number | null;
+  readonly transfer_bytes: number | null;
+  readonly transfer_total_bytes: number | null;
+}
+
+interface Answer {
+  readonly address: string;
+  /** A single server has none. */
+  readonly rows: readonly MemberRow[];
+}
+
+interface Silence {
+  readonly address: string;
+  readonly error: DatabaseError;
+}
+
+const CONNECT_MILLISECONDS = 2_000;
+
+/** Prints the cluster's members; answers whether it has a primary, or is a single server. */
+export async function printStatus(request: StatusRequest, terminal: Terminal): Promise<boolean> {
+  const asked = await Promise.all(request.addresses.map((address) => ask(address, request)));
+  const answers = asked.filter((each) => "rows" in each);
+  const silences = asked.filter((each) => "error" in each);
+  const { json } = request;
+  if (answers.length === 0) {
+    const first = silences[0];
+    if (json && first !== undefined) terminal.out(failureJson(first.error));
+    else for (const { error } of silences) terminal.error(formatError(error, ""));
+    return false;
+  }
+  const members = mergeRows(answers.map(({ rows }) => rows));
+  if (json) {
+    const unreachable = silences.map(({ address, error: { code, message } }) => ({ address, code, message }));
+    terminal.out(`${JSON.stringify({ status: "ok", members, unreachable })}\n`);
+  } else {
+    for (const { error } of silences) terminal.error(`${error.message}\n`);
+    terminal.out(members.length === 0 ? "single server\n" : statusTable(members));
+  }
+  return members.length === 0 || members.some(({ role, connected }) => role === "primary" && connected);
+}
+
+async function ask(address: string, { token, tls }: StatusRequest): Promise<Answer | Silence> {
+  try {
+    await using client = await OperationClient.connect({
+      address,
+      token,
+      tls: tls ?? false,
+      name: "dbcli",
+      // What this very member says, whether it is the primary or not.
+      readFrom: "follower",
+      connectTimeoutMilliseconds: CONNECT_MILLISECONDS,
+    });
+    const rows = await client.query("SELECT * FROM pg_catalog.db_cluster ORDER BY member");
+    return { address, rows: rows as unknown as MemberRow[] };
+  } catch (error) {
+    if (error instanceof DatabaseError) return { address, error };
+    throw error;
+  }
+}
+
+/** One row for each member, from what all of them say. */
+export function mergeRows(answers: readonly (readonly MemberRow[])[]): MemberRow[] {
+  const selves = answers.flatMap((rows) => rows.filter(({ is_self: isSelf }) => isSelf));
+  const newest =
+    selves.toSorted((a, b) =>
+      (b.view ?? 0) - (a.view ?? 0) || Number(b.role === "primary") - Number(a.role === "primary")
+    )[0];
+  // The primary knows most; without one, a member of the latest view.
+  const best = answers.find((rows) => rows.some((row) => row === newest)) ?? [];
+  return best.map((seen) => {
+    const own = selves.find(({ member }) => member === seen.member);
+    if (own === undefined || own === seen) return seen;
+    const { address, is_self, connected, last_contact_seconds } = seen;
+    const lag = seen.lag_operations === null
+      ? {}
+      : { lag_operations: seen.lag_operations, lag_seconds: seen.lag_seconds };
+    return { ...own, address, is_self, connected, last_contact_seconds, ...lag };
+  });
+}
+
+/** The rows as people read them. */
+export function statusTable(members: readonly MemberRow[]): string {
+  const columns: readonly (readonly [string, "left" | "right", (row: MemberRow) => string])[] = [
+    ["member", "right", ({ member }) => String(member)],
+    ["address", "left", ({ address }) => address],
+    ["role", "left", ({ role }) => role ?? ""],
+    ["state", "left", stateText],
+    ["view", "right", ({ view }) => view === null ? "" : String(view)],
+    ["op", "right", ({ op }) => op === null ? "" : String(op)],
+    ["commit", "right", ({ commit_op: op }) => op === null ? "" : String(op)],
+    ["lag", "left", lagText],
+    [
+      "last contact",
+      "right",
+      ({ is_self: isSelf, last_contact_seconds: seconds }) =>
+        isSelf || seconds === null ? "" : `${seconds.toFixed(1)} s`,
+    ],
+  ];
+  return formatTable({
+    names: columns.map(([name]) => name),
+    alignRight: columns.map(([, side]) => side === "right"),
+    rows: members.map((row) => columns.map(([, , text]) => text(row))),
+  });
+}
+
+function stateText(row: MemberRow): string {
+  const { state, transfer_bytes: bytes, transfer_total_bytes: total } = row;
+  if (state === "transferring" && bytes !== null && total !== null) {
+    return `fetching state, ${mebibytes(bytes)} of ${mebibytes(total)} MiB`;
+  }
+  if (state !== null) {
+    return row.connected ? state.replaceAll("_", " ") : `${state.replaceAll("_", " ")}, cut off`;
+  }
+  return row.connected ? "connected" : "not connected";
+}
+
+function lagText({ lag_operations: operations, lag_seconds: seconds }: MemberRow): string {
+  if (operations === null) return "";
+  const words = operations === 0 ? "none" : operations === 1 ? "1 operation" : `${operations} operations`;
+  // A backup that follows is as old as the newest heartbeat.
+  return seconds === null || operations === 0 && seconds < 1 ? words : `${words}, ${seconds.toFixed(1)} s`;
+}
+
+function mebibytes(bytes: number): string {
+  return (bytes / 2 ** 20).toFixed(1);
+}

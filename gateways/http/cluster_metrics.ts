@@ -1,0 +1,74 @@
+/** What `/v1/metrics` shows of a cluster, as the member that is asked sees it. What it cannot know has no sample. */
+import type { ClusterMember, ClusterStatus } from "../../engine/system_catalog/cluster_status.ts";
+import type { MetricsWriter } from "./metrics_writer.ts";
+
+type Family = readonly [
+  name: string,
+  type: "counter" | "gauge",
+  help: string,
+  value: (member: ClusterMember) => number | null,
+];
+
+/** Families with a sample for each other member. */
+const OF_OTHERS: readonly Family[] = [
+  ["connected", "gauge", "Whether the member is connected.", ({ isConnected }) => Number(isConnected)],
+  [
+    "last_contact_seconds",
+    "gauge",
+    "Seconds since the member was heard.",
+    ({ lastContactSeconds }) => lastContactSeconds,
+  ],
+  [
+    "lag_operations",
+    "gauge",
+    "Committed entries that a backup does not have; known to the primary.",
+    ({ lagOperations }) => lagOperations,
+  ],
+  [
+    "lag_seconds",
+    "gauge",
+    "How old what a backup has is; known to the primary.",
+    ({ lagSeconds }) => lagSeconds,
+  ],
+  ["queued_bytes", "gauge", "Bytes that wait to be sent to it.", ({ queuedBytes }) => queuedBytes],
+  ["sent_bytes_total", "counter", "Bytes sent to it.", ({ sentBytes }) => sentBytes],
+  ["received_bytes_total", "counter", "Bytes that came from it.", ({ receivedBytes }) => receivedBytes],
+];
+
+/** Writes all of them. */
+export function writeClusterMetrics(writer: MetricsWriter, cluster: ClusterStatus): void {
+  const { index, primaryIndex, transfer, members } = cluster;
+  const self = members.find(({ isSelf }) => isSelf);
+  const gauge = (name: string, help: string, value: number): void =>
+    writer.single(`db_cluster_${name}`, "gauge", help, value);
+  gauge("member", "Index of this member.", index);
+  gauge("members", "Members of the cluster.", members.length);
+  gauge("is_primary", "Whether this member serves clients.", Number(primaryIndex === index));
+  gauge("is_available", "Whether clients of this member reach the primary.", Number(cluster.isAvailable));
+  gauge(
+    "is_normal",
+    "Whether this member takes part in a view, with its state whole.",
+    Number(cluster.state === "normal"),
+  );
+  gauge("view", "The view that this member is in.", cluster.viewNumber);
+  gauge("commit_number", "The newest entry that a quorum has durable.", cluster.commitNumber);
+  gauge("applied_op_number", "The newest entry that is in this member's state.", cluster.appliedOp);
+  gauge(
+    "read_lease_valid",
+    "Whether reads need no round of messages.",
+    Number(cluster.readLease === "valid"),
+  );
+  if (self !== undefined && self.lagSeconds !== null) {
+    gauge("staleness_seconds", "How old the state of this member is.", self.lagSeconds);
+  }
+  gauge("transfer_bytes", "Bytes that have come of a checkpoint of another member.", transfer?.bytes ?? 0);
+  gauge("transfer_total_bytes", "Bytes of that checkpoint.", transfer?.totalBytes ?? 0);
+  for (const [suffix, type, help, value] of OF_OTHERS) {
+    const name = `db_cluster_peer_${suffix}`;
+    writer.family(name, type, help);
+    for (const member of members) {
+      const sample = member.isSelf ? null : value(member);
+      if (sample !== null) writer.sample(name, sample, `member="${member.index}"`);
+    }
+  }
+}
