@@ -59,7 +59,7 @@ export interface GroupMessage {
 
 /** The frame of a message, its length in front. */
 export function encodeMessage(group: number, message: PeerMessage): Uint8Array {
-  const writer = new ByteWriter(256);
+  const writer = new ByteWriter(256 + payloadBytesOf(message));
   writer.writeU32(0);
   writer.writeU32(0);
   writer.writeU8(KINDS.indexOf(message.kind) + 1);
@@ -73,6 +73,15 @@ export function encodeMessage(group: number, message: PeerMessage): Uint8Array {
   view.setUint32(0, bytes.length - FRAME_LENGTH_BYTES, true);
   view.setUint32(FRAME_LENGTH_BYTES, crc32c(bytes, FRAME_LENGTH_BYTES + CHECKSUM_BYTES), true);
   return bytes;
+}
+
+/** About how many bytes a message has besides its fields: a large one is not to be copied as its buffer grows. */
+function payloadBytesOf(message: PeerMessage): number {
+  if (message.kind === "prepare") {
+    return message.entries.reduce((sum, { payload }) => sum + payload.length + 64, 0);
+  }
+  if (message.kind !== "repair_entries") return 0;
+  return message.entries.reduce((sum, { entry }) => sum + entry.payload.length + 64, 0);
 }
 
 /** The message of a frame without its length; raises XX001. Payloads are views of the frame. */

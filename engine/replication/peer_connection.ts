@@ -1,15 +1,14 @@
 /**
  * One connection to another member after its hello: messages in and out, in frames of at most 64 KiB.
  *
- * There are two lanes: entries, and everything else. Each keeps its order. The lane of everything else goes first, so
- * that a heartbeat waits for one write at most, not for the megabytes of a large entry. A message longer than a frame
- * travels in pieces: u32 length, u32 0 (the message has its own checksum), u8 128, u8 flags (1 last piece, 2 lane of
- * entries), and the bytes. An empty frame says that its sender lives.
+ * There are two lanes: entries with pieces of files, and everything else. Each keeps its order. The lane of everything
+ * else goes first, so that a heartbeat waits for one write at most, not for the megabytes of a large entry. A message
+ * longer than a frame travels in pieces: u32 length, u32 0 (the message has its own checksum), u8 128, u8 flags (1 last
+ * piece, 2 lane of entries), and the bytes. An empty frame says that its sender lives.
  *
  * Limits: 8 MiB wait to be sent, one message of any size when nothing waits; beyond, messages are dropped, for the
  * protocol repeats them. What is sent in one turn of the event loop leaves in one write of up to 256 KiB.
  */
-import { assert } from "../base/assert.ts";
 import type { NetworkConnection } from "../host/network.ts";
 import { corruptedReplication } from "./header_codec.ts";
 import type { PeerMessage } from "./message.ts";
@@ -32,6 +31,9 @@ export const MAX_PEER_FRAME_BYTES = MAX_WHOLE_BYTES + PIECE_HEAD_BYTES;
 
 type Lane = "entries" | "other";
 
+/** What carries entries or pieces of files. */
+const BULK: ReadonlySet<PeerMessage["kind"]> = new Set(["prepare", "repair_entries", "file_piece"]);
+
 /** What a connection reports to its owner. */
 export interface PeerConnectionListener {
   onMessage(message: PeerMessage): void;
@@ -46,7 +48,8 @@ export class PeerConnection {
   readonly #listener: PeerConnectionListener;
   readonly #peer: number;
   readonly #group: number;
-  readonly #lanes: Readonly<Record<Lane, Uint8Array[]>> = { entries: [], other: [] };
+  /** Frames that wait; those of pieces are in two parts. */
+  readonly #lanes: Readonly<Record<Lane, (readonly Uint8Array[])[]>> = { entries: [], other: [] };
   readonly #pieces: Record<Lane, { parts: Uint8Array[]; bytes: number }> = {
     entries: { parts: [], bytes: 0 },
     other: { parts: [], bytes: 0 },
@@ -111,7 +114,7 @@ export class PeerConnection {
     }
     this.counters.sentMessages++;
     const bytes = encodeMessage(this.#group, message);
-    const lane = message.kind === "prepare" || message.kind === "repair_entries" ? "entries" : "other";
+    const lane = BULK.has(message.kind) ? "entries" : "other";
     if (bytes.length <= MAX_WHOLE_BYTES) this.#queue(lane, bytes);
     else this.#queuePieces(lane, bytes.subarray(FRAME_LENGTH_BYTES));
   }
@@ -136,19 +139,18 @@ export class PeerConnection {
     for (let at = 0; at < frame.length; at += MAX_WHOLE_BYTES) {
       const part = frame.subarray(at, at + MAX_WHOLE_BYTES);
       const isLast = at + part.length === frame.length;
-      const piece = new Uint8Array(PIECE_HEAD_BYTES + part.length);
-      new DataView(piece.buffer).setUint32(0, piece.length - FRAME_LENGTH_BYTES, true);
-      piece[FRAME_LENGTH_BYTES + TYPE_OFFSET] = PIECE_TYPE;
-      piece[FRAME_LENGTH_BYTES + TYPE_OFFSET + 1] = (isLast ? FLAGS.last : 0) |
+      const head = new Uint8Array(PIECE_HEAD_BYTES);
+      new DataView(head.buffer).setUint32(0, head.length + part.length - FRAME_LENGTH_BYTES, true);
+      head[FRAME_LENGTH_BYTES + TYPE_OFFSET] = PIECE_TYPE;
+      head[FRAME_LENGTH_BYTES + TYPE_OFFSET + 1] = (isLast ? FLAGS.last : 0) |
         (lane === "entries" ? FLAGS.entries : 0);
-      piece.set(part, PIECE_HEAD_BYTES);
-      this.#queue(lane, piece);
+      this.#queue(lane, head, part);
     }
   }
 
-  #queue(lane: Lane, bytes: Uint8Array): void {
-    this.#lanes[lane].push(bytes);
-    this.#queuedBytes += bytes.length;
+  #queue(lane: Lane, ...frame: readonly Uint8Array[]): void {
+    this.#lanes[lane].push(frame);
+    this.#queuedBytes += lengthOf(frame);
     if (this.#isWriting) return;
     this.#isWriting = true;
     // What is sent in the same turn joins this write.
@@ -174,22 +176,16 @@ export class PeerConnection {
     let length = 0;
     for (const lane of [this.#lanes.other, this.#lanes.entries]) {
       let count = 0;
-      for (const bytes of lane) {
-        if (length > 0 && length + bytes.length > MAX_WRITE_BYTES) break;
-        length += bytes.length;
+      for (const frame of lane) {
+        const frameBytes = lengthOf(frame);
+        if (length > 0 && length + frameBytes > MAX_WRITE_BYTES) break;
+        length += frameBytes;
         count++;
-        taken.push(bytes);
+        taken.push(...frame);
       }
       lane.splice(0, count);
     }
-    if (taken.length <= 1) return taken[0] ?? null;
-    const whole = new Uint8Array(length);
-    let at = 0;
-    for (const bytes of taken) {
-      whole.set(bytes, at);
-      at += bytes.length;
-    }
-    return whole;
+    return taken.length <= 1 ? taken[0] ?? null : joined(taken);
   }
 
   #receive(frame: Uint8Array): void {
@@ -218,13 +214,22 @@ export class PeerConnection {
     const parts = pieces.parts;
     pieces.parts = [];
     pieces.bytes = 0;
-    const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-    let at = 0;
-    for (const part of parts) {
-      whole.set(part, at);
-      at += part.length;
-    }
-    assert(at === whole.length, "the parts make the whole");
-    return whole;
+    return joined(parts);
   }
+}
+
+function lengthOf(parts: readonly Uint8Array[]): number {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  return length;
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(lengthOf(parts));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }

@@ -4,7 +4,8 @@
  *
  * It is open before the engine is: members must find each other first. Clients that come as early are refused, 57P03.
  *
- * Limits: the first bytes must come within ten seconds; other members' handshakes have limits of their own.
+ * Limits: the first bytes must come within ten seconds, and of 256 connections that wait for them the oldest goes when
+ * another comes; members' handshakes and clients have limits of their own.
  */
 import { createServer, type Server, type Socket } from "node:net";
 import type { NetworkConnection } from "../../engine/host/network.ts";
@@ -15,6 +16,7 @@ import { relayHelloState } from "../shared/relay_hello.ts";
 import { SocketStream } from "../shared/socket_stream.ts";
 
 const FIRST_BYTES_MILLISECONDS = 10_000;
+const MAX_UNDECIDED = 256;
 
 /** Takes a client's connection, of which so much has been read. */
 export type ClientListener = (socket: Socket, received: Uint8Array) => void;
@@ -34,6 +36,8 @@ function memberConnection(socket: Socket): NetworkConnection {
 export class MemberDoor {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** Connections whose first bytes have not come, the oldest first. */
+  readonly #undecided = new Set<Socket>();
   #address: ListenerAddress = { hostname: "", port: 0 };
   #onClient: ClientListener;
   #onRelayed: ClientListener = (socket) => socket.destroy();
@@ -46,8 +50,16 @@ export class MemberDoor {
     // A relayed client may close its direction and wait for the answers.
     this.#server = createServer({ noDelay: true, keepAlive: true, allowHalfOpen: true }, (socket) => {
       this.#sockets.add(socket);
-      socket.once("close", () => this.#sockets.delete(socket));
+      socket.once("close", () => {
+        this.#sockets.delete(socket);
+        this.#undecided.delete(socket);
+      });
+      // Members get in however many come and say nothing.
+      const [oldest] = this.#undecided;
+      if (this.#undecided.size >= MAX_UNDECIDED) oldest?.destroy();
+      this.#undecided.add(socket);
       firstBytesOf(socket, (received) => {
+        this.#undecided.delete(socket);
         if (isPeerHello(received)) onPeer(memberConnection(socket), received);
         else if (relayHelloState(received) === "whole") this.#onRelayed(socket, received);
         else this.#onClient(socket, received);

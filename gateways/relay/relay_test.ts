@@ -347,6 +347,23 @@ Deno.test("Relay.targetChanged() ends what goes to the former primary", async ()
   });
 });
 
+Deno.test("MemberDoor lets clients in however many connections say nothing", async () => {
+  await withMembers(async ([primary]) => {
+    const port = Number(primary.binary.split(":")[1]);
+    const silent = Array.from(
+      { length: 300 },
+      () => connect({ host: "127.0.0.1", port }).on("error", () => {}),
+    );
+    let ended = 0;
+    for (const socket of silent) socket.on("close", () => ended++);
+    await until(() => ended >= 44, "the oldest to go");
+    const client = await OperationClient.connect({ address: primary.binary });
+    deepStrictEqual(await client.query("SELECT name FROM place"), [{ name: "member 0" }]);
+    await client.close();
+    for (const socket of silent) socket.destroy();
+  });
+});
+
 Deno.test("decodeRelayHello() takes what a member with the token says to this process, and nothing else", () => {
   const stream: RelayedStream = {
     protocol: "pg",
