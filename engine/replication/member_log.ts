@@ -37,6 +37,10 @@ export class MemberLog implements ReplicatedLog {
     return last === undefined ? oldestOp : Math.max(oldestOp, Math.min(last.to, checkpointOp) + 1);
   }
 
+  get checkpointOp(): number {
+    return this.#log.checkpointOp;
+  }
+
   /** The digest of the log before {@link oldestOp}. */
   get baseDigest(): bigint {
     const { oldestOp } = this;

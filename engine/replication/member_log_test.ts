@@ -161,6 +161,7 @@ Deno.test("MemberLog begins behind what is damaged below the checkpoint", async 
   ok(oldestOp > 1 && oldestOp < 60, `${oldestOp}`);
   strictEqual(member.baseDigest, (entries[oldestOp - 2] as ReplicatedEntry).header.digest);
   equal(member.slot(oldestOp - 1), { kind: "absent" });
+  strictEqual(new ViewLog(member, 10, [], 100).solidOp, 100);
   for (let op = oldestOp; op <= 100; op++) ok(member.isDurable(op) && member.slot(op).kind === "present");
   await host.settle(log.close());
   damage(host, oldestOp);

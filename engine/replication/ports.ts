@@ -13,6 +13,8 @@ import type { Message } from "./message.ts";
 export interface ReplicatedLog {
   /** The lowest op that the log may have; those below are in a checkpoint. It grows as checkpoints are made. */
   readonly oldestOp: number;
+  /** The last op of the own checkpoint: entries from `oldestOp` up to here are kept for others. */
+  readonly checkpointOp: number;
   /** The digest of the log before `oldestOp`. */
   readonly baseDigest: bigint;
   /** The highest op with any slot but `absent`; `oldestOp - 1` when there is none. */

@@ -20,7 +20,8 @@ export class ViewLog {
   constructor(stored: ReplicatedLog, logView: number, suffix: readonly EntryHeader[], commit: number) {
     this.#stored = stored;
     this.#logView = logView;
-    this.#solidOp = stored.oldestOp - 1;
+    // What is kept for others need not be looked at.
+    this.#solidOp = Math.max(stored.oldestOp - 1, stored.checkpointOp);
     this.#setSuffix(suffix);
     this.#removeOthers(commit);
     this.advance();

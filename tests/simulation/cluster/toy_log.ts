@@ -97,6 +97,10 @@ export class ToyLog implements ReplicatedLog {
     this.#slots = disk.image.copy();
   }
 
+  get checkpointOp(): number {
+    return this.oldestOp - 1;
+  }
+
   get oldestOp(): number {
     return this.#slots.baseOp + 1;
   }
