@@ -355,7 +355,7 @@ Deno.test("MemberDoor lets clients in however many connections say nothing", asy
       () => connect({ host: "127.0.0.1", port }).on("error", () => {}),
     );
     let ended = 0;
-    for (const socket of silent) socket.on("close", () => ended++);
+    for (const socket of silent) socket.on("close", () => ended++).resume();
     await until(() => ended >= 44, "the oldest to go");
     const client = await OperationClient.connect({ address: primary.binary });
     deepStrictEqual(await client.query("SELECT name FROM place"), [{ name: "member 0" }]);
