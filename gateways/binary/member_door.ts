@@ -56,7 +56,10 @@ export class MemberDoor {
       });
       // Members get in however many come and say nothing.
       const [oldest] = this.#undecided;
-      if (this.#undecided.size >= MAX_UNDECIDED) oldest?.destroy();
+      if (oldest !== undefined && this.#undecided.size >= MAX_UNDECIDED) {
+        this.#undecided.delete(oldest);
+        oldest.destroy();
+      }
       this.#undecided.add(socket);
       firstBytesOf(socket, (received) => {
         this.#undecided.delete(socket);
