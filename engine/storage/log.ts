@@ -42,7 +42,7 @@ import {
   recoverMemberLog,
   sealOf,
 } from "./log_recovery.ts";
-import { rewriteRange } from "./log_repair.ts";
+import { rewriteRange } from "./log_rewrite.ts";
 import type { DamagedRange } from "./log_scan.ts";
 import { LogTail } from "./log_tail.ts";
 import { SyncPolicy } from "./sync_policy.ts";

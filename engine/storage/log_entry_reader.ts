@@ -13,6 +13,8 @@ import type { LogTail } from "./log_tail.ts";
 import type { RecordPlace } from "./record_places.ts";
 
 const WINDOW_BYTES = 256 * 1024;
+/** No window is kept for entries beyond this. */
+const LARGE_BYTES = 8 * WINDOW_BYTES;
 
 /** See the head of the file. */
 export class LogEntryReader {
@@ -52,7 +54,11 @@ export class LogEntryReader {
       if (payload !== undefined) return { op, ...name, payload };
     }
     const found = this.locate(op);
-    return found === null ? null : { op, ...nameIn(found), payload: found.record.payload.slice() };
+    if (found === null) return null;
+    const payload = found.record.payload.slice();
+    // The window has grown with it.
+    if (payload.length > LARGE_BYTES) this.forget();
+    return { op, ...nameIn(found), payload };
   }
 
   #isKept(op: number): boolean {

@@ -148,7 +148,9 @@ Deno.test("Log reads names of entries older than those it keeps in memory", asyn
   log.truncateAfter(400);
   model.entries.length = 400;
   for (let op = 401; op <= 13_000; op++) log.append(op, model.add(0, payloadOf(op, 1 + op % 70)).payload);
-  for (let op = 13_000; op > 0; op -= 41) equal(log.readEntry(op), model.entries[op - 1]);
+  log.append(13_001, model.add(0, payloadOf(1, 3_000_000)).payload);
+  for (let op = 13_001; op > 0; op -= 41) equal(log.readEntry(op), model.entries[op - 1]);
+  equal(log.readEntry(13_001), model.entries[13_000]);
   await log.close();
 });
 
