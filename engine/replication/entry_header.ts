@@ -16,7 +16,15 @@ export interface EntryHeader {
 /** An entry with its bytes. */
 export interface ReplicatedEntry {
   readonly header: EntryHeader;
+  /** Empty if the entry is too large for a message: see `large_entries.ts`. */
   readonly payload: Uint8Array;
+  /** How many bytes such an entry has. */
+  readonly largeBytes?: number;
+}
+
+/** How many bytes an entry has, here or not. */
+export function bytesOf({ payload, largeBytes }: ReplicatedEntry): number {
+  return largeBytes ?? payload.length;
 }
 
 /**

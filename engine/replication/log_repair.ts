@@ -5,7 +5,7 @@
  * A checkpoint takes the place of the state and of the log up to its op. What the log has above that stays, for the
  * member has acknowledged it.
  */
-import { isSameEntry } from "./entry_header.ts";
+import { bytesOf, isSameEntry } from "./entry_header.ts";
 import type {
   OfferCheckpoint,
   RepairedEntry,
@@ -73,9 +73,9 @@ export class LogRepair {
       const isCommitted = op <= commit && log.slot(op).kind === "present";
       const isAsked = header !== null && isSameEntry(header, entry.header);
       if (!isCommitted && !isAsked) continue;
-      if (bytes > 0 && bytes + entry.payload.length > MAX_PREPARE_BYTES) break;
+      if (bytes > 0 && bytes + bytesOf(entry) > MAX_PREPARE_BYTES) break;
       entries.push({ entry, isCommitted });
-      bytes += entry.payload.length;
+      bytes += bytesOf(entry);
     }
     if (entries.length > 0) this.#core.send(from, { kind: "repair_entries", from: index, view, entries });
     else if (wanted.some(({ op }) => op <= log.baseOp)) this.#core.offerCheckpoint(from);

@@ -17,10 +17,11 @@ import type { Log } from "../storage/log.ts";
 import type { Manifest } from "../storage/manifest.ts";
 import { reportCluster, type ReportedPeers } from "./cluster_report.ts";
 import { EMPTY_LOG, type EntryHeader, type ReplicatedEntry } from "./entry_header.ts";
+import { LargeEntries } from "./large_entries.ts";
 import { MemberLog } from "./member_log.ts";
 import type { MemberSeat, SeatedEngine } from "./member_seat.ts";
 import { MemberTransfer, type TransferOwner } from "./member_transfer.ts";
-import { isTransfer, type PeerMessage } from "./message.ts";
+import type { PeerMessage } from "./message.ts";
 import type { CheckpointName, MessageBus, ReplicatedState } from "./ports.ts";
 import { Replica } from "./replica.ts";
 import type { Superblock, SuperblockListener } from "./superblock.ts";
@@ -85,6 +86,7 @@ export class Member<E extends MemberEngine>
   #engine: E | null = null;
   #log: MemberLog | null = null;
   #transfer: MemberTransfer | null = null;
+  #large: LargeEntries | null = null;
   #replica: Replica | null = null;
   /** What the state is busy with; null: nothing. */
   #work: object | null = null;
@@ -193,8 +195,13 @@ export class Member<E extends MemberEngine>
     return this.#isRebuilding ? EMPTY_LOG.digest : this.#applying?.digest ?? this.engine.appliedDigest;
   }
 
-  apply({ header, payload }: ReplicatedEntry): void {
-    const applying = this.engine.applyEntry(header.op, payload);
+  apply({ header, payload, largeBytes }: ReplicatedEntry): void {
+    const whole = largeBytes === undefined
+      ? payload
+      : this.#log?.readPayload(header.op, header.digest) ?? null;
+    // The replica finds out that it cannot be read when it asks for the slot again.
+    if (whole === null) return;
+    const applying = this.engine.applyEntry(header.op, whole);
     if (applying === null) return this.#checkDigest(header);
     this.#applying = header;
     this.#workUntil(applying, () => {
@@ -210,8 +217,9 @@ export class Member<E extends MemberEngine>
   }
 
   roleChanged(isPrimary: boolean): void {
-    if (isPrimary) this.engine.storage.log.view = this.replica.view;
-    else this.#stopServing();
+    if (!isPrimary) return this.#stopServing();
+    this.#log?.forgetComing();
+    this.engine.storage.log.view = this.replica.view;
   }
 
   committed(): void {
@@ -245,7 +253,11 @@ export class Member<E extends MemberEngine>
   }
 
   replaceState({ op }: CheckpointName, replace: () => void): Promise<void> {
-    const replaced = this.#openAgain(op, replace);
+    const replaced = this.#openAgain(op, () => {
+      replace();
+      // A checkpoint is of what is committed.
+      this.horizon.advance(op);
+    });
     this.#work = replaced;
     return replaced;
   }
@@ -301,16 +313,48 @@ export class Member<E extends MemberEngine>
         return new DataView(bytes.buffer).getUint32(0) % bound;
       },
     });
+    const large = this.#large = new LargeEntries({
+      index: this.index,
+      now: () => host.clock.monotonic() / 1000,
+      viewOf: () => this.view,
+      send: (to, message) => peers.send(to, message),
+      hasEntry: (op, digest) => {
+        const slot = log.slot(op);
+        return slot.kind === "present" && slot.header.digest === digest;
+      },
+      readPiece: (op, digest, offset, bytes) => log.readPiece(op, digest, offset, bytes),
+      onPiece: ({ header, largeBytes = 0 }, piece, offset) => {
+        if (!this.#isServing) log.receivePiece(header, piece, { isFirst: offset === 0, bytes: largeBytes });
+      },
+      deliver: (message) => this.#hear((replica) => replica.onMessage(message)),
+    });
     peers.onMessage((message) => {
-      if (isTransfer(message)) transfer.onMessage(message);
-      else this.#hear((replica) => replica.onMessage(message));
+      if (this.#isRebuilding || this.#isClosed) return;
+      switch (message.kind) {
+        case "request_checkpoint":
+        case "checkpoint_files":
+        case "request_file":
+        case "file_piece":
+          return transfer.onMessage(message);
+        case "request_entry":
+          return large.onRequestEntry(message);
+        case "entry_piece":
+          return large.onEntryPiece(message);
+        case "prepare":
+        case "repair_entries":
+          if (large.holds(message)) return;
+      }
+      this.#hear((replica) => replica.onMessage(message));
     });
     this.#tick();
   }
 
   #listenToLog(): void {
     this.#forgetLog();
-    for (const { from, to, path, start } of this.engine.storage.log.damaged) {
+    const { damaged, checkpointOp } = this.engine.storage.log;
+    for (const { from, to, path, start } of damaged) {
+      // A checkpoint has what is not above it.
+      if (to <= checkpointOp) continue;
       const what = from === to ? `op ${from}` : `ops ${from} to ${to}`;
       this.#options.log(
         `log file "${path}" is damaged at byte offset ${start}: ${what} will be fetched from others`,
@@ -324,6 +368,7 @@ export class Member<E extends MemberEngine>
     this.#timer = this.#options.host.timers.setTimer(TICK_MILLISECONDS * 1000, () => this.#tick());
     this.#hear((replica) => replica.onTick());
     this.#transfer?.onTick();
+    this.#large?.onTick();
   }
 
   /** Brings something to the replica, and carries on with what has become possible by it. */

@@ -10,16 +10,23 @@ import { crc32c } from "../base/checksum.ts";
 import { digestAfter } from "../operations/history_digest.ts";
 import type { EntryName } from "../storage/log_history.ts";
 import { notInChain } from "../storage/log_history.ts";
-import type { Log } from "../storage/log.ts";
+import type { EntryInPieces, Log } from "../storage/log.ts";
 import type { EntryHeader, ReplicatedEntry, Slot } from "./entry_header.ts";
 import type { ReplicatedLog } from "./ports.ts";
 
 const ABSENT: Slot = { kind: "absent" };
+const NO_PAYLOAD = new Uint8Array(0);
+/** Entries from here on travel in pieces. */
+const LARGE_ENTRY_BYTES = 1024 * 1024;
 const UNREADABLE: Slot = { kind: "unreadable" };
 
 /** See the head of the file. */
 export class MemberLog implements ReplicatedLog {
   #log: Log;
+  /** A large entry of which pieces are in the file, though it is no part of the log. */
+  #coming: { readonly header: EntryHeader; readonly entry: EntryInPieces } | null = null;
+  /** The last large entry that has come, for whoever applies it. */
+  #received: ReplicatedEntry | null = null;
 
   constructor(log: Log) {
     this.#log = log;
@@ -28,6 +35,37 @@ export class MemberLog implements ReplicatedLog {
   /** The engine was opened again, with this log of the same directory. */
   attach(log: Log): void {
     this.#log = log;
+    this.#coming = this.#received = null;
+  }
+
+  /**
+   * A piece of a large entry has come, in order. Its bytes are written at once where the entry would follow the last
+   * one, so that little is left to do when the replica writes it.
+   */
+  receivePiece(
+    header: EntryHeader,
+    piece: Uint8Array,
+    { isFirst, bytes }: { isFirst: boolean; bytes: number },
+  ): void {
+    const { op, view, previousDigest } = header;
+    if (isFirst) {
+      this.forgetComing();
+      if (op !== this.lastOp + 1 || view === null || this.#log.digest !== previousDigest) return;
+      this.#coming = { header, entry: this.#log.appendInPieces(op, bytes, view) };
+    }
+    if (this.#coming?.header.digest !== header.digest) return;
+    try {
+      this.#coming.entry.write(piece);
+    } catch (error) {
+      this.#coming = null;
+      throw error;
+    }
+  }
+
+  /** Takes back what has come of a large entry. */
+  forgetComing(): void {
+    this.#coming?.entry.abandon();
+    this.#coming = null;
   }
 
   /** The lowest op of which this and all that follow are kept, or damaged above the checkpoint. */
@@ -61,15 +99,50 @@ export class MemberLog implements ReplicatedLog {
     return name === null ? UNREADABLE : { kind: "present", header: headerOf(op, name) };
   }
 
+  /** Without its payload if the entry is too large for a message. */
   read(op: number): ReplicatedEntry | null {
+    if (op < this.#log.oldestOp || op > this.#log.lastOp) return null;
+    const largeBytes = this.#log.largeBytes(op, LARGE_ENTRY_BYTES);
+    const name = largeBytes === null ? null : this.#log.nameOf(op);
+    if (largeBytes !== null && name !== null) {
+      return { header: headerOf(op, name), payload: NO_PAYLOAD, largeBytes };
+    }
     const entry = this.#log.readEntry(op);
     return entry === null ? null : { header: headerOf(op, entry), payload: entry.payload };
+  }
+
+  /** The payload of an entry of any size; null if it cannot be read. */
+  readPayload(op: number, digest: bigint): Uint8Array | null {
+    const received = this.#received;
+    this.#received = null;
+    if (received?.header.op === op && received.header.digest === digest) return received.payload;
+    return this.#log.readEntry(op)?.payload ?? null;
+  }
+
+  /** A piece of the payload of a large entry; null if it is not there. */
+  readPiece(op: number, digest: bigint, offset: number, bytes: number): Uint8Array | null {
+    const slot = this.slot(op);
+    if (slot.kind !== "present" || slot.header.digest !== digest) return null;
+    if (this.#log.largeBytes(op, LARGE_ENTRY_BYTES) === null) return null;
+    return this.#log.readPiece(op, offset, bytes);
   }
 
   /** Raises XX001 for an entry whose bytes, or whose place, are not those that its header names. */
   write({ header, payload }: ReplicatedEntry): void {
     const { op, view, digest, previousDigest } = header;
     assert(view !== null && previousDigest !== null, `the entry of op ${op} is named`);
+    const coming = this.#coming;
+    if (coming?.header.digest === digest && coming.entry.bytes === payload.length) {
+      if (digestAfter(previousDigest, coming.entry.checksum, op) !== digest) {
+        this.forgetComing();
+        throw notInChain(op);
+      }
+      coming.entry.finish();
+      this.#coming = null;
+      this.#received = { header, payload };
+      return;
+    }
+    this.forgetComing();
     if (payload.length === 0 || digestAfter(previousDigest, crc32c(payload), op) !== digest) {
       throw notInChain(op);
     }
@@ -81,6 +154,7 @@ export class MemberLog implements ReplicatedLog {
   }
 
   truncateAfter(op: number): void {
+    this.forgetComing();
     this.#log.truncateAfter(op);
   }
 

@@ -174,11 +174,28 @@ export interface FilePiece extends Sent {
   readonly bytes: Uint8Array;
 }
 
+/** Asks for a piece of a large entry. */
+export interface RequestEntry extends Sent {
+  readonly kind: "request_entry";
+  readonly op: number;
+  readonly digest: bigint;
+  readonly offset: number;
+}
+
+/** The answer. */
+export interface EntryPiece extends Sent {
+  readonly kind: "entry_piece";
+  readonly op: number;
+  readonly digest: bigint;
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
 /** What moves checkpoints; a replica takes no part in it. */
 export type TransferMessage = RequestCheckpoint | CheckpointFiles | RequestFile | FilePiece;
 
 /** Anything that members send each other. */
-export type PeerMessage = Message | TransferMessage;
+export type PeerMessage = Message | TransferMessage | RequestEntry | EntryPiece;
 
 /** A message of the protocol. */
 export type Message =
@@ -196,16 +213,3 @@ export type Message =
   | OfferCheckpoint
   | Recovery
   | RecoveryResponse;
-
-/** Whether a message moves a checkpoint. */
-export function isTransfer(message: PeerMessage): message is TransferMessage {
-  switch (message.kind) {
-    case "request_checkpoint":
-    case "checkpoint_files":
-    case "request_file":
-    case "file_piece":
-      return true;
-    default:
-      return false;
-  }
-}

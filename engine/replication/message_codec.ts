@@ -47,6 +47,8 @@ const KINDS: readonly PeerMessage["kind"][] = [
   "checkpoint_files",
   "request_file",
   "file_piece",
+  "request_entry",
+  "entry_piece",
 ];
 
 const SLOT_KINDS: readonly Slot["kind"][] = ["present", "missing", "unreadable", "absent"];
@@ -180,6 +182,13 @@ function writeBody(writer: ByteWriter, message: PeerMessage): void {
         writer.writeU32(checksum);
       }
       return;
+    case "request_entry":
+    case "entry_piece":
+      writer.writeVarint(message.op);
+      writer.writeU64(message.digest);
+      writer.writeVarint(message.offset);
+      if (message.kind === "entry_piece") writer.writeSizedBytes(message.bytes);
+      return;
     case "request_file":
     case "file_piece":
       writer.writeVarint(message.op);
@@ -286,6 +295,12 @@ function readBody(
       });
       return { kind, ...sent, op, manifest, files };
     }
+    case "request_entry":
+    case "entry_piece": {
+      const piece = { op: reader.readVarint(), digest: reader.readU64(), offset: reader.readVarint() };
+      if (kind === "request_entry") return { kind, ...sent, ...piece };
+      return { kind, ...sent, ...piece, bytes: reader.readSizedBytes() };
+    }
     case "request_file":
     case "file_piece": {
       const file = { op: reader.readVarint(), name: readFileName(reader), offset: reader.readVarint() };
@@ -297,13 +312,22 @@ function readBody(
   }
 }
 
-function writeEntry(writer: ByteWriter, { header, payload }: ReplicatedEntry): void {
+/** No payload is empty: without one the size of a large entry follows. */
+function writeEntry(writer: ByteWriter, { header, payload, largeBytes }: ReplicatedEntry): void {
   writeHeader(writer, header);
   writer.writeSizedBytes(payload);
+  if (payload.length === 0) writer.writeVarint(largeBytes ?? 0);
 }
 
 function readEntry(reader: ByteReader): ReplicatedEntry {
-  return { header: readHeader(reader), payload: reader.readSizedBytes() };
+  const header = readHeader(reader);
+  const payload = reader.readSizedBytes();
+  if (payload.length > 0) return { header, payload };
+  const largeBytes = reader.readVarint();
+  if (largeBytes === 0 || largeBytes > LIMITS.maximumEntryBytes) {
+    throw corruptedReplication(`an entry of ${largeBytes} bytes`);
+  }
+  return { header, payload, largeBytes };
 }
 
 function readWanted(reader: ByteReader): WantedEntry {

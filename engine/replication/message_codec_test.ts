@@ -9,6 +9,7 @@ const sent = { from: 2, view: 7 };
 const whole: EntryHeader = { op: 300, view: 6, digest: 0xfedc_ba98_7654_3210n, previousDigest: 1n };
 const named: EntryHeader = { op: 301, view: null, digest: 2n, previousDigest: null };
 const entry = { header: whole, payload: Uint8Array.of(1, 2, 3) };
+const large = { header: whole, payload: new Uint8Array(0), largeBytes: 2 ** 29 };
 
 const MESSAGES: readonly PeerMessage[] = [
   {
@@ -47,6 +48,9 @@ const MESSAGES: readonly PeerMessage[] = [
   { kind: "hand_over", ...sent, releasedView: 6 },
   { kind: "request_vote", ...sent, round: 77 },
   { kind: "checkpoint", ...sent, oldestOp: 200, op: 300, digest: 5n },
+  { kind: "repair_entries", ...sent, entries: [{ entry: large, isCommitted: true }] },
+  { kind: "request_entry", ...sent, op: 300, digest: 7n, offset: 2 ** 29 },
+  { kind: "entry_piece", ...sent, op: 300, digest: 7n, offset: 0, bytes: new Uint8Array([1]) },
   { kind: "request_checkpoint", ...sent, op: 300 },
   {
     kind: "checkpoint_files",

@@ -6,7 +6,7 @@
  */
 import { assert } from "../base/assert.ts";
 import { BackupProgress } from "./backup_progress.ts";
-import { EMPTY_LOG, type ReplicatedEntry } from "./entry_header.ts";
+import { bytesOf, EMPTY_LOG, type ReplicatedEntry } from "./entry_header.ts";
 import type { PrepareOk, RequestStartView, StartView } from "./message.ts";
 import { ReadLease } from "./read_lease.ts";
 import type { ReplicaCore } from "./replica_core.ts";
@@ -151,7 +151,7 @@ export class Primary {
       const last = entries.at(-1);
       // What the primary itself cannot read, it fetches first; what only its checkpoint has, it offers.
       if (last === undefined || previous === null) return;
-      const bytes = entries.reduce((sum, { payload }) => sum + payload.length, 0);
+      const bytes = entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
       backup.sent(last.header.op, bytes, ports.now());
       this.#core.send(index, {
         kind: "prepare",
@@ -174,9 +174,9 @@ export class Primary {
     let bytes = 0;
     for (let op = first; op <= log.lastOp && entries.length < MAX_PREPARE_ENTRIES; op++) {
       const entry = log.read(op);
-      if (entry === null || (bytes > 0 && bytes + entry.payload.length > MAX_PREPARE_BYTES)) break;
+      if (entry === null || (bytes > 0 && bytes + bytesOf(entry) > MAX_PREPARE_BYTES)) break;
       entries.push(entry);
-      bytes += entry.payload.length;
+      bytes += bytesOf(entry);
     }
     return entries;
   }

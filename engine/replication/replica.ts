@@ -17,6 +17,7 @@ import { LogRepair } from "./log_repair.ts";
 import type { Message } from "./message.ts";
 import type { ReplicaPorts } from "./ports.ts";
 import { ReplicaCore, type ReplicaStatus } from "./replica_core.ts";
+import { STALL_MILLISECONDS, TICK_MILLISECONDS } from "./timeouts.ts";
 import { ViewChange } from "./view_change.ts";
 
 export type { ReplicaPorts } from "./ports.ts";
@@ -29,11 +30,13 @@ export class Replica {
   readonly #viewChange: ViewChange;
   readonly #repair: LogRepair;
   readonly #recovery: DiskRecovery;
+  #tickedAt: number;
   #afterHandOver: (() => void) | null = null;
 
   /** Goes on from what the log and the superblock hold. */
   constructor(ports: ReplicaPorts) {
     this.#core = new ReplicaCore(ports);
+    this.#tickedAt = ports.now();
     this.#backup = new Backup(this.#core);
     this.#viewChange = new ViewChange(this.#core);
     this.#repair = new LogRepair(this.#core, this.#viewChange);
@@ -178,6 +181,11 @@ export class Replica {
   /** Called every `TICK_MILLISECONDS`. */
   onTick(): void {
     const core = this.#core;
+    const now = core.ports.now();
+    const stall = now - this.#tickedAt - TICK_MILLISECONDS;
+    this.#tickedAt = now;
+    // What came while this member itself was held up is heard before another is suspected.
+    if (stall > STALL_MILLISECONDS) core.heardAt = Math.min(now, core.heardAt + stall);
     if (core.status === "recovering") return this.#recovery.tick();
     const { primary } = this.#viewChange;
     if (primary === null) {

@@ -146,7 +146,11 @@ export class ReplicaCore {
       return false;
     }
     state.apply(entry);
-    return true;
+    // The bytes of a large one may turn out to be unreadable.
+    if (state.appliedOp === op) return true;
+    this.log.damaged(op);
+    this.isRepairWanted = true;
+    return false;
   }
 
   /** A primary of before has applied entries that the new view may go without. */

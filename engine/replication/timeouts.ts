@@ -5,6 +5,8 @@ import { assert } from "../base/assert.ts";
 
 /** How often `onTick` is called. */
 export const TICK_MILLISECONDS = 10;
+/** A member whose ticks come later than this has been held up, by its own work or by the system. */
+export const STALL_MILLISECONDS = 100;
 /** A primary that has nothing to send says so this often. */
 export const HEARTBEAT_MILLISECONDS = 50;
 /** What was sent and not acknowledged is sent again after this. */

@@ -255,6 +255,7 @@ export class Log {
   #accept({ op, view, checksum, position }: RecordHead, recordBytes: number): void {
     if (this.#history !== null) {
       this.#history.append(op, view, checksum, position);
+      this.#entryReader?.appended(op, position, recordBytes - this.#format.headBytes);
       this.#files.last?.places.add(op, position);
     }
     this.#appendedBytes += recordBytes;
@@ -267,9 +268,9 @@ export class Log {
   /**
    * Begins the entry with this op, which must follow the last one and comes in pieces; `estimatedBytes` tells whether
    * a new file is begun for it. Until it is finished recovery finds no record where it is: its head is written
-   * last.
+   * last. `view`: the one that has prepared it, which is the current one unless given.
    */
-  appendInPieces(op: number, estimatedBytes: number): EntryInPieces {
+  appendInPieces(op: number, estimatedBytes: number, view?: number): EntryInPieces {
     this.#assertUsable();
     assert(op === this.#lastOp + 1, `op ${op} appended after ${this.#lastOp}`);
     assert(this.#inPieces === null, "no entry is on its way in pieces");
@@ -309,7 +310,7 @@ export class Log {
       },
       finish: () => {
         assert(this.#inPieces === entry && at > position + headBytes, "an entry has a payload");
-        const head = this.#headOf(op, at - position - headBytes, checksum, this.view);
+        const head = this.#headOf(op, at - position - headBytes, checksum, view ?? this.view);
         write(position, detachedHead(this.#format, head));
         this.#inPieces = null;
         tail.finish(at);
@@ -561,6 +562,17 @@ export class Log {
   readEntry(op: number): StoredEntry | null {
     if (this.#error !== null) throw this.#error;
     return this.#member().reader.read(op);
+  }
+
+  /** See `LogEntryReader.largeBytes`. */
+  largeBytes(op: number, least: number): number | null {
+    return this.#member().reader.largeBytes(op, least);
+  }
+
+  /** A piece of an entry that {@link largeBytes} has found. */
+  readPiece(op: number, offset: number, bytes: number): Uint8Array | null {
+    if (this.#error !== null) throw this.#error;
+    return this.#member().reader.readPiece(op, offset, bytes);
   }
 
   #member(): { readonly history: LogHistory; readonly reader: LogEntryReader } {

@@ -2,7 +2,7 @@
  * Reads single entries of a member's log: the newest from memory, those in sequence from where the last one ended,
  * others from a place near them. What turns out to be damaged is entered into the history.
  */
-import type { Disk } from "../host/disk.ts";
+import type { Disk, DiskFile } from "../host/disk.ts";
 import { digestAfter } from "../operations/history_digest.ts";
 import { LOG_HEADER_BYTES, logDamage, MEMBER_FORMAT } from "./log_file.ts";
 import { LogFileReader, type PlacedRecord } from "./log_file_reader.ts";
@@ -12,6 +12,8 @@ import { scanIntoHistory } from "./log_recovery.ts";
 import type { LogTail } from "./log_tail.ts";
 import type { RecordPlace } from "./record_places.ts";
 
+/** Entries of this size are noted when they are appended. */
+const NOTED_BYTES = 1024 * 1024;
 const WINDOW_BYTES = 256 * 1024;
 /** No window is kept for entries beyond this. */
 const LARGE_BYTES = 8 * WINDOW_BYTES;
@@ -23,6 +25,8 @@ export class LogEntryReader {
   readonly #history: LogHistory;
   readonly #tail: LogTail;
   #reader: LogFileReader | null = null;
+  /** The large entry that was asked for last, and where its payload is. */
+  #large: { readonly op: number; readonly position: number; readonly bytes: number } | null = null;
   /** What follows the last entry that was read. */
   #next: RecordPlace = { op: 0, position: 0 };
 
@@ -65,6 +69,51 @@ export class LogEntryReader {
     return op >= (this.#files.oldest?.firstOp ?? Infinity) && op <= this.#history.lastOp;
   }
 
+  /** An entry was appended, whose record begins there: what is large is known without reading it. */
+  appended(op: number, position: number, bytes: number): void {
+    if (bytes >= NOTED_BYTES) this.#large = { op, position: position + MEMBER_FORMAT.headBytes, bytes };
+  }
+
+  /** How large an entry is that has at least so many bytes; null for a smaller one, or if it cannot be read. */
+  largeBytes(op: number, least: number): number | null {
+    const known = this.#large;
+    if (known?.op === op) return known.bytes;
+    if (!this.#isKept(op) || this.#history.damageAt(op) !== undefined) return null;
+    const place = this.#history.placeOf(op);
+    // The head of a record that was written or read before says enough to leave small ones to `read`.
+    if (place !== undefined && this.#payloadBytesAt(op, place) < least) return null;
+    const found = this.locate(op);
+    if (found === null || found.record.payload.length < least) return null;
+    const position = found.position + MEMBER_FORMAT.headBytes;
+    this.#large = { op, position, bytes: found.record.payload.length };
+    return this.#large.bytes;
+  }
+
+  #payloadBytesAt(op: number, position: number): number {
+    const entry = this.#files.entries[this.#files.indexOf(op)];
+    if (entry === undefined) return 0;
+    if (entry.firstOp === this.#tail.firstOp) {
+      const inMemory = this.#tail.payloadInMemory(position);
+      if (inMemory !== undefined) return inMemory.length;
+    }
+    const head = new Uint8Array(4);
+    this.#fileOf(entry).readAt(position, head);
+    return new DataView(head.buffer).getUint32(0, true);
+  }
+
+  /** A piece of an entry that {@link largeBytes} has found. */
+  readPiece(op: number, offset: number, bytes: number): Uint8Array | null {
+    const large = this.#large;
+    const entry = this.#files.entries[this.#files.indexOf(op)];
+    if (large?.op !== op || entry === undefined || offset >= large.bytes) return null;
+    const piece = new Uint8Array(Math.min(bytes, large.bytes - offset));
+    return this.#fileOf(entry).readAt(large.position + offset, piece) === piece.length ? piece : null;
+  }
+
+  #fileOf(entry: LogFileEntry): DiskFile {
+    return this.#readerOf(entry).file;
+  }
+
   /** The record of an op in its file; null if it is damaged. */
   locate(op: number): PlacedRecord | null {
     const index = this.#files.indexOf(op);
@@ -83,21 +132,25 @@ export class LogEntryReader {
   }
 
   #find(entry: LogFileEntry, op: number): PlacedRecord | undefined {
-    const { firstOp, path, places } = entry;
-    if (this.#reader?.firstOp !== firstOp) {
-      this.forget();
-      const file = this.#disk.openFile(path, { create: false, write: false });
-      this.#reader = new LogFileReader(file, firstOp, MEMBER_FORMAT, WINDOW_BYTES);
-      this.#next = { op: firstOp, position: LOG_HEADER_BYTES };
-    }
-    this.#reader.end = firstOp === this.#tail.firstOp ? this.#tail.end : Infinity;
+    const { firstOp, places } = entry;
+    const reader = this.#readerOf(entry);
+    reader.end = firstOp === this.#tail.firstOp ? this.#tail.end : Infinity;
     const position = this.#history.placeOf(op);
     let start = places.before(op) ?? { op: firstOp, position: LOG_HEADER_BYTES };
     if (position !== undefined) start = { op, position };
     else if (this.#next.op <= op && this.#next.op > start.op) start = this.#next;
-    const found = this.#reader.find(op, start);
+    const found = reader.find(op, start);
     if (found !== undefined) this.#next = { op: op + 1, position: found.record.end };
     return found;
+  }
+
+  #readerOf({ firstOp, path }: LogFileEntry): LogFileReader {
+    if (this.#reader?.firstOp === firstOp) return this.#reader;
+    this.#close();
+    const file = this.#disk.openFile(path, { create: false, write: false });
+    this.#reader = new LogFileReader(file, firstOp, MEMBER_FORMAT, WINDOW_BYTES);
+    this.#next = { op: firstOp, position: LOG_HEADER_BYTES };
+    return this.#reader;
   }
 
   /** Finds out what of a file is damaged. */
@@ -118,6 +171,11 @@ export class LogEntryReader {
 
   /** The files are not what they were, or are no longer needed. */
   forget(): void {
+    this.#large = null;
+    this.#close();
+  }
+
+  #close(): void {
     this.#reader?.file.close();
     this.#reader = null;
   }

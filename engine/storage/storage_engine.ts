@@ -204,7 +204,7 @@ export class StorageEngine {
         op: checkpointOp,
         ...(member === undefined || machineState === null ? {} : { digest: digestOfState(machineState) }),
       },
-      member === undefined ? log : { ...log, member: log.member ?? { keepBytes: LIMITS.keptLogBytes } },
+      member === undefined ? log : memberLogOptions(log, this.#checkpointLogBytes),
     );
     const damage = this.log.damaged.find(({ to }) => to > checkpointOp);
     this.#replayTo = Math.min(
@@ -666,4 +666,13 @@ export class StorageEngine {
       this.#lock.release();
     }
   }
+}
+
+/** A member keeps the log of two checkpoints for others, in files that can be removed as soon as that allows. */
+function memberLogOptions(log: LogOptions, checkpointLogBytes: number): LogOptions {
+  return {
+    ...log,
+    fileBytes: Math.min(log.fileBytes, checkpointLogBytes),
+    member: log.member ?? { keepBytes: Math.min(LIMITS.keptLogBytes, 2 * checkpointLogBytes) },
+  };
 }
