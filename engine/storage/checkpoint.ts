@@ -121,7 +121,7 @@ export class Checkpoint {
 
   #describe(): void {
     this.#described = this.#tables.map(({ id, table, definition }) => {
-      const storage = table.describe(definition);
+      const storage = table.describe();
       const files = [...filesOf(storage)].sort();
       return { id, definition, storage: decodeCanonicalJson(encodeCanonicalJson(storage)), files };
     });

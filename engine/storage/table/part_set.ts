@@ -78,8 +78,8 @@ export interface PartSetOptions {
 /** The state of a table at a checkpoint, as of when its delta was frozen. */
 interface Checkpoint {
   readonly op: number;
-  /** Whether {@link PartSet.describe} has not been called for it. */
-  readonly isPending: boolean;
+  /** The indexes then, until {@link PartSet.describe} is called: what it says must not depend on the pace. */
+  readonly indexes: readonly IndexKeys[] | null;
   readonly rowCount: number;
   readonly lastModifiedOp: number;
 }
@@ -113,7 +113,7 @@ export class PartSet {
   #retired: { readonly part: Part; readonly after: number }[] = [];
   #jobs: Job[] = [];
   #indexJobs: IndexJob[] = [];
-  #checkpoint: Checkpoint = { op: 0, isPending: false, rowCount: 0, lastModifiedOp: 0 };
+  #checkpoint: Checkpoint = { op: 0, indexes: null, rowCount: 0, lastModifiedOp: 0 };
   /** Files that a manifest may name, those that the last description names, and those to remove once none does. */
   #named = new Set<string>();
   #described = new Set<string>();
@@ -230,7 +230,8 @@ export class PartSet {
   }
 
   #alignIndexes(segment: Segment): void {
-    const wanted = new Set(this.#indexes.map((keys) => keys.indexId));
+    const kept = [...this.#indexes, ...(this.#checkpoint.indexes ?? [])];
+    const wanted = new Set(kept.map((keys) => keys.indexId));
     for (const indexId of [...segment.indexes.keys()]) {
       if (wanted.has(indexId)) continue;
       const dropped = segment.dropIndex(indexId);
@@ -334,7 +335,7 @@ export class PartSet {
     const dirty = state.lastModifiedOp > this.#checkpoint.lastModifiedOp;
     this.#checkpoint = {
       op,
-      isPending: true,
+      indexes: this.#indexes,
       rowCount: state.rowCount,
       lastModifiedOp: state.lastModifiedOp,
     };
@@ -605,19 +606,19 @@ export class PartSet {
     return deletions.length === 0 ? null : yield* encodeDeletions(this.#definition.id, deletions);
   }
 
-  /** The table at the last frozen op number, with its definition then. Its build must be done. */
-  describe(definition: TableDefinition): TablePiece {
+  /** The table at the last frozen op number. Its build must be done. */
+  describe(): TablePiece {
     assert(!this.isBuilding, "a table is described after its segment is built");
-    const { op, rowCount, lastModifiedOp } = this.#checkpoint;
+    const { op, rowCount, lastModifiedOp, indexes } = this.#checkpoint;
+    const described = new Set((indexes ?? this.#indexes).map((keys) => keys.indexId));
     const valid = this.#segmentsAt(op);
     const segments: SegmentPiece[] = valid.map((segment) => ({
       op: segment.op,
       object: segment.object,
       rows: segment.rowLimit,
       data: segment.file.summary,
-      // Not those that came later, or were built ahead: what is described must not depend on the pace.
-      indexes: [...segment.indexes].filter(([indexId]) => definition.indexes.some(({ id }) => id === indexId))
-        .sort(([left], [right]) => left - right)
+      // Not those that came later, or were built ahead.
+      indexes: [...segment.indexes].filter(([id]) => described.has(id)).sort(([a], [b]) => a - b)
         .map(([indexId, index]) => ({ indexId, file: index.file.summary })),
     }));
     const prepared = this.#prepared;
@@ -636,9 +637,10 @@ export class PartSet {
         inputs: job.inputs,
       })),
     };
-    this.#checkpoint = { ...this.#checkpoint, isPending: false };
+    this.#checkpoint = { ...this.#checkpoint, indexes: null };
     this.#described = filesOf(piece);
     for (const name of this.#described) this.#named.add(name);
+    if (indexes?.some((keys) => !this.#indexes.includes(keys))) this.forgetIndexesAhead();
     return piece;
   }
 
@@ -676,7 +678,7 @@ export class PartSet {
   /** Takes up what a manifest describes. */
   restore(piece: TablePiece): void {
     const { op, rowCount, lastModifiedOp } = piece;
-    this.#checkpoint = { op, isPending: false, rowCount, lastModifiedOp };
+    this.#checkpoint = { op, indexes: null, rowCount, lastModifiedOp };
     this.#named = filesOf(piece);
     this.#described = new Set(this.#named);
     for (const files of piece.segments) {
@@ -718,8 +720,8 @@ export class PartSet {
 
   /** Whether a segment belongs to the checkpoint that has begun and is not described yet. */
   #isToBeDescribed(part: Part): boolean {
-    const { op, isPending } = this.#checkpoint;
-    return isPending && part instanceof Segment && part.from <= op && op < part.until;
+    const { op, indexes } = this.#checkpoint;
+    return indexes !== null && part instanceof Segment && part.from <= op && op < part.until;
   }
 
   #drop(part: Part): void {

@@ -550,11 +550,11 @@ export class TableStore implements TableShape {
   }
 
   /**
-   * The table at the last frozen op number, with its definition then, as plain JSON data for the manifest. The files
-   * that {@link takeUnsynced} hands out afterwards must be durable before the manifest is.
+   * The table at the last frozen op number, as plain JSON data for the manifest. The files that {@link takeUnsynced}
+   * hands out afterwards must be durable before the manifest is.
    */
-  describe(definition: TableDefinition = this.definition): TablePiece {
-    return this.#parts.describe(definition);
+  describe(): TablePiece {
+    return this.#parts.describe();
   }
 
   /**

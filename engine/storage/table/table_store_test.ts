@@ -490,6 +490,43 @@ Deno.test("TableStore.alter() forgets an index that is dropped before it was bui
   table.close();
 });
 
+Deno.test("TableStore.describe() has the indexes of the frozen op, whatever came and went since, and when", () => {
+  const columns = [testColumn(1, { kind: "i32" })];
+  const results: TablePiece[] = [];
+  for (const pace of ["before", "between", "after"]) {
+    const surroundings = memorySurroundings();
+    const table = tableWithSegment(500, surroundings);
+    table.alter(testTable(columns, [testIndex(7, [1]), testIndex(8, [-1])]), op(3));
+    table.create(op(4), 1000, [1]);
+    table.freeze(op(4));
+    // 7 is dropped and 9 made while the checkpoint is being built.
+    const change = () => table.alter(testTable(columns, [testIndex(8, [-1]), testIndex(9, [1])]), op(5));
+    if (pace === "before") change();
+    table.compactionStep(1);
+    if (pace === "between") change();
+    while (!table.compactionStep(1));
+    results.push(table.describe());
+    if (pace === "after") change();
+    for (const file of table.takeUnsynced()) file.close();
+    table.manifestInstalled();
+    const names = surroundings.disk.list("tables");
+    assertStrict.ok(names.some((name) => name.endsWith("-7.index")), "the manifest names it");
+    table.indexStep(Infinity);
+    checkpoint(table, 5);
+    table.releaseOldVersions(true);
+    checkpoint(table, 6);
+    assertStrict.ok(!surroundings.disk.list("tables").some((name) => name.endsWith("-7.index")), pace);
+    table.verify();
+    table.close();
+  }
+  assertStrict.deepEqual(results[0]?.segments.map((each) => each.indexes.map(({ indexId }) => indexId)), [[
+    7,
+    8,
+  ], [7, 8]]);
+  assertStrict.deepEqual(results[1], results[0]);
+  assertStrict.deepEqual(results[2], results[0]);
+});
+
 Deno.test("TableStore.releaseOldVersions() keeps what a checkpoint under way has to describe", () => {
   const table = tableWithSegment(100);
   table.freeze(op(2));
