@@ -10,6 +10,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { RowTarget, TargetColumn } from "../statements/refresh/row_target.ts";
 import type { JsonField } from "./json_fields.ts";
+import { isIntegerKind } from "../types/number_or_bigint.ts";
 
 const QUOTE = 34, BACKSLASH = 92, COMMA = 44, COLON = 58, OPEN_OBJECT = 123, CLOSE_OBJECT = 125;
 const OPEN_ARRAY = 91, CLOSE_ARRAY = 93, MINUS = 45, PLUS = 43, POINT = 46, ZERO = 48, NINE = 57;
@@ -18,6 +19,7 @@ const OPEN_ARRAY = 91, CLOSE_ARRAY = 93, MINUS = 45, PLUS = 43, POINT = 46, ZERO
 type Taking = "document" | "text" | "integer" | "array" | "other";
 
 function takingOf({ type }: TargetColumn): Taking {
+  if (isIntegerKind(type.kind)) return "integer";
   switch (type.kind) {
     case "json":
     case "jsonb":
@@ -26,15 +28,6 @@ function takingOf({ type }: TargetColumn): Taking {
     case "varchar":
     case "char":
       return "text";
-    case "i8":
-    case "i16":
-    case "i32":
-    case "i64":
-    case "u8":
-    case "u16":
-    case "u32":
-    case "u64":
-      return "integer";
     case "array":
       return "array";
     default:

@@ -5,6 +5,7 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { isInstalled, reportNotRun } from "../../tools/not_run.ts";
+import { ServerProcess } from "../support/server_process.ts";
 import { HTTP_ROWS, WEBSOCKET_ROWS } from "./document/http_rows.ts";
 import type { DocumentRow, DocumentServer } from "./document/row.ts";
 import { EXTERNAL_ROWS, LIMIT_ROWS, PROGRAM_ROWS, TLS_ROWS } from "./document/server_rows.ts";
@@ -38,67 +39,31 @@ const MISSING: readonly string[] = [
 
 const TOKEN = "shared-secret";
 
-/** Ends the server, if it has not ended by itself, which the work has noticed. */
-function stop(child: Deno.ChildProcess): void {
-  try {
-    child.kill("SIGTERM");
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-  }
-}
-
 /** Runs a compiled server around some work. */
 async function withServer(work: (server: DocumentServer) => Promise<void>): Promise<void> {
   const { dbd, dbcli } = await compiledPrograms();
   const directory = await Deno.makeTempDir({ prefix: "document-" });
   const any = "127.0.0.1:0";
-  const child = new Deno.Command(dbd, {
-    args: [
-      ...["--http-addr", any, "--pg-addr", any, "--token", TOKEN, "--pg-max-conns", "16"],
-      ...[
-        "--pg-idle-timeout",
-        "2",
-        "--dev-tls",
-        "--http-tls-addr",
-        any,
-        "--external-allow",
-        "127.0.0.1",
-        any,
-        `${directory}/data`,
-      ],
-    ],
-    env: { NO_COLOR: "1" },
-    stdin: "null",
-    stdout: "null",
-    stderr: "piped",
-  }).spawn();
-  let log = "";
-  const ready = Promise.withResolvers<void>();
-  const reading = (async () => {
-    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
-      log += text;
-      if (/^dbd: ready$/m.test(log)) ready.resolve();
-    }
-    ready.reject(new Error(`dbd has ended: ${log}`));
-  })();
+  const server = await ServerProcess.start(dbd, [
+    ...["--http-addr", any, "--pg-addr", any, "--token", TOKEN, "--pg-max-conns", "16"],
+    ...["--pg-idle-timeout", "2", "--dev-tls", "--http-tls-addr", any, "--external-allow", "127.0.0.1"],
+    any,
+    `${directory}/data`,
+  ]);
   try {
-    await ready.promise;
-    const addressOf = (listener: string) =>
-      new RegExp(`^dbd: ${listener} on (\\S+)$`, "m").exec(log)?.[1] ?? "";
     await work({
       dbd,
       dbcli,
       token: TOKEN,
-      address: addressOf("binary protocol"),
-      http: addressOf("HTTP"),
-      https: addressOf("HTTPS").replace("127.0.0.1", "localhost"),
+      address: server.addressOf("binary protocol"),
+      http: server.addressOf("HTTP"),
+      https: server.addressOf("HTTPS").replace("127.0.0.1", "localhost"),
       ca: `${directory}/data/tls/ca.pem`,
-      pgPort: Number(addressOf("PostgreSQL protocol").split(":").at(-1)),
+      pgPort: server.portOf("PostgreSQL protocol"),
     });
   } finally {
-    stop(child);
-    await child.status;
-    await reading.catch(() => undefined);
+    // The work may have ended it, and has noticed then.
+    await server.end("SIGTERM");
     await Deno.remove(directory, { recursive: true });
   }
 }

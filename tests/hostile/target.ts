@@ -3,6 +3,7 @@
  * file descriptors, and a witness, a well-behaved client that asks all the time and must be answered all the time.
  */
 import { projectRoot } from "../../tools/project.ts";
+import { ServerProcess } from "../support/server_process.ts";
 import type { Testimony } from "./witness_worker.ts";
 
 const MEBIBYTE = 1 << 20;
@@ -26,36 +27,19 @@ export interface Target extends AsyncDisposable {
 export async function startTarget(): Promise<Target> {
   const directory = await Deno.makeTempDir({ prefix: "hostile_" });
   const listen = ["127.0.0.1:0", directory, "--pg-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0"];
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", `${projectRoot}/cli/dbd.ts`, ...listen],
-    env: { NO_COLOR: "1" },
-    stdin: "null",
-    stdout: "null",
-    stderr: "piped",
-  }).spawn();
-  let log = "";
-  const ready = Promise.withResolvers<void>();
-  const reading = (async () => {
-    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
-      log += text;
-      if (/^dbd: ready$/m.test(log)) ready.resolve();
-    }
-    ready.reject(new Error(`dbd has ended: ${log}`));
-  })();
-  await ready.promise;
-  const portOf = (pattern: RegExp): number => Number(pattern.exec(log)?.[1]);
+  const sources = ["run", "-A", "--no-check", `${projectRoot}/cli/dbd.ts`];
+  const server = await ServerProcess.start(Deno.execPath(), [...sources, ...listen]);
+  const { pid } = server.child;
   return {
-    pgPort: portOf(/^dbd: PostgreSQL protocol on \S+:(\d+)$/m),
-    httpPort: portOf(/^dbd: HTTP on \S+:(\d+)$/m),
-    binaryPort: portOf(/^dbd: binary protocol on \S+:(\d+)$/m),
+    pgPort: server.portOf("PostgreSQL protocol"),
+    httpPort: server.portOf("HTTP"),
+    binaryPort: server.portOf("binary protocol"),
     residentBytes: () =>
-      Number(/^VmRSS:\s+(\d+) kB$/m.exec(Deno.readTextFileSync(`/proc/${child.pid}/status`))?.[1]) * 1024,
-    descriptors: () => [...Deno.readDirSync(`/proc/${child.pid}/fd`)].length,
-    log: () => log,
+      Number(/^VmRSS:\s+(\d+) kB$/m.exec(Deno.readTextFileSync(`/proc/${pid}/status`))?.[1]) * 1024,
+    descriptors: () => [...Deno.readDirSync(`/proc/${pid}/fd`)].length,
+    log: () => server.log,
     [Symbol.asyncDispose]: async () => {
-      child.kill("SIGKILL");
-      await child.status;
-      await reading;
+      await server.end("SIGKILL");
       await Deno.remove(directory, { recursive: true });
     },
   };

@@ -8,6 +8,7 @@ import { encodeUtf8 } from "../../base/bytes.ts";
 import { type ColumnBuilder, NumberColumn } from "../../statements/copy/batch_builder.ts";
 import { quoteJson } from "../../types/json.ts";
 import { SqlArray } from "../../types/sql_array.ts";
+import { isIntegerKind } from "../../types/number_or_bigint.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { toStored } from "../../types/stored_value.ts";
 import { formatText, parseText } from "../../types/text_io.ts";
@@ -321,19 +322,12 @@ function jsonOf(tree: Tree | null): string {
 }
 
 function jsonOfValue(type: SqlType, value: SqlValue): string {
+  if (isIntegerKind(type.kind)) return formatText(type, value);
   switch (type.kind) {
     case "bool":
       return value === true ? "true" : "false";
     case "json":
       return value as string;
-    case "i8":
-    case "i16":
-    case "i32":
-    case "i64":
-    case "u8":
-    case "u16":
-    case "u32":
-    case "u64":
     case "numeric":
       return formatText(type, value);
     case "f32":

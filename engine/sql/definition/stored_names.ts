@@ -96,19 +96,11 @@ export function withRelationRenamed(
   former: RelationName,
   next: RelationName,
 ): string {
-  let result = text;
-  for (const place of placesFromTheEnd(text, kind)) {
-    if (place.kind !== "relation" || place.schema !== former.schema || place.name !== former.name) continue;
-    const length = QUALIFIED.exec(result.slice(place.start))?.[0].length ?? 0;
-    if (length === 0) continue;
-    const alias = place.unaliased === true && next.name !== former.name
-      ? ` AS ${quoteIdentifier(former.name)}`
-      : "";
-    const name = `${quoteIdentifier(next.schema)}.${quoteIdentifier(next.name)}`;
-    result = result.slice(0, place.start) + written(name, place) + alias +
-      result.slice(place.start + length);
-  }
-  return result;
+  const name = `${quoteIdentifier(next.schema)}.${quoteIdentifier(next.name)}`;
+  return withNamesReplaced(text, kind, { kind: "relation", ...former }, (place) => {
+    const needsAlias = place.unaliased === true && next.name !== former.name;
+    return written(name, place) + (needsAlias ? ` AS ${quoteIdentifier(former.name)}` : "");
+  });
 }
 
 /** The text with a type of another name. */
@@ -118,13 +110,23 @@ export function withTypeRenamed(
   former: RelationName,
   next: RelationName,
 ): string {
+  const name = `${quoteIdentifier(next.schema)}.${quoteIdentifier(next.name)}`;
+  return withNamesReplaced(text, kind, { kind: "type", ...former }, () => name);
+}
+
+/** The text with something in each place of a name that is written with its schema. */
+function withNamesReplaced(
+  text: string,
+  kind: StoredText,
+  former: RelationName & Pick<NamePlace, "kind">,
+  replacement: (place: NamePlace) => string,
+): string {
   let result = text;
   for (const place of placesFromTheEnd(text, kind)) {
-    if (place.kind !== "type" || place.schema !== former.schema || place.name !== former.name) continue;
+    if (place.kind !== former.kind || place.schema !== former.schema || place.name !== former.name) continue;
     const length = QUALIFIED.exec(result.slice(place.start))?.[0].length ?? 0;
     if (length === 0) continue;
-    const name = `${quoteIdentifier(next.schema)}.${quoteIdentifier(next.name)}`;
-    result = result.slice(0, place.start) + name + result.slice(place.start + length);
+    result = result.slice(0, place.start) + replacement(place) + result.slice(place.start + length);
   }
   return result;
 }
