@@ -14,7 +14,9 @@ function framed(body: Uint8Array, length = body.length): Uint8Array {
   return writer.finish();
 }
 
-const HELLO = framed(encodeClientHello({ version: 1, nonce: new Uint8Array(32), name: "hostile" }));
+const HELLO = framed(
+  encodeClientHello({ version: 1, nonce: new Uint8Array(32), name: "hostile", readFrom: "primary" }),
+);
 const pause = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, milliseconds));
 

@@ -21,7 +21,9 @@ function framed(body: Uint8Array): Frame {
   };
 }
 
-const hello = framed(encodeClientHello({ version: 1, nonce: new Uint8Array(32), name: "fuzz" }));
+const hello = framed(
+  encodeClientHello({ version: 1, nonce: new Uint8Array(32), name: "fuzz", readFrom: "primary" }),
+);
 const CONVERSATIONS = ENCODED_REQUESTS.map((requests) => [hello, ...requests.map(framed)]);
 
 /** Starts one. */
