@@ -274,6 +274,7 @@ Deno.test("an exactly-once request that is repeated is answered with its first r
         tls: null,
         token: null,
         name: "test",
+        readFrom: "primary",
         timeoutMilliseconds: 2000,
       });
       const waiting: ((reply: unknown) => void)[] = [];
