@@ -46,9 +46,10 @@ export async function main(parameters: readonly string[]): Promise<number> {
 }
 
 async function run(settings: ClientSettings, terminal: Terminal): Promise<number> {
-  const { addresses, token, tls, json } = settings;
+  const { addresses, token, tls, json, readFrom } = settings;
   let client: OperationClient;
-  const connect = () => OperationClient.connect({ addresses, token, tls: tls ?? false, name: "dbcli" });
+  const connect = () =>
+    OperationClient.connect({ addresses, token, tls: tls ?? false, readFrom, name: "dbcli" });
   try {
     client = await connect();
   } catch (error) {

@@ -12,6 +12,8 @@ export interface ClientSettings {
   readonly token: string | null;
   /** null: in clear text. */
   readonly tls: ClientTls | null;
+  /** `follower`: read at the member that is connected to, and change nothing. */
+  readonly readFrom: "primary" | "follower";
   /** Answers and failures as JSON objects, one a line. */
   readonly json: boolean;
   /** Go on after an error. */
@@ -28,7 +30,7 @@ export type Command =
   | { readonly kind: "run"; readonly settings: ClientSettings };
 
 const DEFAULT_ADDRESS = "127.0.0.1:7878";
-const OPTIONS_WITH_VALUE = ["--addr", "--addrs", "--token", "--tls-ca", "--tls-server-name"];
+const OPTIONS_WITH_VALUE = ["--addr", "--addrs", "--token", "--read-from", "--tls-ca", "--tls-server-name"];
 const SWITCHES = ["--tls", "--json", "--keep-going", "--help", "--version"];
 
 /** Reads the command line. Raises {@link UsageError}. */
@@ -78,11 +80,17 @@ export function readCommand(
         serverName: values.get("--tls-server-name"),
         readFile,
       }),
+      readFrom: readFrom(values.get("--read-from") ?? "primary"),
       json: switches.has("--json"),
       keepGoing: switches.has("--keep-going"),
       statement: positional[0] ?? null,
     },
   };
+}
+
+function readFrom(value: string): "primary" | "follower" {
+  if (value === "primary" || value === "follower") return value;
+  throw new UsageError(`--read-from is either primary or follower, not "${value}"`);
 }
 
 function addressesFrom(
@@ -131,6 +139,8 @@ Options
   --tls               encrypt the connection, and check the server's certificate
   --tls-ca FILE       the authorities to trust (PEM) in the place of the system's (or DB_TLS_CA); means --tls
   --tls-server-name NAME  the name that the certificate must be for (default: the server's); means --tls
+  --read-from MEMBER  primary (default), or follower: read at the member of a cluster that is connected to, which may be
+                      behind, and change nothing
   --json              print answers and failures as JSON, one object a line
   --keep-going        go on after an error (the exit code is 1 all the same)
   -V, --version       print the version

@@ -162,6 +162,7 @@ Deno.test("readCommand() takes options before and after the statement, and the e
     addresses: ["h:1"],
     token: "t",
     tls: null,
+    readFrom: "primary",
     json: true,
     keepGoing: false,
     statement: "SELECT 1",
@@ -170,6 +171,7 @@ Deno.test("readCommand() takes options before and after the statement, and the e
     addresses: ["a:1", "b:2"],
     token: "s",
     tls: null,
+    readFrom: "primary",
     json: false,
     keepGoing: true,
     statement: null,
@@ -178,6 +180,7 @@ Deno.test("readCommand() takes options before and after the statement, and the e
     addresses: ["127.0.0.1:7878"],
     token: null,
     tls: null,
+    readFrom: "primary",
     json: false,
     keepGoing: false,
     statement: null,
@@ -186,6 +189,7 @@ Deno.test("readCommand() takes options before and after the statement, and the e
     addresses: ["127.0.0.1:7878"],
     token: null,
     tls: null,
+    readFrom: "primary",
     json: false,
     keepGoing: false,
     statement: "-- a comment\nSELECT 1",
@@ -199,15 +203,27 @@ Deno.test("readCommand() takes options before and after the statement, and the e
   deepStrictEqual(tlsOf(["--tls-ca", "f"]), { ca });
   deepStrictEqual(tlsOf([], { DB_TLS_CA: "f" }), { ca });
   deepStrictEqual(tlsOf(["--tls-server-name=n", "--tls-ca=f"]), { ca, serverName: "n" });
+  const follower = settings(["--read-from=follower"]);
+  strictEqual(typeof follower === "string" ? follower : follower.readFrom, "follower");
   strictEqual(settings(["--help"]), "help");
   strictEqual(settings(["-V"]), "version");
   for (
-    const bad of [["--adr", "x"], ["--addr"], ["a", "b"], ["--json=yes"], ["--addr", "a", "--addrs", "b"], [
-      "--addrs",
-      ",",
-    ], [
-      "--token=",
-    ], ["--tls-ca", "f"]]
+    const bad of [
+      ["--adr", "x"],
+      ["--addr"],
+      ["a", "b"],
+      ["--json=yes"],
+      ["--addr", "a", "--addrs", "b"],
+      [
+        "--addrs",
+        ",",
+      ],
+      [
+        "--token=",
+      ],
+      ["--tls-ca", "f"],
+      ["--read-from", "anyone"],
+    ]
   ) throws(() => readCommand(bad, {}, () => "no PEM"), UsageError, bad.join(" "));
 });
 
