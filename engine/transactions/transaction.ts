@@ -18,7 +18,7 @@ import type { TableDefinition } from "../catalog/definitions.ts";
 import { batchBytes } from "../operations/batch_codec.ts";
 import type { Effect, EffectSource, OpNumber, RowBatch, RowId, StoredRow } from "../operations/effect.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
-import { newParents, onlyAddsColumns, widenedRow } from "./added_columns.ts";
+import { mayGoOn, newParents, onlyAddsColumns, widenedBatch, widenedRow } from "./added_columns.ts";
 import { firstTakenKey } from "./batch_check.ts";
 import { batchMemory, batchRow } from "./batch_values.ts";
 import { isTemporarySchema } from "../catalog/temporary_schema.ts";
@@ -279,9 +279,10 @@ export class Transaction {
     return this.#manager.nextRowId(tableId);
   }
 
-  create(tableId: number, id: RowId, values: StoredRow): void {
+  create(tableId: number, id: RowId, written: StoredRow): void {
     const table = this.#definition(tableId);
     const writeSet = this.#writable(table);
+    const values = widenedRow(written, table.columns);
     requireStorableRow(table, values);
     this.#lock(tableId, id, () => `row ${id} of relation "${table.name}"`);
     const own = writeSet.byId.get(id);
@@ -300,9 +301,10 @@ export class Transaction {
     }
   }
 
-  update(tableId: number, id: RowId, values: StoredRow): void {
+  update(tableId: number, id: RowId, written: StoredRow): void {
     const table = this.#definition(tableId);
     const writeSet = this.#writable(table);
+    const values = widenedRow(written, table.columns);
     requireStorableRow(table, values);
     this.#lockAndCheck(table, id);
     this.#checkUnique(table, writeSet, values, id);
@@ -344,9 +346,10 @@ export class Transaction {
   }
 
   /** Ids must be new (from the table's counter, or shown to be free), and {@link checkBatch} have found nothing. */
-  createBatch(tableId: number, batch: RowBatch): void {
+  createBatch(tableId: number, written: RowBatch): void {
     const table = this.#definition(tableId);
     const writeSet = this.#writable(table, { spread: false });
+    const batch = widenedBatch(written, table.columns);
     requireStorableBatch(table, batch);
     this.#take(batch);
     if (this.#batchMemory > LIMITS.transactionBatchBytes) {
@@ -655,12 +658,10 @@ export class Transaction {
     }
     const { catalog } = this.#manager;
     // The statement was compiled for a definition that another transaction has changed while it yielded.
-    if (this.compiledCatalog !== null && this.compiledCatalog !== catalog) {
-      const compiledFor = this.compiledCatalog.table(table.id);
-      if (compiledFor !== undefined && compiledFor !== catalog.table(table.id)) {
-        throw new StaleSnapshot(table.id, 0);
-      }
-    }
+    if (
+      this.compiledCatalog !== null && this.compiledCatalog !== catalog &&
+      !mayGoOn(this.compiledCatalog, catalog, table.id)
+    ) throw new StaleSnapshot(table.id, 0);
     const existing = this.#writeSets.get(table.id);
     if (existing !== undefined) {
       const widening = this.#manager.wideningTransaction(table.id);
