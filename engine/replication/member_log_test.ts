@@ -176,6 +176,7 @@ Deno.test("MemberLog begins behind what is damaged below the checkpoint", async 
   for (const op of [80, 81]) damage(host, op);
   equal([again.read(80), again.read(81)], [null, null]);
   strictEqual(again.oldestOp, 81);
+  strictEqual(again.baseDigest, base.digest);
   equal(again.slot(81), { kind: "unreadable" });
   equal(again.slot(90), { kind: "unreadable" });
   equal(again.read(82), entries[81]);

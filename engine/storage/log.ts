@@ -29,6 +29,7 @@ import {
   type RecordHead,
   SINGLE_FORMAT,
 } from "./log_file.ts";
+import type { EntryInPieces, LoggedEntry } from "./log_entry.ts";
 import { LogEntryReader } from "./log_entry_reader.ts";
 import { LogFileReader } from "./log_file_reader.ts";
 import { listLogFiles, type LogFileEntry, LogFiles } from "./log_files.ts";
@@ -53,30 +54,6 @@ interface Waiter {
   readonly reject: (error: DatabaseError) => void;
 }
 
-/** An entry read back. */
-export interface LoggedEntry {
-  readonly op: OpNumber;
-  /** Good until the next entry is read. */
-  readonly payload: Uint8Array;
-}
-
-/** An entry on its way into the log, piece by piece; nothing else is appended until it is finished or given up. */
-export interface EntryInPieces {
-  /** Bytes so far. */
-  readonly bytes: number;
-  /** CRC-32C of the bytes so far. */
-  readonly checksum: number;
-  /**
-   * Writes a piece; it is in the file when this returns. Raises 53100 or 54000, with the log as it was before the
-   * entry.
-   */
-  write(piece: Uint8Array): void;
-  /** Makes the entry part of the log. */
-  finish(): void;
-  /** Takes back what was written. */
-  abandon(): void;
-}
-
 /** The log. */
 export class Log {
   readonly #host: Pick<Host, "clock" | "disk" | "timers">;
@@ -99,7 +76,9 @@ export class Log {
   readonly #policy = new SyncPolicy();
   /** How often the end of the log was removed. */
   #truncations = 0;
-  #checkpointOp = 0;
+  #checkpointOp: number;
+  /** The digest of a member's log at its checkpoint; null if it could not be read. */
+  #checkpointDigest: bigint | null;
   readonly #format: LogFormat;
   /** What a member knows of its log. */
   readonly #history: LogHistory | null;
@@ -125,6 +104,7 @@ export class Log {
       readonly sealed: boolean;
     },
     history: LogHistory | null,
+    base: LogBase,
   ) {
     this.#host = host;
     this.#files = files;
@@ -139,6 +119,8 @@ export class Log {
     this.#appendedBytes = found.countedBytes;
     this.cutBytes = found.cutBytes;
     this.#start = found.start;
+    this.#checkpointOp = base.op;
+    this.#checkpointDigest = base.digest ?? null;
     this.#history = history;
     this.#entryReader = history === null ? null : new LogEntryReader(host.disk, files, history, this.#tail);
     const { promise, resolve } = Promise.withResolvers<DatabaseError>();
@@ -169,7 +151,7 @@ export class Log {
       files.add(entry);
       opened = { file, end: LOG_HEADER_BYTES, sealed: false };
     }
-    const log = new Log(host, files, options, { ...found, ...opened }, history);
+    const log = new Log(host, files, options, { ...found, ...opened }, history, base);
     log.truncateBefore(base.op + 1);
     return log;
   }
@@ -513,7 +495,10 @@ export class Log {
 
   /** Drops files that hold only entries before `op`, but for what a member keeps of them. */
   truncateBefore(op: number): void {
-    this.#checkpointOp = Math.max(this.#checkpointOp, op - 1);
+    if (op - 1 > this.#checkpointOp) {
+      this.#checkpointDigest = this.#history === null ? null : this.digestBefore(op);
+      this.#checkpointOp = op - 1;
+    }
     this.#files.removeBefore(op);
     this.#history?.truncateBefore(this.oldestOp);
   }
@@ -541,6 +526,7 @@ export class Log {
 
   /** The digest of a member's log before an op that is kept or comes next; null if that cannot be read. */
   digestBefore(op: number): bigint | null {
+    if (op === this.#checkpointOp + 1 && this.#checkpointDigest !== null) return this.#checkpointDigest;
     if (op === this.#lastOp + 1) return this.digest;
     const name = this.nameOf(op);
     if (name !== null) return name.previousDigest;
@@ -634,7 +620,7 @@ export class Log {
     const { history, reader } = this.#member();
     assert(this.#inPieces === null, "no entry is on its way in pieces");
     if (op >= this.#lastOp) return;
-    assert(op >= this.#baseOp, `op ${op} is before the checkpoint`);
+    assert(op >= this.#checkpointOp, `op ${op} is before the checkpoint`);
     // Both before anything is changed: reading may find more damage.
     const next = reader.locate(op + 1);
     reader.locate(op);
