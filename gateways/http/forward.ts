@@ -60,7 +60,8 @@ export class Forwarding {
     });
     onward.once("socket", (socket) => {
       wasSent = !socket.connecting;
-      socket.once("connect", () => wasSent = true);
+      // One that was used before is kept for the next requests, with its listeners.
+      if (!wasSent) socket.once("connect", () => wasSent = true);
     });
     onward.once("error", () => reject(wasSent ? outcomeUnknown() : noPrimary()));
     // The client is gone, and the primary learns it by the end of its connection.
