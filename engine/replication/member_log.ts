@@ -10,7 +10,8 @@ import { crc32c } from "../base/checksum.ts";
 import { digestAfter } from "../operations/history_digest.ts";
 import type { EntryName } from "../storage/log_history.ts";
 import { notInChain } from "../storage/log_history.ts";
-import type { EntryInPieces, Log } from "../storage/log.ts";
+import type { EntryInPieces } from "../storage/log_entry.ts";
+import type { Log } from "../storage/log.ts";
 import type { EntryHeader, ReplicatedEntry, Slot } from "./entry_header.ts";
 import type { ReplicatedLog } from "./ports.ts";
 
