@@ -5,16 +5,19 @@
 
 import type { EmbeddedPeer } from "./peers/embedded.ts";
 
-/** Something that does the work: this database or another one. */
-export interface Peer {
+/** Where a database is, for clients of the PostgreSQL protocol. */
+export interface PeerAddress {
   readonly name: string;
-  /** A PostgreSQL-protocol address. */
   readonly host: string;
   readonly port: number;
   readonly user: string;
   readonly database: string;
   /** Clients connect over TLS; absent: in clear text. */
   readonly tls?: true;
+}
+
+/** Something that does the work: this database or another one. */
+export interface Peer extends PeerAddress {
   stop(): Promise<void>;
   /** Starts another server of the same kind, with settings of its own. */
   another(options: ServerOptions): Promise<Peer>;

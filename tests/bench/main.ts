@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { type Benchmark, compare, type Comparison, type Peer, type Scale } from "./benchmark.ts";
 import { BENCHMARKS } from "./cases/all.ts";
 import { hasPgbench } from "./cases/client.ts";
+import { CLUSTER_GROUPS } from "./cluster/all.ts";
 import { LANGUAGE, LANGUAGE_GROUPS } from "./lang/all.ts";
 import { startDbd } from "./peers/dbd.ts";
 import { EMBEDDED, type EmbeddedPeer, startEmbedded } from "./peers/embedded.ts";
@@ -15,14 +16,18 @@ import { startPostgresql } from "./peers/postgresql.ts";
 import { type Group, mergeRuns, reportFiles, type Run, withReport } from "./report.ts";
 
 /** What can be asked for, in the report's order. */
-const NAMES = [...Object.keys(BENCHMARKS), ...LANGUAGE];
+const NAMES = [...Object.keys(BENCHMARKS), ...Object.keys(CLUSTER_GROUPS), ...LANGUAGE];
+
+/** What starts its peers itself. */
+const GROUPS = { ...CLUSTER_GROUPS, ...LANGUAGE_GROUPS };
 
 const HELP = `Usage: deno task bench [NAME…] [options]
 
 Runs the same work on dbd and its peers in turn: PostgreSQL, where it is installed, and for TPC-H DuckDB, SQLite and PGlite,
 whose packages are fetched when they are first needed. parquet reads lineitem as DuckDB does. lang-speed runs programs of the language, of AssemblyScript (fetched
 likewise) and JavaScript; lang-toolchain measures check, fmt, build and sizes; agent how quickly lang agent answers;
-pkg resolves and unpacks packages; lang is all of them.
+pkg resolves and unpacks packages; lang is all of them. cluster measures three members against one server alone,
+PostgreSQL with two synchronous standbys, and etcd.
 
 Names: ${NAMES.join(", ")} (all when none is given)
 
@@ -79,7 +84,7 @@ async function main(): Promise<number> {
   const ofDatabase = names.filter((name) => BENCHMARKS[name] !== undefined);
   const groups = ofDatabase.length === 0 ? [] : await measureDatabase(ofDatabase, options);
   for (const name of names) {
-    const group = LANGUAGE_GROUPS[name];
+    const group = GROUPS[name];
     if (group === undefined) continue;
     groups.push({ name, results: await group.measure(options, options.tell), ...await whereAndWhen() });
   }

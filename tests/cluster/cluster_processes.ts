@@ -5,8 +5,10 @@ import { assert } from "../../engine/base/assert.ts";
 
 /** How to start a cluster. */
 export interface ClusterOptions {
-  /** The compiled server. */
+  /** The compiled server, or what runs its sources. */
   readonly dbd: string;
+  /** What comes in front of the server's flags. */
+  readonly programArguments?: readonly string[];
   readonly memberCount: number;
   readonly flags?: readonly string[];
   /** What each member dials in the place of the others' addresses, by index; their own unless given. */
@@ -41,6 +43,7 @@ export class MemberProcess {
     const address = (port: number) => `127.0.0.1:${port}`;
     this.#command = new Deno.Command(options.dbd, {
       args: [
+        ...(options.programArguments ?? []),
         ...["--replica", String(index), "--peers", peers],
         ...["--pg-addr", address(ports.pg), "--http-addr", address(ports.http)],
         ...(options.flags ?? []),
@@ -56,6 +59,12 @@ export class MemberProcess {
 
   get isRunning(): boolean {
     return this.#child !== null;
+  }
+
+  /** The number of the process that runs. */
+  get processId(): number {
+    assert(this.#child !== null, `member ${this.index} runs`);
+    return this.#child.pid;
   }
 
   /** Everything it has said on standard error in all its lives; the last of it. */

@@ -1,10 +1,10 @@
 /** What cases share: a connection for statements, loading by COPY, and pgbench. */
 import postgres from "postgres";
-import type { Peer } from "../benchmark.ts";
+import type { PeerAddress } from "../benchmark.ts";
 import { findPostgresqlProgram, runProgram } from "../peers/process.ts";
 
 /** One connection. */
-export function connect(peer: Peer): postgres.Sql {
+export function connect(peer: PeerAddress): postgres.Sql {
   return postgres({
     host: peer.host,
     port: peer.port,
@@ -17,7 +17,7 @@ export function connect(peer: Peer): postgres.Sql {
 }
 
 /** Runs statements, one after the other. */
-export async function execute(peer: Peer, statements: readonly string[]): Promise<void> {
+export async function execute(peer: PeerAddress, statements: readonly string[]): Promise<void> {
   const client = connect(peer);
   try {
     for (const statement of statements) await client.unsafe(statement);
@@ -52,16 +52,16 @@ export function hasPgbench(): boolean {
 }
 
 /** Runs pgbench against a peer; answers what it prints. */
-export function runPgbench(peer: Peer, args: readonly string[]): Promise<string> {
+export function runPgbench(peer: PeerAddress, args: readonly string[]): Promise<string> {
   return runClient("pgbench", peer, [...args, peer.database]);
 }
 
 /** Runs psql against a peer; answers what it prints. */
-export function runPsql(peer: Peer, args: readonly string[]): Promise<string> {
+export function runPsql(peer: PeerAddress, args: readonly string[]): Promise<string> {
   return runClient("psql", peer, ["-X", "-q", "-d", peer.database, ...args]);
 }
 
-function runClient(name: string, peer: Peer, args: readonly string[]): Promise<string> {
+function runClient(name: string, peer: PeerAddress, args: readonly string[]): Promise<string> {
   const program = findPostgresqlProgram(name);
   if (program === null) throw new Error(`${name} is not installed`);
   return runProgram(program, ["-h", peer.host, "-p", String(peer.port), "-U", peer.user, ...args], {
@@ -77,7 +77,7 @@ function runClient(name: string, peer: Peer, args: readonly string[]): Promise<s
 export type QueryMode = "simple" | "extended" | "prepared";
 
 /** Runs a script with pgbench; answers transactions a second. */
-export async function transactionRate(peer: Peer, script: string, options: {
+export async function transactionRate(peer: PeerAddress, script: string, options: {
   readonly mode: QueryMode;
   readonly clients: number;
   readonly variables: Readonly<Record<string, number>>;

@@ -1,5 +1,5 @@
 /** Work done by pgbench, PostgreSQL's own benchmark client: point reads, point writes, TPC-B, inserts. */
-import type { Benchmark, Peer } from "../benchmark.ts";
+import type { Benchmark, Peer, PeerAddress } from "../benchmark.ts";
 import { type QueryMode, runPgbench, transactionRate } from "./client.ts";
 
 /** Rows of pgbench_accounts per unit of scale, from pgbench's documentation. */
@@ -67,7 +67,7 @@ export const overTls: readonly Benchmark[] = (["simple", "extended", "prepared"]
 );
 
 /** Makes pgbench's tables of a size, unless the peer has them in that size from before. */
-export async function initialize(peer: Peer, scale: number): Promise<void> {
+export async function initialize(peer: PeerAddress, scale: number): Promise<void> {
   const key = `${peer.name}:${peer.port}`;
   if (initialized.get(key) === scale) return;
   await runPgbench(peer, ["-i", "-q", "-s", String(scale)]);

@@ -1,0 +1,6 @@
+/** What is measured, in the report's order. */
+import { rates } from "./rates.ts";
+import type { Measurement } from "./servers.ts";
+
+/** See the head of the file. */
+export const MEASUREMENTS: readonly Measurement[] = [...rates];
