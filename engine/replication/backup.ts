@@ -16,6 +16,9 @@ export class Backup {
   #stamp = { view: -1, id: 0 };
   /** When all that is applied here was the newest, by the primary's wall clock. */
   #freshAt = -Infinity;
+  /** What the primary last said: its commit number, and when. */
+  #said = { commit: Infinity, clock: -Infinity };
+  #isStoring = false;
 
   constructor(core: ReplicaCore) {
     this.#core = core;
@@ -39,9 +42,20 @@ export class Backup {
       previous === null || previous.digest === message.previousDigest,
       `the log differs from the primary's at op ${message.previousOp}`,
     );
-    for (const entry of message.entries) this.#store(entry);
+    let isStored = false;
+    this.#isStoring = true;
+    for (const entry of message.entries) isStored = this.#store(entry) || isStored;
+    this.#isStoring = false;
     log.advance();
-    this.#commit(message);
+    // The sync comes first, for the primary waits for it; what follows is in `onDurable`.
+    if (isStored) this.#learnCommit(message);
+    else this.#commit(message);
+  }
+
+  /** More of the log is durable. */
+  onDurable(): void {
+    this.acknowledge();
+    if (!this.#isStoring) this.#apply();
   }
 
   onCommit(message: Commit): void {
@@ -148,21 +162,33 @@ export class Backup {
     return true;
   }
 
-  /** Stores an entry of the primary's log where it is not there yet. */
-  #store(entry: ReplicatedEntry): void {
+  /** Stores an entry of the primary's log where it is not there yet; whether it did. */
+  #store(entry: ReplicatedEntry): boolean {
     const { log } = this.#core;
     const { op } = entry.header;
-    if (op <= log.baseOp) return;
+    if (op <= log.baseOp) return false;
     const slot = log.slot(op);
     if (slot.kind === "present" || slot.kind === "missing") {
       assert(slot.header.digest === entry.header.digest, `the log differs from the primary's at op ${op}`);
     }
-    if (slot.kind !== "present") log.write(entry);
+    return slot.kind !== "present" && log.write(entry);
   }
 
-  #commit({ commit, clock }: Prepare | Commit): void {
-    this.#core.commitUpTo(Math.min(commit, this.#core.log.lastOp));
-    if (this.#core.ports.state.appliedOp >= commit) this.#freshAt = clock;
+  #commit(message: Prepare | Commit): void {
+    this.#learnCommit(message);
+    this.#apply();
     this.acknowledge();
+  }
+
+  #learnCommit({ commit, clock }: Prepare | Commit): void {
+    const core = this.#core;
+    this.#said = { commit, clock };
+    core.learnCommit(Math.min(commit, core.log.lastOp));
+  }
+
+  #apply(): void {
+    const core = this.#core;
+    core.apply();
+    if (core.ports.state.appliedOp >= this.#said.commit) this.#freshAt = this.#said.clock;
   }
 }

@@ -105,15 +105,15 @@ export class PeerConnection {
     this.close(reason);
   }
 
-  /** Sends a message when there is room for it. */
-  send(message: PeerMessage): void {
+  /** Sends a message when there is room for it; `encode` gives its frame. */
+  send(message: PeerMessage, encode = () => encodeMessage(this.#group, message)): void {
     if (this.#isClosed) return;
     if (this.#queuedBytes > MAX_QUEUED_BYTES) {
       this.counters.droppedMessages++;
       return;
     }
     this.counters.sentMessages++;
-    const bytes = encodeMessage(this.#group, message);
+    const bytes = encode();
     const lane = BULK.has(message.kind) ? "entries" : "other";
     if (bytes.length <= MAX_WHOLE_BYTES) this.#queue(lane, bytes);
     else this.#queuePieces(lane, bytes.subarray(FRAME_LENGTH_BYTES));

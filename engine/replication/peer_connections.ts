@@ -12,6 +12,7 @@ import { equalBytes } from "../base/bytes.ts";
 import type { Host, TimerId } from "../host/host.ts";
 import type { Network, NetworkAddress, NetworkConnection } from "../host/network.ts";
 import type { PeerMessage } from "./message.ts";
+import { encodeMessage } from "./message_codec.ts";
 import { PeerConnection } from "./peer_connection.ts";
 import { type Handshake, PeerMisfit, shakeHands } from "./peer_handshake.ts";
 import { PEER_ID_BYTES, PEER_NONCE_BYTES, PEER_VERSION, type PeerHello } from "./peer_hello.ts";
@@ -116,6 +117,8 @@ export class PeerConnections implements MessageBus {
   #knowledge: PeerKnowledge;
   #listener: ((message: PeerMessage) => void) | null = null;
   #changeListeners: (() => void)[] = [];
+  /** The newest entries that were sent, and their frame. */
+  #encoded: { readonly message: PeerMessage; readonly frame: Uint8Array } | null = null;
   #hasFit = false;
   #graceTimer: TimerId | null = null;
   #tickTimer: TimerId | null = null;
@@ -158,7 +161,18 @@ export class PeerConnections implements MessageBus {
   }
 
   send(to: number, message: PeerMessage): void {
-    this.#peers.get(to)?.connection?.send(message);
+    this.#peers.get(to)?.connection?.send(message, () => this.#encode(message));
+  }
+
+  /** The frame of a message. Several members get the same entries in one turn. */
+  #encode(message: PeerMessage): Uint8Array {
+    if (this.#encoded?.message === message) return this.#encoded.frame;
+    const frame = encodeMessage(this.#options.group ?? 0, message);
+    if (message.kind === "prepare") {
+      if (this.#encoded === null) queueMicrotask(() => this.#encoded = null);
+      this.#encoded = { message, frame };
+    }
+    return frame;
   }
 
   /** Takes what other members send, from now on; what has come before is lost. */

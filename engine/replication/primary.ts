@@ -7,7 +7,7 @@
 import { assert } from "../base/assert.ts";
 import { BackupProgress } from "./backup_progress.ts";
 import { bytesOf, EMPTY_LOG, type ReplicatedEntry } from "./entry_header.ts";
-import type { PrepareOk, RequestStartView, StartView } from "./message.ts";
+import type { Prepare, PrepareOk, RequestStartView, StartView } from "./message.ts";
 import { ReadLease } from "./read_lease.ts";
 import type { ReplicaCore } from "./replica_core.ts";
 import {
@@ -86,7 +86,8 @@ export class Primary {
 
   /** Sends what is new in the log. */
   sendEntries(): void {
-    for (const index of this.#others) this.#sendEntriesTo(index);
+    let shared: Prepare | null = null;
+    for (const index of this.#others) shared = this.#sendEntriesTo(index, shared);
     this.countCommit();
   }
 
@@ -142,29 +143,38 @@ export class Primary {
     return best;
   }
 
-  #sendEntriesTo(index: number): void {
+  /** Sends what the window allows; answers the last message. `shared`: one that may be what is to be sent. */
+  #sendEntriesTo(index: number, shared: Prepare | null = null): Prepare | null {
     const { log, ports } = this.#core;
     const backup = this.#backup(index);
+    let message = shared;
     while (backup.isWindowOpen && backup.nextOp <= log.lastOp) {
-      const previous = log.header(backup.nextOp - 1);
-      const entries = this.#entriesFrom(backup.nextOp);
-      const last = entries.at(-1);
-      // What the primary itself cannot read, it fetches first; what only its checkpoint has, it offers.
-      if (last === undefined || previous === null) return;
-      const bytes = entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
+      if (message?.previousOp !== backup.nextOp - 1) message = this.#prepareFrom(backup.nextOp);
+      const last = message?.entries.at(-1);
+      if (message === null || last === undefined) return null;
+      const bytes = message.entries.reduce((sum, { payload }) => sum + payload.length, 0);
       backup.sent(last.header.op, bytes, ports.now());
-      this.#core.send(index, {
-        kind: "prepare",
-        from: this.#core.index,
-        view: this.#core.view,
-        previousOp: previous.op,
-        previousDigest: previous.digest,
-        entries,
-        commit: this.#core.commit,
-        stamp: this.#lease.stamp(),
-        clock: this.#clock(),
-      });
+      this.#core.send(index, message);
     }
+    return message;
+  }
+
+  /** Null: what the primary itself cannot read, it fetches first; what only its checkpoint has, it offers. */
+  #prepareFrom(op: number): Prepare | null {
+    const previous = this.#core.log.header(op - 1);
+    const entries = this.#entriesFrom(op);
+    if (entries.length === 0 || previous === null) return null;
+    return {
+      kind: "prepare",
+      from: this.#core.index,
+      view: this.#core.view,
+      previousOp: previous.op,
+      previousDigest: previous.digest,
+      entries,
+      commit: this.#core.commit,
+      stamp: this.#lease.stamp(),
+      clock: this.#clock(),
+    };
   }
 
   /** Entries for one message. */

@@ -145,11 +145,10 @@ export class Replica {
 
   /** More of the log has become durable. */
   onDurable(): void {
-    const core = this.#core;
-    if (!core.log.advance()) return;
     const { primary } = this.#viewChange;
-    if (primary !== null) primary.countCommit();
-    else this.#backup.acknowledge();
+    const hasAdvanced = this.#core.log.advance();
+    if (primary === null) this.#backup.onDurable();
+    else if (hasAdvanced) primary.countCommit();
     this.#afterEvent();
   }
 

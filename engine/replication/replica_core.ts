@@ -109,11 +109,15 @@ export class ReplicaCore {
 
   /** Remembers that everything up to the op is committed, and applies what is here. */
   commitUpTo(op: number): void {
-    if (op > this.commit) {
-      this.commit = op;
-      this.ports.state.committed(op);
-    }
+    this.learnCommit(op);
     this.apply();
+  }
+
+  /** Remembers that everything up to the op is committed; whoever calls this sees to it that it is applied soon. */
+  learnCommit(op: number): void {
+    if (op <= this.commit) return;
+    this.commit = op;
+    this.ports.state.committed(op);
   }
 
   /**

@@ -191,6 +191,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     assert(seat !== null && !this.#isServing && this.#absence === null, "a member begins to serve once");
     const { storage, machine } = this.#state;
     storage.log.view = seat.viewNumber;
+    storage.log.isReplicated = true;
     assert(machine.lastOp === storage.log.lastOp, "the state of a primary is that of its whole log");
     this.#turns = new CommitTurns(this);
     this.#isServing = true;
@@ -207,6 +208,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     for (const session of [...this.#sessions.values()]) if (!session.isFollower) session.interrupt(reason);
     seat.horizon.interrupt(unknown);
     this.machine.followLog();
+    this.storage.log.isReplicated = false;
   }
 
   applyEntry(op: number, payload: Uint8Array): Promise<void> | null {

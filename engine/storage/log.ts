@@ -85,6 +85,8 @@ export class Log {
   readonly #entryReader: LogEntryReader | null;
   /** The view that is written into records appended from now on; of a member's log only. */
   view = 0;
+  /** Whether entries are also sent to others: they leave in the turn that appended them, and its sync comes then. */
+  isReplicated = false;
   /** How often the log was made durable since the start. */
   syncs = 0;
   /** Bytes that recovery cut from the tail; for the operator's information. */
@@ -310,7 +312,9 @@ export class Log {
   #schedule(): void {
     if (this.#scheduled || this.#flushing !== null) return;
     this.#scheduled = true;
-    const turn = this.#policy.isGathering() ? this.#host.timers.endOfTurn() : Promise.resolve();
+    const turn = this.isReplicated || this.#policy.isGathering()
+      ? this.#host.timers.endOfTurn()
+      : Promise.resolve();
     void turn.then(() => this.#startFlush());
   }
 
