@@ -46,7 +46,6 @@ async function measureCluster(
     const only = Deno.env.get("BENCH_ONLY");
     for (const measurement of MEASUREMENTS) {
       if (measurement.usesPgbench && !hasPgbench()) continue;
-      if (only !== undefined && !measurement.name.includes(only)) continue;
       const workers: readonly Worker[] = await measurement.workers(servers, scale);
       const rounds = Math.min(options.rounds, measurement.maximumRounds ?? Infinity);
       const result = await compareWorkers(measurement, workers, rounds);
