@@ -152,7 +152,7 @@ export class Primary {
       if (message?.previousOp !== backup.nextOp - 1) message = this.#prepareFrom(backup.nextOp);
       const last = message?.entries.at(-1);
       if (message === null || last === undefined) return null;
-      const bytes = message.entries.reduce((sum, { payload }) => sum + payload.length, 0);
+      const bytes = message.entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
       backup.sent(last.header.op, bytes, ports.now());
       this.#core.send(index, message);
     }

@@ -85,7 +85,7 @@ export class Log {
   readonly #entryReader: LogEntryReader | null;
   /** The view that is written into records appended from now on; of a member's log only. */
   view = 0;
-  /** Whether entries are also sent to others: they leave in the turn that appended them, and its sync comes then. */
+  /** Whether entries are sent to others as well: that comes first, so a sync waits for the end of the turn. */
   isReplicated = false;
   /** How often the log was made durable since the start. */
   syncs = 0;
@@ -197,9 +197,8 @@ export class Log {
   }
 
   /**
-   * Adds the entry with this op, which must follow the last one, and answers the payload's CRC-32C. The bytes are
-   * copied or written before it returns. Raises 53100, with the log unchanged and usable, when the disk is full;
-   * 58030 when the log has failed.
+   * Adds the entry with this op, the next one, and answers the payload's CRC-32C. The bytes are copied or written
+   * then. Raises 53100, with the log unchanged and usable, when the disk is full; 58030 when the log has failed.
    */
   append(op: number, payload: Uint8Array): number {
     return this.appendAs(op, payload, this.view);
@@ -368,8 +367,7 @@ export class Log {
         this.#policy.gathered(entries);
         if (this.#policy.mayBlock(entries, this.#unsyncedBytes)) this.#syncBlocking();
         else await this.#syncInBackground(target);
-        // A rotation may have made more durable meanwhile, or the log may have failed; and what the sync was for may
-        // be gone, with other entries in its place.
+        // Meanwhile the log may have failed, or what the sync was for may be gone, with others in its place.
         if (this.#error === null && truncations === this.#truncations) this.#reportDurable(target);
       } catch (error) {
         this.#fail(error);

@@ -43,7 +43,6 @@ async function measureCluster(
     if (etcd !== null) stops.push(() => etcd.stop());
     else if (!alone) missing.push("etcd, as it is not installed (Debian: etcd-server)");
     const servers: Servers = { cluster, single, postgresql, etcd, binary };
-    const only = Deno.env.get("BENCH_ONLY");
     for (const measurement of MEASUREMENTS) {
       if (measurement.usesPgbench && !hasPgbench()) continue;
       const workers: readonly Worker[] = await measurement.workers(servers, scale);

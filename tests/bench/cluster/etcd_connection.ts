@@ -73,6 +73,7 @@ export class EtcdConnection {
 
   async #read(): Promise<void> {
     const buffer = new Uint8Array(64 * 1024);
+    const view = new DataView(buffer.buffer);
     let held = 0;
     try {
       for (;;) {
@@ -81,10 +82,11 @@ export class EtcdConnection {
         held += count;
         let at = 0;
         while (held - at >= FRAME_HEAD_BYTES) {
-          const length = buffer[at]! << 16 | buffer[at + 1]! << 8 | buffer[at + 2]!;
-          const end = at + FRAME_HEAD_BYTES + length;
+          const head = view.getUint32(at);
+          const end = at + FRAME_HEAD_BYTES + (head >>> 8);
           if (end > held) break;
-          this.#receive(buffer[at + 3]!, buffer[at + 4]!, buffer.slice(at + FRAME_HEAD_BYTES, end));
+          const payload = buffer.slice(at + FRAME_HEAD_BYTES, end);
+          this.#receive(head & 0xff, view.getUint8(at + 4), payload);
           at = end;
         }
         buffer.copyWithin(0, at, held);

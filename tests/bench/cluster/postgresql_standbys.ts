@@ -20,8 +20,10 @@ export interface PostgresqlStandbys {
 
 /** Starts all three; null when PostgreSQL is not installed. */
 export async function startPostgresqlStandbys(): Promise<PostgresqlStandbys | null> {
-  const [initdb, postgres, basebackup] = ["initdb", "postgres", "pg_basebackup"].map(findPostgresqlProgram);
-  if (initdb == null || postgres == null || basebackup == null) return null;
+  const initdb = findPostgresqlProgram("initdb");
+  const postgres = findPostgresqlProgram("postgres");
+  const basebackup = findPostgresqlProgram("pg_basebackup");
+  if (initdb === null || postgres === null || basebackup === null) return null;
   const directory = await Deno.makeTempDir({ prefix: "postgresql-" });
   const asRoot = Deno.uid() === 0;
   // The server refuses to run as root; Debian's package has made a user for it.
