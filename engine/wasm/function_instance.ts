@@ -8,7 +8,7 @@
 import { assert, assertDefined, AssertionError } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";
 import { type InstanceHolder, type InstancePool, sharedInstances } from "./instance_pool.ts";
-import { CHEAP_PAGES, LARGE_PAGE_COST } from "./instruction_table.ts";
+import { CHEAP_CODE_BYTES, CHEAP_PAGES, LARGE_CODE_COST, LARGE_PAGE_COST } from "./instruction_table.ts";
 import { CHUNK_SHIFT } from "./layout.ts";
 import { entryName, globalName, numberEntryName } from "./module_rewriter.ts";
 import type { PreparedModule } from "./prepared_module.ts";
@@ -60,9 +60,11 @@ export function expressionSteps(instructions: number): number {
   return Math.ceil(instructions / LIMITS.wasmInstructionsPerStep);
 }
 
-/** What every call pays for the memory that it begins with. */
-function standingCost({ memory }: PreparedModule): number {
-  return Math.max(0, (memory?.initialPages ?? 0) - CHEAP_PAGES) * LARGE_PAGE_COST;
+/** What every call pays for the memory that it begins with, and for the code that it may have to wait for. */
+function standingCost({ memory, codeBytesOf }: PreparedModule, exportName: string): number {
+  const pages = Math.max(0, (memory?.initialPages ?? 0) - CHEAP_PAGES);
+  const bytes = Math.max(0, codeBytesOf(exportName) - CHEAP_CODE_BYTES);
+  return pages * LARGE_PAGE_COST + Math.ceil(bytes / 1024) * LARGE_CODE_COST;
 }
 
 function isFunction(value: unknown): value is WasmFunction {
@@ -81,6 +83,11 @@ export class FunctionInstance implements InstanceHolder {
   #live: LiveInstance | null = null;
   /** Whether the state may not be that of the start, although `fresh` would not reset it. */
   #mustReset = false;
+  /** What calls pay before their first instruction; more than the gas: they are refused before anything is compiled. */
+  readonly #standingCost: number;
+  readonly #refuse: WasmFunction = () => {
+    throw trapError(this.#name, "out of gas", this.gas);
+  };
   readonly #checkedRaw: WasmFunction = (...values) => this.#ready().fresh(...values);
 
   /** The export must be a function of the module. */
@@ -94,6 +101,7 @@ export class FunctionInstance implements InstanceHolder {
     this.exportName = exportName;
     this.gas = gas;
     this.#pool = pool;
+    this.#standingCost = standingCost(module, exportName);
     this.#index = assertDefined(
       module.functionIndexes.get(exportName),
       `the exported function ${exportName}`,
@@ -105,6 +113,7 @@ export class FunctionInstance implements InstanceHolder {
    * the database of it. Take it anew for each batch of rows, for the pool may let the instance go.
    */
   get raw(): WasmFunction {
+    if (this.#standingCost > this.gas) return this.#refuse;
     if (this.module.mayGrow || this.module.needsNewInstances) return this.#checkedRaw;
     return this.#ready().fresh;
   }
@@ -114,6 +123,7 @@ export class FunctionInstance implements InstanceHolder {
    * `null`: the function takes and gives no i64, or gives several values.
    */
   get numbers(): WasmFunction | null {
+    if (this.#standingCost > this.gas) return this.#refuse;
     const { numbers } = this.#ready();
     if (numbers === null || !(this.module.mayGrow || this.module.needsNewInstances)) return numbers;
     return (...values) => this.#ready().numbers?.(...values);
@@ -220,6 +230,7 @@ export class FunctionInstance implements InstanceHolder {
   /** The instance with nothing left of earlier calls that `fresh` does not reset. */
   #ready(): LiveInstance {
     const { module } = this;
+    if (this.#standingCost > this.gas) this.#refuse();
     let live = this.#live;
     if (live !== null && (module.needsNewInstances || this.#hasGrown(live))) {
       this.release();
@@ -242,7 +253,7 @@ export class FunctionInstance implements InstanceHolder {
     const live = liveInstance(exports, this.#index);
     this.#pool.hold(this, this.module.instanceBytes + (live.map?.length ?? 0));
     const { gas_limit: gasLimit, init } = exports;
-    if (gasLimit instanceof WebAssembly.Global) gasLimit.value = this.gas - standingCost(this.module);
+    if (gasLimit instanceof WebAssembly.Global) gasLimit.value = this.gas - this.#standingCost;
     if (isFunction(init)) init();
     this.#live = live;
     this.#mustReset = false;

@@ -303,3 +303,41 @@ Deno.test("expressionSteps() counts 250 instructions as a step, and a part of th
   assert.equal(expressionSteps(250), 1);
   assert.equal(expressionSteps(251), 2);
 });
+
+Deno.test("FunctionInstance.call() pays for code that V8 may have to compile, however it is reached", () => {
+  const branches = "(if (local.get 0) (then (local.set 0 (i32.const 7))))".repeat(8_000);
+  const large = (name: string) => `(func ${name} (param i32) (result i32) ${branches} (local.get 0))`;
+  const gasOf = (text: string): number => {
+    const f = instance(`(module ${text})`, "f", LIMITS.maximumWasmGas);
+    assert.equal(f.call(0), 0);
+    return f.gasUsed;
+  };
+  const plain = gasOf(large('(export "f")'));
+  const call = (index: number) => `(i32.mul (i32.const 0) (call ${index} (i32.const 0)))`;
+  const both = gasOf(
+    `${large("")} (func (export "f") (param i32) (result i32) (i32.mul (i32.const 0) ${call(0)}))`,
+  );
+  assert.ok(plain > 5_000_000, `${plain}`);
+  // Not called, but callable.
+  const unused = gasOf(
+    `${large("")} (func (export "f") (param i32) (result i32) (if (local.get 0) (then (drop ${
+      call(0)
+    }))) (local.get 0))`,
+  );
+  assert.ok(Math.abs(both - plain) < 200_000 && unused > plain - 200_000, `${plain}, ${both}, ${unused}`);
+  // What cannot be reached costs nothing, and far too much code is never run.
+  const beside = gasOf(`${large("")} (func (export "f") (param i32) (result i32) (local.get 0))`);
+  assert.ok(beside < 100, `${beside}`);
+  const huge = Array.from({ length: 3 }, () => large("")).join(" ");
+  const calls = Array.from({ length: 3 }, (_, index) => `(drop ${call(index)})`).join(" ");
+  const f = instance(
+    `(module ${huge} (func (export "f") (param i32) (result i32) ${calls} (local.get 0)))`,
+    "f",
+    LIMITS.maximumWasmGas,
+  );
+  const held = pool.count;
+  checkError(() => f.call(0), "54001", /ran out of gas/);
+  checkError(() => f.raw(0), "54001", /ran out of gas/);
+  // Nothing was compiled for that.
+  assert.equal(pool.count, held);
+});

@@ -114,6 +114,13 @@ export const CHEAP_PAGES = 16;
  * or grows by it: who has more memory gets fewer instructions, so that the slowest ones end as soon.
  */
 export const LARGE_PAGE_COST = 81_920;
+/**
+ * Rewritten code that an exported function can reach and that costs nothing: V8 compiles functions when they are first
+ * called, in one piece, at some 10 ms for 100 KiB at worst.
+ */
+export const CHEAP_CODE_BYTES = 256 << 10;
+/** What each KiB above {@link CHEAP_CODE_BYTES} costs a call: compiling and running end as soon as running alone. */
+export const LARGE_CODE_COST = 100_000;
 /** Bulk instructions cost 1 for so many bytes, as a shift. */
 export const BULK_SHIFT = 3;
 

@@ -122,6 +122,13 @@ export class ModuleFacts {
     return own * (1 + deepest);
   }
 
+  /** These functions and all that they can call. */
+  reachableFrom(roots: readonly (number | undefined)[]): ReadonlySet<number> {
+    const reached = new Set(roots.filter((root) => root !== undefined));
+    for (const each of reached) for (const callee of this.#calleesOf(each)) reached.add(callee);
+    return reached;
+  }
+
   #calleesOf(index: number): readonly number[] {
     const facts = this.functions[index];
     if (facts === undefined) return [];

@@ -37,16 +37,25 @@ export function globalName(name: string): string {
   return `global:${name}`;
 }
 
+/** A rewritten module. */
+export interface RewrittenModule {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Bytes of the code of each function of the module itself. */
+  readonly codeBytes: readonly number[];
+}
+
 /** The rewritten module. */
 export function rewriteModule(
   structure: ModuleStructure,
   facts: ModuleFacts,
   validator: BodyValidator,
-): Uint8Array<ArrayBuffer> {
-  return new ModuleRewriter(structure, facts, validator).rewrite();
+): RewrittenModule {
+  const rewriter = new ModuleRewriter(structure, facts, validator);
+  return { bytes: rewriter.rewrite(), codeBytes: rewriter.codeBytes };
 }
 
 class ModuleRewriter {
+  readonly codeBytes: number[] = [];
   readonly #structure: ModuleStructure;
   readonly #facts: ModuleFacts;
   readonly #validator: BodyValidator;
@@ -222,7 +231,11 @@ class ModuleRewriter {
     const out = new WasmByteWriter();
     const entries = 2 * this.#entries.length + this.#numberEntries.length;
     out.unsigned(structure.functions.length + helpers.length + entries);
-    for (const index of structure.bodies.keys()) out.sized(this.#validator.rewrite(index, layout));
+    for (const index of structure.bodies.keys()) {
+      const code = this.#validator.rewrite(index, layout);
+      this.codeBytes.push(code.length);
+      out.sized(code);
+    }
     for (const helper of helpers) out.sized(helper);
     for (const target of this.#entries) {
       const type = this.#typeOf(target);

@@ -50,6 +50,8 @@ export interface PreparedModule {
   readonly straight: ReadonlyMap<string, StraightCode>;
   /** Names of the exported globals. */
   readonly globals: ReadonlySet<string>;
+  /** Bytes of the rewritten code that calls of an export can reach, with `allocate` and the start function. */
+  readonly codeBytesOf: (exportName: string) => number;
   /** Memory of one instance at its start, in bytes. */
   readonly instanceBytes: number;
 }
@@ -85,9 +87,10 @@ export function prepareModule(bytes: Uint8Array): PreparedModule {
     const code = straightCode(structure, index);
     if (code !== null) straight.set(name, code);
   }
+  const rewritten = rewriteModule(structure, facts, validator);
   return {
     original,
-    rewritten: rewriteModule(structure, facts, validator),
+    rewritten: rewritten.bytes,
     functions,
     functionIndexes,
     memory: memory === null ? null : {
@@ -104,6 +107,16 @@ export function prepareModule(bytes: Uint8Array): PreparedModule {
     entriesReset: hasState(structure, facts),
     needsNewInstances: facts.changesSegments,
     mayGrow: facts.growsMemory,
+    codeBytesOf: (name) => {
+      const roots = [
+        functionIndexes.get(name),
+        functionIndexes.get("allocate"),
+        structure.start ?? undefined,
+      ];
+      let total = 0;
+      for (const each of facts.reachableFrom(roots)) total += rewritten.codeBytes[each] ?? 0;
+      return total;
+    },
     instanceBytes: (memory?.initial ?? 0) * PAGE_BYTES,
   };
 }
