@@ -146,7 +146,8 @@ export class ClusterProcesses implements AsyncDisposable {
     const cluster = new ClusterProcesses(members, directory);
     try {
       for (const member of members) member.start();
-      await cluster.primary();
+      // On a busy machine the first start takes long, of three programs at once.
+      await cluster.primary(60_000);
     } catch (error) {
       await cluster[Symbol.asyncDispose]();
       throw error;
