@@ -1,5 +1,5 @@
 /** Rows of pgbench_accounts in and out through COPY, with psql as the client. */
-import type { Benchmark, Scale } from "../benchmark.ts";
+import type { Benchmark, PeerAddress, Scale } from "../benchmark.ts";
 import { ACCOUNT_ROWS, accountsFile, removeAccountsFile } from "./accounts_file.ts";
 import { runPsql } from "./client.ts";
 
@@ -11,16 +11,7 @@ export const copy: readonly Benchmark[] = [
     higherIsBetter: true,
     bar: "≥ 1.2",
     prepare: async (_peer, scale) => void await accountsFile(scale),
-    measure: async (peer, scale) => {
-      await runPsql(peer, [
-        "-c",
-        "DROP TABLE IF EXISTS copied",
-        "-c",
-        "CREATE TABLE copied (aid int PRIMARY KEY, bid int, abalance int, filler char(84))",
-      ]);
-      const file = await accountsFile(scale);
-      return rate(scale, () => runPsql(peer, ["-c", `\\copy copied FROM '${file}'`]));
-    },
+    measure: copyAccounts,
   },
   {
     name: "COPY out, pgbench_accounts",
@@ -35,6 +26,18 @@ export const copy: readonly Benchmark[] = [
     finish: removeAccountsFile,
   },
 ];
+
+/** Rows a second. */
+export async function copyAccounts(peer: PeerAddress, scale: Scale): Promise<number> {
+  await runPsql(peer, [
+    "-c",
+    "DROP TABLE IF EXISTS copied",
+    "-c",
+    "CREATE TABLE copied (aid int PRIMARY KEY, bid int, abalance int, filler char(84))",
+  ]);
+  const file = await accountsFile(scale);
+  return rate(scale, () => runPsql(peer, ["-c", `\\copy copied FROM '${file}'`]));
+}
 
 async function rate(scale: Scale, work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();

@@ -1,5 +1,5 @@
 /** All that `deno task bench cluster` measures, beside PostgreSQL with standbys, etcd and one server alone. */
-import { compareWorkers, type Comparison, type Worker } from "../benchmark.ts";
+import { compareWorkers, type Comparison, type Scale, type Worker } from "../benchmark.ts";
 import { hasPgbench } from "../cases/client.ts";
 import type { LanguageOptions } from "../lang/options.ts";
 import { startDbd } from "../peers/dbd.ts";
@@ -7,9 +7,9 @@ import { startEtcd } from "./etcd.ts";
 import { MEASUREMENTS } from "./measurements.ts";
 import { startCluster } from "./own_servers.ts";
 import { startPostgresqlStandbys } from "./postgresql_standbys.ts";
-import type { Servers } from "./servers.ts";
+import type { Measurement, Servers } from "./servers.ts";
 
-/** Options are those of the other groups; `binary` is a compiled server. */
+/** Options are those of the other groups; `binary` is a compiled server. The names are those of a smoke run. */
 export const CLUSTER_GROUPS: Readonly<
   Record<string, {
     readonly benchmarks: readonly string[];
@@ -17,12 +17,16 @@ export const CLUSTER_GROUPS: Readonly<
   }>
 > = {
   "cluster": {
-    benchmarks: MEASUREMENTS.filter(({ usesPgbench }) => !usesPgbench || hasPgbench()).map(({ name }) =>
-      name
-    ),
+    benchmarks: chosen("smoke").map(({ name }) => name),
     measure: measureCluster,
   },
 };
+
+function chosen(scale: Scale): readonly Measurement[] {
+  return MEASUREMENTS.filter(({ usesPgbench, isFullOnly }) =>
+    (!usesPgbench || hasPgbench()) && (scale === "full" || isFullOnly !== true)
+  );
+}
 
 async function measureCluster(
   options: LanguageOptions,
@@ -43,8 +47,7 @@ async function measureCluster(
     if (etcd !== null) stops.push(() => etcd.stop());
     else if (!alone) missing.push("etcd, as it is not installed (Debian: etcd-server)");
     const servers: Servers = { cluster, single, postgresql, etcd, binary };
-    for (const measurement of MEASUREMENTS) {
-      if (measurement.usesPgbench && !hasPgbench()) continue;
+    for (const measurement of chosen(scale)) {
       const workers: readonly Worker[] = await measurement.workers(servers, scale);
       const rounds = Math.min(options.rounds, measurement.maximumRounds ?? Infinity);
       const result = await compareWorkers(measurement, workers, rounds);

@@ -1,6 +1,7 @@
 /** What is measured, in the report's order. */
+import { memberWork } from "./members.ts";
 import { rates } from "./rates.ts";
 import type { Measurement } from "./servers.ts";
 
 /** See the head of the file. */
-export const MEASUREMENTS: readonly Measurement[] = [...rates];
+export const MEASUREMENTS: readonly Measurement[] = [...rates, ...memberWork];

@@ -7,6 +7,8 @@ import { addressOf, backupsOf } from "./own_servers.ts";
 import type { Measurement, Servers } from "./servers.ts";
 
 const SECONDS = 5;
+/** The number of clients that every row has, and that the tests run. */
+const SMOKE_CLIENTS = 1;
 const KEYS = 100_000;
 const PUT_BYTES = 100;
 
@@ -31,7 +33,8 @@ export const rates: readonly Measurement[] = [
   ...([[1, "≥ 0.4"], [32, "≥ 0.6"]] as const).map(([clients, bar]) => relayedReads(clients, bar)),
 ];
 
-function rateOf(
+/** Transactions a second of one of pgbench's scripts, prepared. */
+export function rateOf(
   address: PeerAddress,
   script: keyof typeof SCRIPTS,
   { clients, scale }: { clients: number; scale: Scale },
@@ -59,6 +62,7 @@ function replicatedWrites(clients: number, bar: string): Measurement {
     unit: "transactions/s",
     bar,
     usesPgbench: true,
+    isFullOnly: clients !== SMOKE_CLIENTS,
     workers: async (servers, scale) => {
       const cluster = await primaryAddress(servers);
       const { single, postgresql } = servers;
@@ -86,6 +90,7 @@ function replicatedPuts(clients: number, bar: string): Measurement {
     unit: "transactions/s",
     bar,
     usesPgbench: true,
+    isFullOnly: clients !== SMOKE_CLIENTS,
     workers: async (servers, scale) => {
       const address = await primaryAddress(servers);
       const { etcd } = servers;
@@ -127,6 +132,7 @@ function leasedReads(clients: number): Measurement {
     unit: "transactions/s",
     bar: "alone ≥ 0.97",
     usesPgbench: true,
+    isFullOnly: clients !== SMOKE_CLIENTS,
     workers: async (servers, scale) => {
       const address = await primaryAddress(servers);
       await initialize(address, 1);
@@ -142,6 +148,7 @@ function relayedReads(clients: number, bar: string): Measurement {
     unit: "transactions/s",
     bar: `alone ${bar}`,
     usesPgbench: true,
+    isFullOnly: clients !== SMOKE_CLIENTS,
     workers: async (servers, scale) => {
       const { cluster } = servers;
       const primary = await cluster.primary();

@@ -22,6 +22,8 @@ export interface Measurement {
   readonly unit: string;
   readonly bar: string;
   readonly usesPgbench: boolean;
+  /** true: a smoke run goes without it, for it takes long, or differs only in the number of clients. */
+  readonly isFullOnly?: boolean;
   /** Fewer rounds than asked for, for what takes long. */
   readonly maximumRounds?: number;
   /** Who is measured in turn, the cluster first. */

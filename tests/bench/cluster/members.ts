@@ -1,0 +1,209 @@
+/** What the members do besides: a backup's work, failover, state transfer, a large load, and one that is slow. */
+import { assert } from "../../../engine/base/assert.ts";
+import type { ClusterProcesses, MemberProcess } from "../../cluster/cluster_processes.ts";
+import { FaultProxy } from "../../cluster/fault_proxy.ts";
+import type { PeerAddress, Scale, Worker } from "../benchmark.ts";
+import { accountsFile, removeAccountsFile } from "../cases/accounts_file.ts";
+import { execute, transactionRate } from "../cases/client.ts";
+import { copyAccounts } from "../cases/copy.ts";
+import { initialize } from "../cases/pgbench.ts";
+import { runProgram } from "../peers/process.ts";
+import { addressOf, backupsOf, MEMBERS, startCluster, timeToWrite } from "./own_servers.ts";
+import { rateOf } from "./rates.ts";
+import type { Measurement, Servers } from "./servers.ts";
+
+const NAME = "dbd ×3";
+const WAITING_CLIENTS = 32;
+const TRANSFERRED_ROWS = { smoke: 1000, full: 250_000 } as const;
+const ROW_BYTES = 1000;
+const THROTTLED_BYTES_PER_SECOND = 1_000_000;
+const SLOW = MEMBERS - 1;
+
+const WIDE_PUT = `\\set key random(1, 10000)
+INSERT INTO wide VALUES (:key, '${"x".repeat(4000)}') ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value;
+`;
+
+/** See the head of the file. */
+export const memberWork: readonly Measurement[] = [
+  {
+    name: `processor time of a backup, point writes of ${WAITING_CLIENTS} clients`,
+    unit: "× the primary's",
+    bar: "≤ 0.35",
+    usesPgbench: true,
+    workers: async ({ cluster }, scale) => {
+      const primary = await cluster.primary();
+      const address = addressOf(primary, NAME);
+      await initialize(address, 1);
+      return [worker(NAME, async () => {
+        const backups = backupsOf(cluster, primary);
+        const times = () => [primary, ...backups].map(processorTime);
+        const before = times();
+        await rateOf(address, "point write", { clients: WAITING_CLIENTS, scale });
+        const [own = 0, ...others] = times().map((time, index) => time - (before[index] ?? 0));
+        return others.reduce((sum, time) => sum + time, 0) / others.length / Math.max(own, 1);
+      })];
+    },
+  },
+  failover("SIGKILL", "≤ 900"),
+  failover("SIGTERM", "≤ 200"),
+  {
+    name: "everything fetched by an empty member",
+    unit: "MB/s",
+    bar: "≥ 200, cp ≥ 0.5",
+    usesPgbench: false,
+    maximumRounds: 3,
+    workers: transferWorkers,
+  },
+  {
+    name: "replicated COPY in, pgbench_accounts",
+    unit: "rows/s",
+    bar: "alone ≥ 0.5",
+    usesPgbench: true,
+    maximumRounds: 3,
+    workers: async ({ cluster, single, postgresql }, scale) => {
+      await accountsFile(scale);
+      const copied = (address: PeerAddress) => worker(address.name, () => copyAccounts(address, scale));
+      await postgresql?.waitFor("on");
+      const primary = await cluster.primary();
+      return [
+        copied(addressOf(primary, NAME)),
+        copied(single),
+        ...(postgresql === null ? [] : [copied(postgresql.address("on"))]),
+      ];
+    },
+    finish: removeAccountsFile,
+  },
+  slowMember(),
+];
+
+function worker(name: string, measure: () => Promise<number>): Worker {
+  return { name, prepare: async () => {}, measure };
+}
+
+/** Processor time of a member since its start, in the system's ticks; 0 where the system is not Linux. */
+function processorTime({ processId }: MemberProcess): number {
+  if (Deno.build.os !== "linux") return 0;
+  // The second field is the program's name in parentheses.
+  const fields = Deno.readTextFileSync(`/proc/${processId}/stat`).split(") ").at(-1)?.split(" ") ?? [];
+  return Number(fields[11]) + Number(fields[12]);
+}
+
+function failover(signal: "SIGKILL" | "SIGTERM", bar: string): Measurement {
+  return {
+    name: `first write after ${signal} of the primary`,
+    unit: "ms",
+    bar,
+    usesPgbench: false,
+    workers: async ({ cluster }) => {
+      const address = addressOf(await cluster.primary(), NAME);
+      await execute(address, ["CREATE TABLE IF NOT EXISTS failovers (at timestamptz DEFAULT now())"]);
+      return [worker(NAME, async () => {
+        await cluster.level();
+        const primary = await cluster.primary();
+        const ended = primary.stop(signal);
+        const milliseconds = await timeToWrite(cluster, "INSERT INTO failovers DEFAULT VALUES");
+        await ended;
+        primary.start();
+        await cluster.level();
+        return milliseconds;
+      })];
+    },
+  };
+}
+
+async function transferWorkers({ cluster }: Servers, scale: Scale): Promise<readonly Worker[]> {
+  const primary = await cluster.primary();
+  await execute(addressOf(primary, NAME), [
+    "DROP TABLE IF EXISTS transferred",
+    "CREATE TABLE transferred (id int PRIMARY KEY, value text)",
+    // Digests, for values that do not repeat are not stored smaller.
+    `INSERT INTO transferred SELECT n, (SELECT string_agg(md5(n::text || m::text), '') FROM
+      generate_series(1, ${ROW_BYTES >> 5}) AS m) FROM generate_series(1, ${TRANSFERRED_ROWS[scale]}) AS n`,
+    "CHECKPOINT",
+  ]);
+  const [backup] = backupsOf(cluster, primary);
+  assert(backup !== undefined, "a cluster has backups");
+  return [
+    worker(NAME, async () => {
+      await cluster.level();
+      await backup.stop("SIGTERM");
+      await Deno.remove(backup.directory, { recursive: true });
+      const start = performance.now();
+      backup.start();
+      await cluster.level(120_000);
+      return megabytes(backup.directory) * 1000 / (performance.now() - start);
+    }),
+    worker("cp", async () => {
+      const copy = await Deno.makeTempDir({ prefix: "cluster-copy-" });
+      try {
+        const start = performance.now();
+        await runProgram("cp", ["-r", backup.directory, `${copy}/data`]);
+        return megabytes(backup.directory) * 1000 / (performance.now() - start);
+      } finally {
+        await Deno.remove(copy, { recursive: true });
+      }
+    }),
+  ];
+}
+
+/** The size of the files in a folder, in MB. */
+function megabytes(directory: string): number {
+  let bytes = 0;
+  for (const { name, isDirectory } of Deno.readDirSync(directory)) {
+    const path = `${directory}/${name}`;
+    bytes += isDirectory ? megabytes(path) * 1e6 : Deno.statSync(path).size;
+  }
+  return bytes / 1e6;
+}
+
+/** One of three behind a slow network, in a cluster of its own: it must not hold up the others. */
+function slowMember(): Measurement {
+  let cluster: ClusterProcesses | null = null;
+  const proxies: FaultProxy[] = [];
+  return {
+    name: `puts of 4 kB, ${WAITING_CLIENTS} clients, one member at 1 MB/s`,
+    unit: "transactions/s",
+    bar: "≥ 0.95",
+    usesPgbench: true,
+    isFullOnly: true,
+    maximumRounds: 3,
+    workers: async ({ binary }, scale) => {
+      const started = cluster = await startCluster(binary, {
+        peersOf: (index, addresses) => {
+          if (index === SLOW) return addresses;
+          const port = Number(addresses[SLOW]?.split(":").at(-1));
+          const proxy = new FaultProxy(() => port);
+          proxies.push(proxy);
+          return addresses.map((address, other) => other === SLOW ? proxy.address : address);
+        },
+      });
+      const primary = await started.primary();
+      const address = addressOf(primary, "dbd ×3, one slow");
+      await execute(address, ["CREATE TABLE wide (key int PRIMARY KEY, value text)"]);
+      const rate = () =>
+        transactionRate(address, WIDE_PUT, {
+          mode: "prepared",
+          clients: WAITING_CLIENTS,
+          variables: {},
+          seconds: scale === "smoke" ? null : 5,
+          transactions: 2,
+        });
+      return [
+        worker(address.name, async () => {
+          for (const proxy of proxies) proxy.throttle(THROTTLED_BYTES_PER_SECOND);
+          return await rate();
+        }),
+        worker(NAME, async () => {
+          for (const proxy of proxies) proxy.heal();
+          await started.level();
+          return await rate();
+        }),
+      ];
+    },
+    finish: async () => {
+      await cluster?.[Symbol.asyncDispose]();
+      for (const proxy of proxies.splice(0)) proxy[Symbol.dispose]();
+      cluster = null;
+    },
+  };
+}
