@@ -235,12 +235,14 @@ export function installTransfer(disk: Disk, directory: string): boolean {
   const ready = readWholeFile(disk, readyPath);
   const manifest = decodeManifest(ready.subarray(1), 0, readyPath);
   disk.createDirectory(joinPath(directory, TABLES_DIRECTORY));
-  for (const part of ["", TABLES_DIRECTORY]) {
-    for (const name of disk.list(joinPath(folder, part))) {
-      if (name === READY_NAME || name === TABLES_DIRECTORY) continue;
-      disk.rename(joinPath(joinPath(folder, part), name), joinPath(joinPath(directory, part), name));
+  const tables = (place: string) => joinPath(place, TABLES_DIRECTORY);
+  for (const [from, to] of [[folder, directory], [tables(folder), tables(directory)]] as const) {
+    for (const name of disk.list(from)) {
+      if (name !== READY_NAME && name !== TABLES_DIRECTORY) {
+        disk.rename(joinPath(from, name), joinPath(to, name));
+      }
     }
-    disk.syncDirectory(joinPath(directory, part));
+    disk.syncDirectory(to);
   }
   const before = readManifest(disk, directory).manifest;
   if (before?.op !== manifest.op) {
