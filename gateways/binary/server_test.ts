@@ -333,3 +333,25 @@ Deno.test("BinaryServer.close() lets a running statement finish and says goodbye
       return true;
     });
   }));
+
+Deno.test("BinaryServer.close() ends clients that send one change after the other between two of them", () =>
+  withServer(async ({ server, connect }) => {
+    const client = await connect();
+    await client.execute("CREATE TABLE t (id BIGINT PRIMARY KEY)");
+    let acknowledged = 0;
+    const loads = [1, 2, 3].map(async (load) => {
+      const writer = await connect();
+      for (let id = load; id < 100_000; id += 3, acknowledged++) {
+        try {
+          await writer.execute("INSERT INTO t VALUES ($1)", [id]);
+        } catch (error) {
+          return ok(error instanceof DatabaseError && ["08000", "40003"].includes(error.code), String(error));
+        }
+      }
+    });
+    while (acknowledged < 30) await client.query("SELECT 1");
+    const start = performance.now();
+    await server.close(30_000);
+    await Promise.all(loads);
+    ok(performance.now() - start < 5000, "the server waits for no more than what was sent before");
+  }));

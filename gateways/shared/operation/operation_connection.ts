@@ -69,6 +69,8 @@ export class OperationConnection implements ReplyTarget {
   #copyBusy = false;
   #isClosed = false;
   #isEnding = false;
+  /** What has been sent so far is answered, nothing more is begun. */
+  #isDraining = false;
   #isPumpScheduled = false;
   /** Requests answered since the last turn, or since the last batch. */
   #answered = 0;
@@ -103,7 +105,19 @@ export class OperationConnection implements ReplyTarget {
 
   /** Whether a request is running or waiting, or an answer has not left yet. */
   get isBusy(): boolean {
-    return this.#current !== null || this.#waiting.length > 0 || !this.#outbox.isEmpty;
+    return !this.#isIdle || !this.#outbox.isEmpty;
+  }
+
+  get #isIdle(): boolean {
+    return this.#current === null && this.#waiting.length === 0;
+  }
+
+  /** Resolves when the client has taken all answers, or is gone. */
+  async #untilAnswered(): Promise<void> {
+    const idle = () => new Promise<void>((resolve) => this.#idleListeners.push(resolve));
+    if (!this.#isIdle) await idle();
+    await this.#outbox.handedOver();
+    while (!this.#isClosed && !this.#outbox.isEmpty) await idle();
   }
 
   /** Requests that have not begun. */
@@ -134,6 +148,7 @@ export class OperationConnection implements ReplyTarget {
         this.#continue(request.number, operation);
         return;
       default:
+        if (this.#isDraining) return;
         this.#waiting.push({ request, operation, bytes: message.length });
         this.#waitingBytes += message.length;
         this.#updatePause();
@@ -145,7 +160,7 @@ export class OperationConnection implements ReplyTarget {
   flush(): void {
     this.#answered = 0;
     this.#outbox.flush();
-    if (!this.isBusy) this.#tellIdle();
+    if (this.#isIdle) this.#tellIdle();
   }
 
   /** The client is gone. */
@@ -164,10 +179,11 @@ export class OperationConnection implements ReplyTarget {
   /** Lets what is running finish within the time, then says goodbye and closes. */
   async shutDown(graceMilliseconds: number): Promise<void> {
     if (this.#isClosed) return;
+    this.#isDraining = true;
     if (this.isBusy && graceMilliseconds > 0) {
       let timer: ReturnType<typeof setTimeout> | undefined;
       await Promise.race([
-        new Promise<void>((resolve) => this.#idleListeners.push(resolve)),
+        this.#untilAnswered(),
         new Promise<void>((resolve) => timer = setTimeout(resolve, graceMilliseconds)),
       ]);
       clearTimeout(timer);
