@@ -1,4 +1,4 @@
-/** Whole members under faults; many more seeds in `deno task soak:members`. */
+/** Whole members under faults; many more seeds in `deno task soak:whole-cluster`. */
 import { ok, strictEqual } from "node:assert/strict";
 import { simulateCluster } from "./cluster_world.ts";
 

@@ -1,6 +1,6 @@
 /**
- * `deno task soak:members [--seeds N] [--first N] [--once]`: runs seeds of the simulation of whole members, each twice;
- * ends with exit code 1 at the first that fails.
+ * `deno task soak:whole-cluster [--seeds N] [--first N] [--once]`: runs seeds of the simulation of whole members, each
+ * twice; ends with exit code 1 at the first that fails.
  */
 import { parseArgs } from "node:util";
 import { simulateCluster } from "./cluster_world.ts";
@@ -25,7 +25,7 @@ for (let seed = first; seed < first + count; seed++) {
     }
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
-    console.error(`run it again: deno task soak:members --first ${seed} --seeds 1`);
+    console.error(`run it again: deno task soak:whole-cluster --first ${seed} --seeds 1`);
     Deno.exit(1);
   }
   if ((seed - first + 1) % 100 === 0) console.log(`${seed - first + 1} seeds`);
