@@ -154,7 +154,7 @@ Deno.test("short functions give the same, traps included, for values of every si
     "later(a DATE) RETURNS DATE",
     "(param i32) (result i32) (i32.add (local.get 0) (i32.const 7))",
   );
-  const answers = [
+  const answers: readonly (readonly [string, string])[] = [
     ["product(3000000000, 3)", "9000000000"],
     ["product(3037000500, 3037000500)", "-9223372036709301616"],
     ["product(9223372036854775807, -1)", "-9223372036854775807"],
