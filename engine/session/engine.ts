@@ -432,7 +432,10 @@ export class Engine implements SessionEngine, SeatedEngine {
   #announceAppended(seat: MemberSeat): void {
     if (this.#isAnnouncing) return;
     this.#isAnnouncing = true;
-    void Promise.resolve().then(() => {
+    // What many write in one turn leaves together; one alone does not wait.
+    const { hasManyWriters } = this.storage.log;
+    const turn = hasManyWriters ? this.host.timers.endOfTurn() : Promise.resolve();
+    void turn.then(() => {
       this.#isAnnouncing = false;
       if (this.#isServing) seat.appended();
     });

@@ -181,6 +181,11 @@ export class Log {
     return this.#appendedBytes;
   }
 
+  /** Whether several entries tend to come in one turn. */
+  get hasManyWriters(): boolean {
+    return this.#policy.hasFoundSeveral;
+  }
+
   /** Why the log failed, or null while it works. */
   get error(): DatabaseError | null {
     return this.#error;

@@ -36,6 +36,11 @@ export class SyncPolicy {
   #gatheringFlushes = 0;
   #flushesSinceGathering = 0;
 
+  /** Whether several entries came in one turn a short while ago. */
+  get hasFoundSeveral(): boolean {
+    return this.#gatheringFlushes > 0;
+  }
+
   /** Whether the next flush waits for what else comes in this turn of the event loop. */
   isGathering(): boolean {
     if (this.#gatheringFlushes > 0) return true;
