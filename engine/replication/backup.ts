@@ -55,7 +55,8 @@ export class Backup {
   /** More of the log is durable. */
   onDurable(): void {
     this.acknowledge();
-    if (!this.#isStoring) this.#apply();
+    // In a view change the state may have what the log, already that of the new view, goes without.
+    if (!this.#isStoring && this.#core.status === "normal") this.#apply();
   }
 
   onCommit(message: Commit): void {

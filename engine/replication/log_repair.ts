@@ -35,6 +35,8 @@ export class LogRepair {
   readonly #viewChange: ViewChange;
   #requestedAt = -Infinity;
   #peer = 0;
+  /** The peer has just sent what was wanted, and is asked for more. */
+  #hasAnswered = false;
   #offers: Offers | null = null;
   #isTransferring = false;
 
@@ -52,14 +54,18 @@ export class LogRepair {
     if (this.#core.ports.now() - this.#requestedAt >= RESEND_MILLISECONDS) this.request();
   }
 
-  /** Asks a peer, each in turn, for what this member should have and has not. */
+  /** Asks for what this member should have and has not: who has just sent some of it, else each peer in turn. */
   request(): void {
     const core = this.#core;
     this.#requestedAt = core.ports.now();
     if (core.ports.identity.memberCount === 1) return;
     const wanted = this.#wantedEntries();
     if (wanted.length === 0) return;
-    core.send(this.#nextPeer(), { kind: "request_prepare", from: core.index, view: core.view, wanted });
+    const isTakingOver = this.#viewChange.isLearning || this.#viewChange.isCompletingLog;
+    const request: RequestPrepare = { kind: "request_prepare", from: core.index, view: core.view, wanted };
+    // Clients wait for a new primary, so that it asks all at once.
+    if (isTakingOver && !this.#hasAnswered) core.sendToAll(request);
+    else core.send(this.#nextPeer(), request);
   }
 
   onRequestPrepare({ from, wanted }: RequestPrepare): void {
@@ -81,11 +87,13 @@ export class LogRepair {
     else if (wanted.some(({ op }) => op <= log.baseOp)) this.#core.offerCheckpoint(from);
   }
 
-  onRepairEntries({ entries }: RepairEntries): void {
+  onRepairEntries({ from, entries }: RepairEntries): void {
     const core = this.#core;
     let hasRepaired = false;
     for (const repaired of entries) hasRepaired = this.#repair(repaired) || hasRepaired;
     if (!hasRepaired) return;
+    this.#peer = from;
+    this.#hasAnswered = true;
     core.log.advance();
     if (this.#viewChange.isLearning || this.#viewChange.isCompletingLog) {
       core.heardAt = core.ports.now();
@@ -167,6 +175,9 @@ export class LogRepair {
 
   #nextPeer(): number {
     const { ports, index } = this.#core;
+    const isKept = this.#hasAnswered;
+    this.#hasAnswered = false;
+    if (isKept) return this.#peer;
     do this.#peer = (this.#peer + 1) % ports.identity.memberCount; while (this.#peer === index);
     return this.#peer;
   }

@@ -154,7 +154,8 @@ export class Replica {
 
   /** The state is no longer busy. */
   onApplied(): void {
-    this.#core.apply();
+    // In a view change the state may have what the log goes without; the view begins with a look at that.
+    if (this.status === "normal") this.#core.apply();
     this.#afterEvent();
   }
 

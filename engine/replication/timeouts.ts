@@ -39,7 +39,7 @@ export const MAX_PREPARE_ENTRIES = 1024;
 /** Bytes of payloads in one `prepare` or `repair_entries`; a longer entry goes alone. */
 export const MAX_PREPARE_BYTES = 1024 * 1024;
 /** Entries that a member asks for at a time. */
-export const MAX_REPAIR_ENTRIES = 32;
+export const MAX_REPAIR_ENTRIES = 256;
 /** The superblock is written anew when its commit number is so far behind: it bounds what a vote says. */
 export const MAX_UNSTORED_COMMITS = 4096;
 

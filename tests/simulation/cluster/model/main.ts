@@ -19,14 +19,22 @@ const PLAIN: ModelBounds = {
 
 /** What is explored whole. */
 export const EXPLORED: readonly (readonly [name: string, bounds: ModelBounds])[] = [
-  ["two views, three entries, a crash", { ...PLAIN, entries: 3 }],
-  ["three views, an entry, a crash", { ...PLAIN, views: 3, entries: 1 }],
-  ["three views, two entries", { ...PLAIN, views: 3, restarts: 0 }],
-  ["leases, two views, two entries, a crash", { ...PLAIN, hasLeases: true }],
-  ["a lost disk, two views, two entries, a crash", { ...PLAIN, losses: 1 }],
-  ["a lost disk, three views, an entry", { ...PLAIN, views: 3, entries: 1, restarts: 0, losses: 1 }],
-  ["checkpoints, two views, three entries", { ...PLAIN, entries: 3, restarts: 0, hasCheckpoints: true }],
-  ["checkpoints, two views, two entries, a crash", { ...PLAIN, hasCheckpoints: true }],
+  ["two views, two entries, a crash", PLAIN],
+  ["two views, three entries", { ...PLAIN, entries: 3, restarts: 0 }],
+  ["three views, an entry", { ...PLAIN, views: 3, entries: 1, restarts: 0 }],
+  ["leases: two views, an entry, a crash", { ...PLAIN, entries: 1, hasLeases: true }],
+  ["leases: two views, two entries", { ...PLAIN, restarts: 0, hasLeases: true }],
+  ["a lost disk: two views, an entry, a crash", { ...PLAIN, entries: 1, losses: 1 }],
+  ["a lost disk: two views, two entries", { ...PLAIN, restarts: 0, losses: 1 }],
+  ["checkpoints: two views, two entries", { ...PLAIN, restarts: 0, hasCheckpoints: true }],
+  ["checkpoints: two views, an entry, a crash", { ...PLAIN, entries: 1, hasCheckpoints: true }],
+  ["a lost disk and checkpoints: two views, an entry", {
+    ...PLAIN,
+    entries: 1,
+    restarts: 0,
+    losses: 1,
+    hasCheckpoints: true,
+  }],
 ];
 
 /** Rules that are left out, and bounds within which that shows. */
