@@ -223,6 +223,7 @@ function sinkOf(database: TestDatabase): ConstructorParameters<typeof Transactio
     },
     store: (tableId) => database.store(tableId),
     newestSequenceValue: () => undefined,
+    unloggedNumbers: () => [],
     nextRowId: (tableId) => database.nextRowId(tableId),
     reserveRowIds: (tableId, count) => {
       const first = database.nextRowId(tableId);
