@@ -310,9 +310,10 @@ class ClusterWorld {
       }
       case 1: {
         account.unknownIncrements++;
-        await run(session, "UPDATE counter SET n = n + 1");
+        // The row is made after its table.
+        const rows = await run(session, "UPDATE counter SET n = n + 1 RETURNING n");
         account.unknownIncrements--;
-        account.increments++;
+        account.increments += rows;
         break;
       }
       case 2: {
@@ -493,11 +494,13 @@ class ClusterWorld {
   }
 }
 
-/** Runs statements, and waits until what they did is committed. */
-async function run(session: Session, sql: string): Promise<void> {
+/** Runs statements, and waits until what they did is committed; answers how many rows came. */
+async function run(session: Session, sql: string): Promise<number> {
   let op = 0;
-  await session.simple(sql, new RowBuffer(), (outcome) => op = Math.max(op, outcome.durableOp));
+  const sink = new RowBuffer();
+  await session.simple(sql, sink, (outcome) => op = Math.max(op, outcome.durableOp));
   await session.whenDurable(op);
+  return sink.rows.length;
 }
 
 /** Runs a seed; throws what it finds, with the seed in front. */
