@@ -14,8 +14,7 @@ import type { Measurement, Servers } from "./servers.ts";
 
 const NAME = "dbd ×3";
 const WAITING_CLIENTS = 32;
-const TRANSFERRED_ROWS = { smoke: 1000, full: 250_000 } as const;
-const ROW_BYTES = 1000;
+const TRANSFERRED_ROWS = { smoke: 1000, full: 3_000_000 } as const;
 const THROTTLED_BYTES_PER_SECOND = 1_000_000;
 const SLOW = MEMBERS - 1;
 
@@ -117,8 +116,7 @@ async function transferWorkers({ cluster }: Servers, scale: Scale): Promise<read
     "DROP TABLE IF EXISTS transferred",
     "CREATE TABLE transferred (id int PRIMARY KEY, value text)",
     // Digests, for values that do not repeat are not stored smaller.
-    `INSERT INTO transferred SELECT n, (SELECT string_agg(md5(n::text || m::text), '') FROM
-      generate_series(1, ${ROW_BYTES >> 5}) AS m) FROM generate_series(1, ${TRANSFERRED_ROWS[scale]}) AS n`,
+    `INSERT INTO transferred SELECT n, md5(n::text) FROM generate_series(1, ${TRANSFERRED_ROWS[scale]}) AS n`,
     "CHECKPOINT",
   ]);
   const [backup] = backupsOf(cluster, primary);
