@@ -146,9 +146,10 @@ class Machine {
       onPrimaryChanged: () => {},
     });
     if (this.epoch !== epoch) return;
-    void member.failed.then((error) =>
-      world.fail(new Error(`member ${this.index} has failed: ${error.message} ${error.stack}`))
-    );
+    void member.failed.then((error) => {
+      // What a dead process still wants of its disk is refused.
+      if (this.epoch === epoch) world.fail(new Error(`member ${this.index} has failed: ${error.message}`));
+    });
     this.life = { member, onMessage, death: Promise.withResolvers() };
   }
 
