@@ -93,6 +93,7 @@ export class Member<E extends MemberEngine>
   /** The entry that is applied in steps. */
   #applying: EntryHeader | null = null;
   #isRebuilding = false;
+  #hasMissedSuperblock = false;
   #isServing = false;
   /** What was last said of the primary. */
   #knownPrimary: number | null = null;
@@ -266,6 +267,7 @@ export class Member<E extends MemberEngine>
     this.#work = null;
     this.#isRebuilding = false;
     this.#hear((replica) => replica.onStateTransferred(op, digest));
+    this.#hearMissed();
   }
 
   onTransferFailed(): void {
@@ -408,8 +410,10 @@ export class Member<E extends MemberEngine>
     end.then(() => {
       if (this.#work !== work) return;
       this.#work = null;
+      const wasRebuilding = this.#isRebuilding;
       finish();
       this.#hear((replica) => replica.onApplied());
+      if (wasRebuilding) this.#hearMissed();
     }).catch((error) => this.#stop(error));
   }
 
@@ -452,7 +456,17 @@ export class Member<E extends MemberEngine>
   // --- the superblock ---
 
   onSuperblockDurable(): void {
-    this.#hear((replica) => replica.onSuperblockDurable());
+    if (this.#isRebuilding) this.#hasMissedSuperblock = true;
+    else this.#hear((replica) => replica.onSuperblockDurable());
+  }
+
+  /** Syncs are reported once, unlike messages: what was missed while the state was built again is heard now. */
+  #hearMissed(): void {
+    if (this.#hasMissedSuperblock) {
+      this.#hasMissedSuperblock = false;
+      this.#hear((replica) => replica.onSuperblockDurable());
+    }
+    this.#hear((replica) => replica.onDurable());
   }
 
   onSuperblockFailed(error: unknown): void {

@@ -33,6 +33,8 @@ export class ReadLease {
   #newest = 0;
   /** The newest stamp that a quorum has echoed, the primary counted; 0 without any. */
   #agreed = 0;
+  /** Stamps up to this one count no more. */
+  #expired = 0;
   #round: Round | null = null;
   #waiting: (() => void)[] = [];
 
@@ -46,14 +48,22 @@ export class ReadLease {
   /** Whether reads may be answered now. */
   get isValid(): boolean {
     if (this.#needed === 0) return true;
-    if (this.#ports.readLease === false) return false;
+    return this.#ports.readLease !== false && this.#isAgreedFresh();
+  }
+
+  /** What was once seen to have expired never counts again, though a clock is set back. */
+  #isAgreedFresh(): boolean {
+    if (this.#agreed <= this.#expired) return false;
     const first = this.#stamps[0];
     const stamp = first === undefined ? undefined : this.#stamps[this.#agreed - first.id];
-    return stamp !== undefined && this.#age(stamp) < LEASE_MILLISECONDS;
+    if (stamp !== undefined && this.#age(stamp) < LEASE_MILLISECONDS) return true;
+    this.#expired = this.#agreed;
+    return false;
   }
 
   /** The stamp of a message that is sent now. */
   stamp(): number {
+    this.#isAgreedFresh();
     const newest = this.#stamps.at(-1);
     const isFresh = newest !== undefined && this.#age(newest) < STAMP_MILLISECONDS;
     return isFresh ? newest.id : this.#makeStamp();
@@ -66,6 +76,7 @@ export class ReadLease {
     this.#echoed[from] = stamp;
     // The primary's own place is 0, and sorts last.
     this.#agreed = this.#echoed.toSorted((a, b) => b - a)[this.#needed - 1] ?? 0;
+    this.#isAgreedFresh();
     const round = this.#round;
     if (round === null || this.#agreed < round.stamp) return;
     this.#round = null;

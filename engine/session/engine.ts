@@ -360,7 +360,6 @@ export class Engine implements SessionEngine, SeatedEngine {
 
   /** The newest op among the last writes to these tables, if it is not durable yet; else 0. */
   visibleAt(tableIds: readonly number[]): OpNumber {
-    if (this.#isServing && this.#seat?.canRead === false) return this.#readBarrier();
     const durable = this.durableOp;
     if (this.machine.lastOp === durable) return 0 as OpNumber;
     let newest = 0;
@@ -372,11 +371,16 @@ export class Engine implements SessionEngine, SeatedEngine {
     return (newest > durable ? newest : 0) as OpNumber;
   }
 
+  /** Whether what is read now may be stale: this primary cannot know whether there is another. */
+  get lacksLease(): boolean {
+    return this.#isServing && this.#seat?.canRead === false;
+  }
+
   /**
    * The op whose commit proves that what was read just now is not stale: an entry without effects. It is for a primary
    * that has no lease.
    */
-  #readBarrier(): OpNumber {
+  readBarrier(): OpNumber {
     const { machine, manager } = this.#state;
     // The entry that is on its way is appended after the read.
     if (manager.isCommitting) return (machine.lastOp + 1) as OpNumber;

@@ -152,7 +152,8 @@ Deno.test("A primary's answers wait for the commit number, also those of reads",
 Deno.test("What a primary without a lease reads is answered when an entry behind it is committed", async () => {
   const { engine, seat } = await Member.primary();
   const session = engine.openSession();
-  const { op } = await run(session, "CREATE TABLE t (id int PRIMARY KEY)");
+  await run(session, "CREATE TABLE t (id int PRIMARY KEY)");
+  const { op } = await run(session, "INSERT INTO t VALUES (1)");
   seat.horizon.advance(op);
   seat.canRead = false;
   for (const [sql, at] of [["SELECT * FROM t", 1], ["SELECT * FROM t WHERE id = 1", 2]] as const) {

@@ -9,13 +9,14 @@ import type { CachedPlan } from "../statements/plan_cache.ts";
 
 /** The op that must be durable before what was read from the plan's tables may be sent; 0: it may be sent at once. */
 export function readsDurableAt(engine: SessionEngine, plan: CachedPlan): OpNumber {
-  return engine.visibleAt(plan.planned.tableIds);
+  return engine.lacksLease ? engine.readBarrier() : engine.visibleAt(plan.planned.tableIds);
 }
 
 /** The op of the one row that a look-up by id has just found; that of the table's newest write when it found none. */
 export function rowDurableAt(engine: SessionEngine, plan: CachedPlan): OpNumber {
   const newest = readsDurableAt(engine, plan);
-  if (newest === 0) return newest;
+  // Without a lease another member may have a later version of the row.
+  if (newest === 0 || engine.lacksLease) return newest;
   const store = engine.machine.store(plan.planned.tableIds[0] as number);
   const location = store.lastFound;
   if (location < 0) return newest;

@@ -46,6 +46,10 @@ export interface SessionEngine extends ServerEngine, RefreshEngine, VisibleServe
   readonly lastOp: OpNumber;
   /** Answers that depend on entries up to this op may be sent. */
   readonly durableOp: OpNumber;
+  /** Whether what is read now may be stale: this primary cannot know whether there is another. */
+  readonly lacksLease: boolean;
+  /** The op whose commit proves that what was read just now is not stale. */
+  readBarrier(): OpNumber;
   /** The newest op among the last writes to these tables, if it is not durable yet; else 0. */
   visibleAt(tableIds: readonly number[]): OpNumber;
   /** Resolves when the entry is durable; rejects when the log has failed. */

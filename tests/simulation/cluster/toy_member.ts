@@ -173,9 +173,9 @@ export class ToyMember implements ReplicatedState, StateTransfer {
     this.#superblock = { ...EMPTY_SUPERBLOCK, voteBan: UNKNOWN_VOTE_BAN };
   }
 
-  /** Sets the wall clock; not soon after a sleep, for the same reason as in {@link sleep}. */
+  /** Sets the wall clock. */
   jumpWall(milliseconds: number): void {
-    if (this.#events.now - this.pausedUntil < 2 * PROMISE_MILLISECONDS) return;
+    if (this.pausedUntil > this.#events.now) return;
     this.#wallOffset += milliseconds;
     this.#wallJumpedAt = this.#events.now;
   }
