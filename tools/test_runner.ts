@@ -67,6 +67,7 @@ const otherOracles = [
   "tests/lang/mcp/hostile_test.ts",
   "tests/pg/long_statements_test.ts",
   "lang/wasm/library_test.ts",
+  "registry/archive/archive_test.ts",
   "engine/execution/compile_statement_test.ts",
   "engine/storage/storage_engine_test.ts",
   "engine/storage/table/table_store_test.ts",
