@@ -56,6 +56,11 @@ Deno.test("ReadLease counts from the stamp, for a quorum, on the larger of both 
   time.wall += LEASE_MILLISECONDS;
   strictEqual(lease.isValid, false, "the machine has slept");
   time.wall -= 2 * LEASE_MILLISECONDS;
+  strictEqual(lease.isValid, false, "what has expired once does not count again");
+  pass(time, STAMP_MILLISECONDS);
+  const last = lease.stamp();
+  for (const from of [1, 2]) lease.echoed(from, last);
+  time.wall -= LEASE_MILLISECONDS;
   ok(lease.isValid, "the wall clock was set back");
   time.now += LEASE_MILLISECONDS;
   strictEqual(lease.isValid, false);
