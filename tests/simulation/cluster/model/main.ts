@@ -5,8 +5,8 @@
  * Ends with exit code 1 when an invariant fails that should hold, or holds without a rule.
  */
 import { parseArgs } from "node:util";
-import { explore } from "./explore.ts";
-import type { BrokenRule, ModelBounds } from "./model_rules.ts";
+import { explore } from "../../model/explore.ts";
+import { type BrokenRule, type ModelBounds, ModelRules } from "./model_rules.ts";
 
 const PLAIN: ModelBounds = {
   views: 2,
@@ -58,7 +58,7 @@ function exploreAll(maxStates: number): boolean {
   let isRight = true;
   for (const [name, bounds] of EXPLORED) {
     const started = performance.now();
-    const { states, depth, violation, isComplete } = explore(bounds, { maxStates });
+    const { states, depth, violation, isComplete } = explore(new ModelRules(bounds), maxStates);
     const seconds = Math.round((performance.now() - started) / 1000);
     const extent = isComplete ? "all" : "the first";
     console.log(`${name}: ${extent} ${states} states, ${depth} actions deep, ${seconds} s`);
@@ -67,7 +67,7 @@ function exploreAll(maxStates: number): boolean {
     isRight = false;
   }
   for (const [rule, bounds] of BROKEN_RULES) {
-    const { states, violation } = explore(bounds, { broken: rule, maxStates });
+    const { states, violation } = explore(new ModelRules(bounds, rule), maxStates);
     if (violation === null) isRight = false;
     const outcome = violation === null
       ? "NO INVARIANT FAILS"

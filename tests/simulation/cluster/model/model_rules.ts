@@ -6,8 +6,11 @@
  * where nothing can come between. Time is not modeled; a promise ends at any moment after its primary no longer counts
  * on it, and members leave views whenever they like. Damaged entries are not modeled.
  */
+import type { Model, Step } from "../../model/explore.ts";
 import {
   copyState,
+  initialState,
+  keyOf,
   MEMBERS,
   type ModelMember,
   type ModelState,
@@ -44,12 +47,6 @@ export type BrokenRule =
 
 const QUORUM = 2;
 
-/** An action and the state after it. */
-export interface Step {
-  readonly name: string;
-  readonly state: ModelState;
-}
-
 function primaryOf(view: number): number {
   return view % MEMBERS;
 }
@@ -83,18 +80,25 @@ export function chooseLog(
 }
 
 /** The actions of one state. */
-export class ModelRules {
+export class ModelRules implements Model<ModelState> {
+  readonly first: ModelState;
   readonly #bounds: ModelBounds;
   readonly #broken: BrokenRule | null;
 
   constructor(bounds: ModelBounds, broken: BrokenRule | null = null) {
     this.#bounds = bounds;
     this.#broken = broken;
+    this.first = initialState(bounds.views);
+  }
+
+  /** {@inheritDoc Model.keyOf} */
+  keyOf(state: ModelState): string {
+    return keyOf(state);
   }
 
   /** All states that one action leads to. */
-  steps(state: ModelState): Step[] {
-    const steps: Step[] = [];
+  steps(state: ModelState): Step<ModelState>[] {
+    const steps: Step<ModelState>[] = [];
     const may = (name: string, change: (next: ModelState) => void) => {
       const next = copyState(state);
       change(next);

@@ -1,8 +1,8 @@
 /** The model of the replication protocol, in small; `deno task model:replication` explores more. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { explore } from "./explore.ts";
+import { explore } from "../../model/explore.ts";
 import { BROKEN_RULES } from "./main.ts";
-import { chooseLog } from "./model_rules.ts";
+import { chooseLog, ModelRules } from "./model_rules.ts";
 
 const SMALL = { views: 2, entries: 1, restarts: 1, losses: 0, hasCheckpoints: true, hasLeases: false };
 
@@ -13,7 +13,7 @@ for (
   ] as const
 ) {
   Deno.test(`the replication model keeps its invariants with ${name}`, () => {
-    const { states, violation, isComplete } = explore(bounds);
+    const { states, violation, isComplete } = explore(new ModelRules(bounds));
     deepStrictEqual(violation, null);
     ok(isComplete && states > 5000, `${states} states`);
   });
@@ -28,7 +28,7 @@ const QUICK = [
 
 for (const [rule, bounds] of BROKEN_RULES.filter(([rule]) => QUICK.includes(rule))) {
   Deno.test(`the replication model shows what goes wrong when ${rule}`, () => {
-    ok(explore(bounds, { broken: rule }).violation !== null);
+    ok(explore(new ModelRules(bounds, rule)).violation !== null);
   });
 }
 

@@ -3,8 +3,22 @@
  *
  * Visited states are kept as 52 bits of a hash: of ten million states, two share one with a probability of 1 in 90.
  */
-import { type BrokenRule, type ModelBounds, ModelRules } from "./model_rules.ts";
-import { initialState, keyOf, type ModelState } from "./model_state.ts";
+/** An action and the state after it. */
+export interface Step<State> {
+  readonly name: string;
+  readonly state: State;
+}
+
+/** What is explored. */
+export interface Model<State> {
+  readonly first: State;
+  /** All states that one action leads to. */
+  steps(state: State): readonly Step<State>[];
+  /** The invariant that a state breaks; null when it breaks none. */
+  violation(state: State): string | null;
+  /** A text that two states share only if they are equal. */
+  keyOf(state: State): string;
+}
 
 /** What an exploration found. */
 export interface Exploration {
@@ -58,25 +72,20 @@ function hashOf(text: string): number {
 }
 
 /** Explores up to so many states. */
-export function explore(
-  bounds: ModelBounds,
-  { broken = null, maxStates = Infinity }: { broken?: BrokenRule | null; maxStates?: number } = {},
-): Exploration {
-  const rules = new ModelRules(bounds, broken);
+export function explore<State>(model: Model<State>, maxStates = Infinity): Exploration {
   const trail = new Trail();
-  const first = initialState(bounds.views);
-  const visited = new Set<number>([hashOf(keyOf(first))]);
-  let level: { readonly state: ModelState; readonly number: number }[] = [{ state: first, number: 0 }];
+  const visited = new Set<number>([hashOf(model.keyOf(model.first))]);
+  let level: { readonly state: State; readonly number: number }[] = [{ state: model.first, number: 0 }];
   for (let depth = 0;; depth++) {
     const next: typeof level = [];
     for (const found of level) {
-      for (const { name, state } of rules.steps(found.state)) {
-        const hash = hashOf(keyOf(state));
+      for (const { name, state } of model.steps(found.state)) {
+        const hash = hashOf(model.keyOf(state));
         if (visited.has(hash)) continue;
         visited.add(hash);
         const number = trail.add(found.number, name);
         const states = visited.size;
-        const what = rules.violation(state);
+        const what = model.violation(state);
         const violation = what === null ? null : { what, actions: trail.to(number) };
         if (violation !== null || states >= maxStates) {
           return { states, depth: depth + 1, violation, isComplete: false };
