@@ -1,9 +1,10 @@
 /**
  * Up to which op answers may be given: what is durable alone, what is committed in a replication group.
  *
- * Alone the log itself is the horizon. A member of a group has a {@link Horizon}, which its replica moves to the commit
- * number. An op number names an entry within one view only: when a member stops ordering entries, whoever waits for an
- * op above the commit number must be rejected before the commit number can reach that op in a later view.
+ * Alone the log itself is the horizon, which keeps a {@link Horizon} of what is durable. A member of a group has
+ * another one, which its replica moves to the commit number. An op number names an entry within one view only: when a
+ * member stops ordering entries, whoever waits for an op above the commit number must be rejected before the commit
+ * number can reach that op in a later view.
  */
 import { assert } from "../base/assert.ts";
 import type { DatabaseError } from "../base/errors.ts";
@@ -25,7 +26,7 @@ interface Waiter {
   readonly reject: (reason: DatabaseError) => void;
 }
 
-/** An op number that only grows, and who waits for it. */
+/** An op number that grows, and who waits for it. */
 export class Horizon implements CommitHorizon {
   #durableOp: number;
   #waiters: Waiter[] = [];
@@ -53,14 +54,29 @@ export class Horizon implements CommitHorizon {
         else this.#waiters.push(waiter);
       }
     }
-    for (const listener of this.#listeners) listener(opNumber(op));
+    this.announce();
+  }
+
+  /** Calls those that listen, though it has not moved. */
+  announce(): void {
+    for (const listener of this.#listeners) listener(this.durableOp);
+  }
+
+  /** The entries above the op are gone: whoever waits for one of them is rejected. */
+  retreat(op: number, reasonFor: (op: number) => DatabaseError): void {
+    this.#durableOp = Math.min(this.#durableOp, op);
+    this.#reject((waiter) => waiter.op > op, reasonFor);
   }
 
   /** Rejects whoever waits. Who comes later waits again. */
   interrupt(reason: DatabaseError): void {
-    const waiters = this.#waiters;
-    this.#waiters = [];
-    for (const waiter of waiters) waiter.reject(reason);
+    this.#reject(() => true, () => reason);
+  }
+
+  #reject(isMeant: (waiter: Waiter) => boolean, reasonFor: (op: number) => DatabaseError): void {
+    const gone = this.#waiters.filter(isMeant);
+    this.#waiters = this.#waiters.filter((waiter) => !isMeant(waiter));
+    for (const { op, reject } of gone) reject(reasonFor(op));
   }
 
   /** It will not move any more: rejects whoever waits, and whoever comes later. */

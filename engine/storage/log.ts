@@ -29,9 +29,11 @@ import {
   type RecordHead,
   SINGLE_FORMAT,
 } from "./log_file.ts";
-import type { EntryInPieces, LoggedEntry } from "./log_entry.ts";
+import { Horizon } from "./commit_horizon.ts";
+import { type CommittedLog, GroupCommit } from "./group_commit.ts";
+import { type EntryInPieces, entryTooLarge, type LoggedEntry, PiecewiseEntry } from "./log_entry.ts";
+import { readEntries } from "./log_entries.ts";
 import { LogEntryReader } from "./log_entry_reader.ts";
-import { LogFileReader } from "./log_file_reader.ts";
 import { listLogFiles, type LogFileEntry, LogFiles } from "./log_files.ts";
 import { type EntryName, LogHistory, namedEntry, type StoredEntry } from "./log_history.ts";
 import { DEFAULT_LOG_OPTIONS, type LogOptions } from "./log_options.ts";
@@ -46,13 +48,6 @@ import {
 import { rewriteRange } from "./log_rewrite.ts";
 import type { DamagedRange } from "./log_scan.ts";
 import { LogTail } from "./log_tail.ts";
-import { SyncPolicy } from "./sync_policy.ts";
-
-interface Waiter {
-  readonly op: number;
-  readonly resolve: () => void;
-  readonly reject: (error: DatabaseError) => void;
-}
 
 /** The log. */
 export class Log {
@@ -61,21 +56,13 @@ export class Log {
   readonly #tail: LogTail;
   #sealed: boolean;
   #lastOp: number;
-  #durableOp: number;
+  readonly #durable: Horizon;
+  readonly #commits: GroupCommit;
   #appendedBytes: number;
-  #scheduled = false;
-  #flushing: Promise<void> | null = null;
   #closed = false;
   #error: DatabaseError | null = null;
-  #waiters: Waiter[] = [];
-  readonly #listeners = new Set<(durableOp: OpNumber) => void>();
   #announceFailure: (error: DatabaseError) => void;
   #inPieces: EntryInPieces | null = null;
-  /** Bytes of records that no sync has begun for. */
-  #unsyncedBytes = 0;
-  readonly #policy = new SyncPolicy();
-  /** How often the end of the log was removed. */
-  #truncations = 0;
   #checkpointOp: number;
   /** The digest of a member's log at its checkpoint; null if it could not be read. */
   #checkpointDigest: bigint | null;
@@ -87,8 +74,6 @@ export class Log {
   view = 0;
   /** Whether entries are sent to others as well: that comes first, so a sync waits for the end of the turn. */
   isReplicated = false;
-  /** How often the log was made durable since the start. */
-  syncs = 0;
   /** Bytes that recovery cut from the tail; for the operator's information. */
   readonly cutBytes: number;
   /** Where in which file the first record is that was beyond the checkpoint at opening. */
@@ -117,7 +102,9 @@ export class Log {
     const fail = (cause: unknown) => this.#fail(cause);
     this.#tail = new LogTail(host.disk, { file, entry, end }, options, this.#format, fail);
     this.#sealed = found.sealed;
-    this.#lastOp = this.#durableOp = found.lastOp;
+    this.#lastOp = found.lastOp;
+    this.#durable = new Horizon(found.lastOp);
+    this.#commits = new GroupCommit(host, this.#committed());
     this.#appendedBytes = found.countedBytes;
     this.cutBytes = found.cutBytes;
     this.#start = found.start;
@@ -173,7 +160,12 @@ export class Log {
 
   /** Everything up to this op has been synced. */
   get durableOp(): OpNumber {
-    return opNumber(this.#durableOp);
+    return this.#durable.durableOp;
+  }
+
+  /** How often the log was made durable since the start. */
+  get syncs(): number {
+    return this.#commits.syncs;
   }
 
   /** Bytes of all records beyond the base op given to `open`; a function of the entries alone. */
@@ -183,7 +175,7 @@ export class Log {
 
   /** Whether several entries tend to come in one turn. */
   get hasManyWriters(): boolean {
-    return this.#policy.hasFoundSeveral;
+    return this.#commits.hasManyWriters;
   }
 
   /** Why the log failed, or null while it works. */
@@ -230,7 +222,7 @@ export class Log {
   #headOf(op: number, payloadBytes: number, checksum: number, view: number): RecordHead {
     return {
       op,
-      durableOp: this.#durableOp,
+      durableOp: this.#durable.durableOp,
       payloadBytes,
       checksum,
       firstOp: this.#tail.firstOp,
@@ -247,10 +239,9 @@ export class Log {
       this.#files.last?.places.add(op, position);
     }
     this.#appendedBytes += recordBytes;
-    this.#unsyncedBytes += recordBytes;
     this.#lastOp = op;
     this.#sealed = false;
-    this.#schedule();
+    this.#commits.appended(recordBytes);
   }
 
   /**
@@ -264,62 +255,33 @@ export class Log {
     assert(this.#inPieces === null, "no entry is on its way in pieces");
     assert(this.#history?.isEndKnown ?? true, `op ${op - 1} cannot be read`);
     if (this.#tail.isFullFor(estimatedBytes)) this.#rotate();
-    const tail = this.#tail;
-    tail.writeOut();
-    const position = tail.end;
-    const { headBytes } = this.#format;
-    let at = position + headBytes;
-    let checksum = 0;
-    const write = (place: number, bytes: Uint8Array): void => {
-      this.#assertUsable();
-      try {
-        tail.write(place, bytes);
-      } catch (error) {
+    this.#tail.writeOut();
+    const entry = this.#inPieces = new PiecewiseEntry(this.#tail, this.#format, {
+      checkUsable: () => this.#assertUsable(),
+      headOf: (bytes, checksum) => this.#headOf(op, bytes, checksum, view ?? this.view),
+      finished: (head, recordBytes) => {
         this.#inPieces = null;
-        throw error;
-      }
-    };
-    const entry: EntryInPieces = this.#inPieces = {
-      get bytes() {
-        return at - position - headBytes;
+        this.#accept(head, recordBytes);
       },
-      get checksum() {
-        return checksum;
-      },
-      write: (piece) => {
-        assert(this.#inPieces === entry, "the entry is on its way");
-        if (at - position - headBytes + piece.length > LIMITS.maximumEntryBytes) {
-          entry.abandon();
-          throw entryTooLarge();
-        }
-        checksum = crc32c(piece, 0, piece.length, checksum);
-        write(at, piece);
-        at += piece.length;
-      },
-      finish: () => {
-        assert(this.#inPieces === entry && at > position + headBytes, "an entry has a payload");
-        const head = this.#headOf(op, at - position - headBytes, checksum, view ?? this.view);
-        write(position, detachedHead(this.#format, head));
+      abandoned: () => {
         this.#inPieces = null;
-        tail.finish(at);
-        this.#accept(head, at - position);
+        if (this.#error === null) this.#tail.takeBack();
       },
-      abandon: () => {
-        if (this.#inPieces !== entry) return;
-        this.#inPieces = null;
-        if (this.#error === null) tail.takeBack();
-      },
-    };
+    });
     return entry;
   }
 
-  #schedule(): void {
-    if (this.#scheduled || this.#flushing !== null) return;
-    this.#scheduled = true;
-    const turn = this.isReplicated || this.#policy.isGathering()
-      ? this.#host.timers.endOfTurn()
-      : Promise.resolve();
-    void turn.then(() => this.#startFlush());
+  /** The log as group commit sees it. */
+  #committed(): CommittedLog {
+    return {
+      lastOp: () => this.#lastOp,
+      durableOp: () => this.durableOp,
+      isUsable: () => this.#error === null && !this.#closed,
+      isReplicated: () => this.isReplicated,
+      tail: this.#tail,
+      synced: (op) => this.#durable.advance(op),
+      fail: (cause) => void this.#fail(cause),
+    };
   }
 
   #assertUsable(): void {
@@ -348,71 +310,7 @@ export class Log {
 
   #syncNow(): void {
     this.#tail.syncNow();
-    this.#reportDurable(this.#lastOp);
-  }
-
-  #startFlush(): void {
-    this.#scheduled = false;
-    if (this.#flushing !== null || this.#closed || this.#error !== null) return;
-    if (this.#durableOp === this.#lastOp) return;
-    this.#flushing = this.#flush().then(() => {
-      this.#flushing = null;
-      // Whoever waited for the last sync may have appended before this ran.
-      if (this.#durableOp < this.#lastOp && this.#error === null && !this.#closed) this.#schedule();
-    });
-  }
-
-  async #flush(): Promise<void> {
-    while (this.#durableOp < this.#lastOp && this.#error === null && !this.#closed) {
-      try {
-        this.#tail.writeOut();
-        const target = this.#lastOp;
-        const truncations = this.#truncations;
-        const entries = target - this.#durableOp;
-        this.#policy.gathered(entries);
-        if (this.#policy.mayBlock(entries, this.#unsyncedBytes)) this.#syncBlocking();
-        else await this.#syncInBackground(target);
-        // Meanwhile the log may have failed, or what the sync was for may be gone, with others in its place.
-        if (this.#error === null && truncations === this.#truncations) this.#reportDurable(target);
-      } catch (error) {
-        this.#fail(error);
-      }
-    }
-  }
-
-  #syncBlocking(): void {
-    this.syncs++;
-    this.#unsyncedBytes = 0;
-    const start = this.#host.clock.monotonic();
-    this.#tail.syncBlocking();
-    this.#policy.blocked(this.#host.clock.monotonic() - start);
-  }
-
-  async #syncInBackground(target: number): Promise<void> {
-    const entries = target - this.#durableOp;
-    this.syncs++;
-    this.#policy.beginBackground();
-    this.#unsyncedBytes = 0;
-    await this.#tail.sync();
-    if (entries > 1 || this.#lastOp > target) this.#policy.foundOthers();
-  }
-
-  #reportDurable(op: number): void {
-    if (op <= this.#durableOp) return;
-    this.#durableOp = op;
-    const waiters = this.#waiters;
-    if (waiters.length > 0) {
-      this.#waiters = [];
-      for (const waiter of waiters) {
-        if (waiter.op <= op) waiter.resolve();
-        else this.#waiters.push(waiter);
-      }
-    }
-    this.#announce();
-  }
-
-  #announce(): void {
-    for (const listener of this.#listeners) listener(opNumber(this.#durableOp));
+    this.#durable.advance(this.#lastOp);
   }
 
   #fail(cause: unknown): DatabaseError {
@@ -422,9 +320,7 @@ export class Log {
       ? cause
       : new DatabaseError(SQLSTATE.ioError, `could not write the log: ${String(cause)}`, { cause });
     this.#error = error;
-    const waiters = this.#waiters;
-    this.#waiters = [];
-    for (const waiter of waiters) waiter.reject(error);
+    this.#durable.fail(error);
     this.#announceFailure(error);
     return error;
   }
@@ -432,7 +328,7 @@ export class Log {
   /** Makes everything durable before it returns, blocking the thread. */
   syncNow(): void {
     this.#assertUsable();
-    if (this.#durableOp < this.#lastOp) this.#syncNow();
+    if (this.durableOp < this.#lastOp) this.#syncNow();
   }
 
   /** Stops the log for good because its owner cannot go on, for example when a checkpoint cannot be written. */
@@ -442,15 +338,12 @@ export class Log {
 
   /** Resolves once the entry is durable; rejects when the log fails first, and then it is unknown whether it is. */
   whenDurable(op: number): Promise<void> {
-    if (op <= this.#durableOp) return Promise.resolve();
-    if (this.#error !== null) return Promise.reject(this.#error);
-    return new Promise((resolve, reject) => this.#waiters.push({ op, resolve, reject }));
+    return this.#durable.whenDurable(op);
   }
 
   /** Calls the listener after each advance of {@link durableOp}, until the returned function is called. */
   onDurable(listener: (durableOp: OpNumber) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    return this.#durable.onDurable(listener);
   }
 
   /**
@@ -460,33 +353,12 @@ export class Log {
   *entries(after: number): Generator<LoggedEntry> {
     if (this.#error !== null) throw this.#error;
     if (!this.#closed) this.#tail.writeOut();
-    const files = this.#files.entries.slice();
-    for (const [index, { firstOp, path }] of files.entries()) {
-      const next = files[index + 1];
-      if (next !== undefined && next.firstOp <= after + 1) continue;
-      const file = this.#host.disk.openFile(path, { create: false, write: false });
-      try {
-        const reader = new LogFileReader(file, firstOp, this.#format);
-        const lastOp = next === undefined ? this.#lastOp : next.firstOp - 1;
-        const skips = firstOp === this.#start.firstOp && after + 1 >= this.#start.op &&
-          this.#start.op > firstOp;
-        let position = skips ? this.#start.position : LOG_HEADER_BYTES;
-        let op = skips ? this.#start.op : firstOp;
-        while (op <= lastOp) {
-          const record = reader.recordAt(position);
-          const isSeal = record !== undefined && record.payload.length === 0;
-          if (record === undefined || record.op !== (isSeal ? op - 1 : op)) {
-            throw reader.damage(position, `the record of op ${op} does not verify`);
-          }
-          position = record.end;
-          if (isSeal) continue;
-          if (op > after) yield { op: opNumber(op), payload: record.payload };
-          op++;
-        }
-      } finally {
-        file.close();
-      }
-    }
+    yield* readEntries(this.#host.disk, after, {
+      files: this.#files.entries.slice(),
+      lastOp: () => this.#lastOp,
+      format: this.#format,
+      start: this.#start,
+    });
   }
 
   /** Reads everything that is kept and raises `dataCorrupted` for the first damage. */
@@ -543,7 +415,7 @@ export class Log {
 
   /** Whether the entry is durable where it belongs: not one that is kept until all of a damaged range is here. */
   isDurable(op: number): boolean {
-    return op <= this.#durableOp && this.#history?.damageAt(op) === undefined;
+    return op <= this.durableOp && this.#history?.damageAt(op) === undefined;
   }
 
   /** How an entry of a member's log is named; null if there is none, or if it cannot be read. */
@@ -598,7 +470,7 @@ export class Log {
     this.#countRepair(range, entries, seals.length);
     history.repaired(range, entries, this.#format.headBytes);
     // Not at once: whoever hears of it may be who gave the entry.
-    void Promise.resolve().then(() => this.#announce());
+    void Promise.resolve().then(() => this.#durable.announce());
   }
 
   #countRepair(range: DamagedRange, entries: readonly StoredEntry[], seals: number): void {
@@ -636,7 +508,7 @@ export class Log {
     const digest = next?.record.name?.digest ?? (nextGap?.from === op + 1 ? nextGap.before : null) ??
       (gap?.to === op ? gap.after : null) ?? history.repairOf(op)?.digest ?? null;
     const index = this.#files.indexOf(op + 1);
-    this.#truncations++;
+    this.#commits.truncated();
     this.#sealed = false;
     reader.forget();
     const file = this.#files.entries[index];
@@ -652,9 +524,8 @@ export class Log {
     for (const { places } of this.#files.entries) places.truncateAfter(op);
     history.truncateAfter(op, digest);
     this.#lastOp = op;
-    this.#rejectAbove(op);
-    this.#durableOp = Math.min(this.#durableOp, op);
-    this.#reportDurable(op);
+    this.#durable.retreat(op, entryIsGone);
+    this.#durable.advance(op);
   }
 
   /**
@@ -731,23 +602,10 @@ export class Log {
     return Math.max(end - from - sealBytes, 0);
   }
 
-  #rejectAbove(op: number): void {
-    const gone = this.#waiters.filter((each) => each.op > op);
-    this.#waiters = this.#waiters.filter((each) => each.op <= op);
-    for (const waiter of gone) {
-      waiter.reject(
-        new DatabaseError(
-          SQLSTATE.statementCompletionUnknown,
-          `the entry of op ${waiter.op} is no longer in the log`,
-        ),
-      );
-    }
-  }
-
   /** Makes everything durable, seals the log and gives up its file. Raises the error of a failed log. */
   async close(): Promise<void> {
     if (this.#closed) return;
-    await this.#flushing;
+    await this.#commits.flushing;
     if (this.#closed) return;
     this.#inPieces?.abandon();
     try {
@@ -775,10 +633,11 @@ export class Log {
   }
 }
 
-function entryTooLarge(): DatabaseError {
-  return new DatabaseError(SQLSTATE.programLimitExceeded, "transaction is too large for one log entry", {
-    hint: `A transaction may write at most ${LIMITS.maximumEntryBytes} bytes; split it.`,
-  });
+function entryIsGone(op: number): DatabaseError {
+  return new DatabaseError(
+    SQLSTATE.statementCompletionUnknown,
+    `the entry of op ${op} is no longer in the log`,
+  );
 }
 
 function isDamage(error: unknown): boolean {

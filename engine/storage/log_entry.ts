@@ -1,5 +1,11 @@
 /** Entries on their way into the log and out of it. */
+import { assert } from "../base/assert.ts";
+import { crc32c } from "../base/checksum.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
 import type { OpNumber } from "../operations/effect.ts";
+import { detachedHead, type LogFormat, type RecordHead } from "./log_file.ts";
+import type { LogTail } from "./log_tail.ts";
 
 /** An entry read back. */
 export interface LoggedEntry {
@@ -23,4 +29,85 @@ export interface EntryInPieces {
   finish(): void;
   /** Takes back what was written. */
   abandon(): void;
+}
+
+/** What an entry on its way asks of its log. */
+export interface PiecewiseOwner {
+  /** Raises the error of a log that cannot be written. */
+  checkUsable(): void;
+  headOf(payloadBytes: number, checksum: number): RecordHead;
+  /** Its head is written. */
+  finished(head: RecordHead, recordBytes: number): void;
+  /** It is no longer wanted; or the disk is full, and what was written was taken back. */
+  abandoned(): void;
+}
+
+/** An entry that is written behind the place of its head, at the end of the log. The head comes last. */
+export class PiecewiseEntry implements EntryInPieces {
+  readonly #tail: LogTail;
+  readonly #format: LogFormat;
+  readonly #owner: PiecewiseOwner;
+  readonly #position: number;
+  #at: number;
+  #checksum = 0;
+  #isOver = false;
+
+  constructor(tail: LogTail, format: LogFormat, owner: PiecewiseOwner) {
+    this.#tail = tail;
+    this.#format = format;
+    this.#owner = owner;
+    this.#position = tail.end;
+    this.#at = tail.end + format.headBytes;
+  }
+
+  get bytes(): number {
+    return this.#at - this.#position - this.#format.headBytes;
+  }
+
+  get checksum(): number {
+    return this.#checksum;
+  }
+
+  write(piece: Uint8Array): void {
+    assert(!this.#isOver, "the entry is on its way");
+    if (this.bytes + piece.length > LIMITS.maximumEntryBytes) {
+      this.abandon();
+      throw entryTooLarge();
+    }
+    this.#checksum = crc32c(piece, 0, piece.length, this.#checksum);
+    this.#write(this.#at, piece);
+    this.#at += piece.length;
+  }
+
+  finish(): void {
+    assert(!this.#isOver && this.bytes > 0, "an entry has a payload");
+    const head = this.#owner.headOf(this.bytes, this.#checksum);
+    this.#write(this.#position, detachedHead(this.#format, head));
+    this.#isOver = true;
+    this.#tail.finish(this.#at);
+    this.#owner.finished(head, this.#at - this.#position);
+  }
+
+  abandon(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#owner.abandoned();
+  }
+
+  #write(place: number, bytes: Uint8Array): void {
+    this.#owner.checkUsable();
+    try {
+      this.#tail.write(place, bytes);
+    } catch (error) {
+      this.abandon();
+      throw error;
+    }
+  }
+}
+
+/** The error for a transaction beyond {@link LIMITS.maximumEntryBytes}. */
+export function entryTooLarge(): DatabaseError {
+  return new DatabaseError(SQLSTATE.programLimitExceeded, "transaction is too large for one log entry", {
+    hint: `A transaction may write at most ${LIMITS.maximumEntryBytes} bytes; split it.`,
+  });
 }
