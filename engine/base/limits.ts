@@ -56,6 +56,8 @@ export const LIMITS = {
   regularExpressionSteps: 10_000_000,
   /** Alternatives that such a search may have still to try at once. */
   regularExpressionAlternatives: 1_000_000,
+  /** How long a statement waits for a state that is new enough, unless lock_timeout or statement_timeout is set. */
+  stateWaitMilliseconds: 5_000,
   /** Seconds that pg_sleep may wait; a timer holds 31 bits of milliseconds. */
   maximumSleepSeconds: 86_400 * 24,
   /** How often a statement or DO block runs again because other transactions keep getting in its way. */

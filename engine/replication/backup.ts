@@ -14,19 +14,23 @@ export class Backup {
   #startRequestedAt = -Infinity;
   /** The newest stamp of the primary, and the view of that. */
   #stamp = { view: -1, id: 0 };
-  /** When all that is applied here was the newest, by the primary's wall clock. */
-  #freshAt = -Infinity;
+  /** When all that is applied here was the newest, by the primary's wall clock and by the own monotonic one. */
+  #fresh = { clock: -Infinity, heardAt: -Infinity };
   /** What the primary last said: its commit number, and when. */
-  #said = { commit: Infinity, clock: -Infinity };
+  #said = { commit: Infinity, clock: -Infinity, heardAt: -Infinity };
   #isStoring = false;
 
   constructor(core: ReplicaCore) {
     this.#core = core;
   }
 
-  /** How old the applied state may be by the primary's wall clock, in milliseconds. */
+  /**
+   * How old the applied state may be by the primary's wall clock, in milliseconds; no less than since it was heard, for
+   * the own wall clock may be behind.
+   */
   get staleness(): number {
-    return Math.max(0, this.#core.ports.wallNow() - this.#freshAt);
+    const { ports } = this.#core;
+    return Math.max(0, ports.wallNow() - this.#fresh.clock, ports.now() - this.#fresh.heardAt);
   }
 
   onPrepare(message: Prepare): void {
@@ -183,13 +187,13 @@ export class Backup {
 
   #learnCommit({ commit, clock }: Prepare | Commit): void {
     const core = this.#core;
-    this.#said = { commit, clock };
+    this.#said = { commit, clock, heardAt: core.ports.now() };
     core.learnCommit(Math.min(commit, core.log.lastOp));
   }
 
   #apply(): void {
     const core = this.#core;
     core.apply();
-    if (core.ports.state.appliedOp >= this.#said.commit) this.#freshAt = this.#said.clock;
+    if (core.ports.state.appliedOp >= this.#said.commit) this.#fresh = this.#said;
   }
 }

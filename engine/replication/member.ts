@@ -159,6 +159,10 @@ export class Member<E extends MemberEngine>
     return this.#replica?.canRead ?? false;
   }
 
+  get staleness(): number {
+    return this.#replica?.staleness ?? Infinity;
+  }
+
   status(): ClusterStatus {
     const { peers, host, superblock, usesReadLease } = this.#options;
     return reportCluster({

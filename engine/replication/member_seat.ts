@@ -14,6 +14,8 @@ export interface MemberSeat {
   readonly viewNumber: number;
   /** Whether what a primary reads now may be answered: no other member can be the primary of a later view. */
   readonly canRead: boolean;
+  /** How old the applied state may be, in milliseconds; Infinity when that is not known. */
+  readonly staleness: number;
   /** What the member knows of itself and of the others, now. */
   status(): ClusterStatus;
   /** The engine has appended entries and applied them; called at most once in each turn. */

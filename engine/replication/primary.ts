@@ -58,6 +58,11 @@ export class Primary {
     return this.canServe && this.#lease.isValid;
   }
 
+  /** How long ago this member was surely the only primary, in milliseconds. */
+  get staleness(): number {
+    return this.canRead ? 0 : this.#lease.age;
+  }
+
   /** Calls the function when a round that begins now or later is over, unless the view ends before. */
   confirmRead(then: () => void): void {
     this.#lease.confirm(then);

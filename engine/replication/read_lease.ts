@@ -51,11 +51,22 @@ export class ReadLease {
     return this.#ports.readLease !== false && this.#isAgreedFresh();
   }
 
+  /** How long ago a quorum was surely in this view, in milliseconds; Infinity when stamps are not kept as long. */
+  get age(): number {
+    if (this.#needed === 0) return 0;
+    const stamp = this.#agreedStamp;
+    return stamp === undefined || this.#agreed <= this.#expired ? Infinity : this.#age(stamp);
+  }
+
+  get #agreedStamp(): Stamp | undefined {
+    const first = this.#stamps[0];
+    return first === undefined ? undefined : this.#stamps[this.#agreed - first.id];
+  }
+
   /** What was once seen to have expired never counts again, though a clock is set back. */
   #isAgreedFresh(): boolean {
     if (this.#agreed <= this.#expired) return false;
-    const first = this.#stamps[0];
-    const stamp = first === undefined ? undefined : this.#stamps[this.#agreed - first.id];
+    const stamp = this.#agreedStamp;
     if (stamp !== undefined && this.#age(stamp) < LEASE_MILLISECONDS) return true;
     this.#expired = this.#agreed;
     return false;

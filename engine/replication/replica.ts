@@ -87,9 +87,13 @@ export class Replica {
     return !this.isPrimary && op > this.#core.log.solidOp;
   }
 
-  /** How old a backup's applied state may be by the primary's wall clock, in milliseconds; 0 at the primary. */
+  /**
+   * How old the applied state may be, in milliseconds: a backup's by the primary's wall clock; a primary's is the
+   * newest as long as a quorum follows it.
+   */
   get staleness(): number {
-    return this.isPrimary ? 0 : this.#backup.staleness;
+    const { primary } = this.#viewChange;
+    return primary === null ? this.#backup.staleness : primary.staleness;
   }
 
   /** What a primary knows of a backup; null elsewhere, and before the backup has acknowledged the view. */

@@ -32,6 +32,7 @@ import type { ExternalSources } from "../statements/refresh/external_port.ts";
 import type { RunningRefresh } from "../statements/refresh/refresh_host.ts";
 import { Planning } from "./planning.ts";
 import { Session } from "./session.ts";
+import { StateWaits } from "./state_need.ts";
 import type { SessionOptions } from "./session_options.ts";
 import type { ClosableSession, EngineStatistics, SessionEngine } from "./session_engine.ts";
 
@@ -96,6 +97,7 @@ export class Engine implements SessionEngine, SeatedEngine {
   /** Ends the calls of the state's log and horizon. */
   #unsubscribe: () => void = () => {};
   readonly #sessions = new Map<number, Session>();
+  readonly #stateWaits: StateWaits;
   /** What begins and ends blocks, parsed: clients say it in one or two ways, and for each transaction. */
   readonly #blockTexts = new Map<string, readonly ParsedStatement[]>();
   #nextProcessId = 1;
@@ -108,6 +110,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     this.external = options.external ?? null;
     this.host = options.host;
     this.startedAt = options.host.clock.now();
+    this.#stateWaits = new StateWaits(options.host.timers);
     const { promise, resolve } = Promise.withResolvers<DatabaseError>();
     this.failed = promise;
     this.#announceFailure = resolve;
@@ -253,6 +256,7 @@ export class Engine implements SessionEngine, SeatedEngine {
 
   #applied(catalogBefore: Catalog): void {
     if (this.machine.catalog !== catalogBefore) this.manager.catalogChanged(null);
+    this.#stateWaits.look();
     this.#startWork();
   }
 
@@ -351,6 +355,14 @@ export class Engine implements SessionEngine, SeatedEngine {
   /** Resolves when the entry is durable; rejects when the log has failed, or this member stops being the primary. */
   whenDurable(op: OpNumber): Promise<void> {
     return this.#state.horizon.whenDurable(op);
+  }
+
+  get staleness(): number {
+    return this.#seat?.staleness ?? 0;
+  }
+
+  whenState(holds: () => boolean, abort: AbortSignal): Promise<void> {
+    return this.#stateWaits.until(holds, abort);
   }
 
   /** Digest of the history up to {@link lastOp}. */

@@ -19,6 +19,7 @@ class Seat implements MemberSeat {
   replayTo = 0;
   viewNumber = 3;
   canRead = true;
+  staleness = 0;
   announced = 0;
 
   status(): ClusterStatus {

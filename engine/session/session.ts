@@ -52,8 +52,17 @@ import { writesTemporaryRows, writingCommand } from "../statements/read_only.ts"
 import { readsDurableAt, rowDurableAt, tellableAt } from "./read_durability.ts";
 import { findNamedRelation, findNamedTable } from "./relation_names.ts";
 import { Settings } from "../settings/settings.ts";
-import { endsBlock, isPlannable, returnsRows, standsAlone, tagOf } from "../statements/statement_kind.ts";
+import {
+  endsBlock,
+  isPlannable,
+  needsState,
+  returnsRows,
+  standsAlone,
+  tagOf,
+} from "../statements/statement_kind.ts";
+import { runSeveral } from "./run_several.ts";
 import { SessionTimeouts } from "./session_timeouts.ts";
+import { StateNeed } from "./state_need.ts";
 import { asDatabaseError } from "../statements/statement_errors.ts";
 import { StatementContext } from "./statement_context.ts";
 import { endTemporaryTables } from "./temporary_tables.ts";
@@ -74,6 +83,8 @@ export class Session implements SessionHost {
   readonly secretKey: number;
   readonly settings: Settings;
   readonly evaluation: SessionEvaluation;
+  /** What the state must have for reads. */
+  readonly need: StateNeed;
   /** Statements of SQL PREPARE, by name. */
   readonly preparedByName: PreparedNames;
   /** Cursors of DECLARE, by name. */
@@ -119,6 +130,7 @@ export class Session implements SessionHost {
       database: storedSettings(catalog, null),
       role: storedSettings(catalog, user),
     });
+    this.need = new StateNeed(engine, this.settings, this.isFollower);
     this.evaluation = new SessionEvaluation(this, { user, database: options.database ?? "db" });
     this.startedAt = engine.now();
     this.#timeouts = new SessionTimeouts(engine.host, this.settings, this);
@@ -171,7 +183,9 @@ export class Session implements SessionHost {
     const lifted = this.engine.plans.find(this, text);
     if (lifted !== null) {
       return this.#guarded(() =>
-        whenDone(this.#runPlan(lifted.plan, lifted.parameters, sink), (outcome) => onOutcome(outcome))
+        this.#whenHere(() =>
+          whenDone(this.#runPlan(lifted.plan, lifted.parameters, sink), (outcome) => onOutcome(outcome))
+        )
       );
     }
     return this.#guarded(() => {
@@ -180,11 +194,16 @@ export class Session implements SessionHost {
         onOutcome(this.outcome("", null, "empty"));
         return;
       }
-      if (statements.length === 1) {
-        const only = statements[0] as ParsedStatement;
-        return whenDone(this.#runParsed(text, only, sink), onOutcome);
-      }
-      return this.#runSeveral(text, statements, sink, onOutcome);
+      const run = (): MaybePromise<void> => {
+        if (statements.length > 1) {
+          return runSeveral(this, statements, (parsed, index) => {
+            if (index > 0) this.#timeouts.statementBegins();
+            return this.#runParsed(text, parsed, sink);
+          }, onOutcome);
+        }
+        return whenDone(this.#runParsed(text, statements[0] as ParsedStatement, sink), onOutcome);
+      };
+      return statements.some(({ statement }) => needsState(statement)) ? this.#whenHere(run) : run();
     });
   }
 
@@ -224,11 +243,21 @@ export class Session implements SessionHost {
     assert(prepared instanceof Prepared, "a prepared statement comes from prepare()");
     this.currentText = prepared.text;
     return this.#guarded(() => {
-      if (prepared.tree === null) return this.outcome("", null, "empty");
-      this.#requireUsable(prepared.tree);
-      if (options.inPipeline === true) this.#enterPipeline(prepared.tree);
-      return this.executePrepared(prepared, parameters, sink);
+      const { tree } = prepared;
+      if (tree === null) return this.outcome("", null, "empty");
+      this.#requireUsable(tree);
+      const run = (): MaybePromise<StatementOutcome> => {
+        if (options.inPipeline === true) this.#enterPipeline(tree);
+        return this.executePrepared(prepared, parameters, sink);
+      };
+      return needsState(tree) ? this.#whenHere(run) : run();
     });
+  }
+
+  /** What is to be waited for before {@link openPortal}: a state that is new enough. null: nothing. */
+  whenStateIsHere(): Promise<void> | null {
+    const here = this.#guarded(() => this.#whenHere(() => {}));
+    return here instanceof Promise ? here : null;
   }
 
   /** The same without the guards, for EXECUTE. */
@@ -279,7 +308,7 @@ export class Session implements SessionHost {
       yieldToLoop: () => this.engine.yieldToLoop(),
       outcome: (rowCount) => ({
         ...this.outcome(tagOf(plan.planned.command, rowCount), rowCount, "rows"),
-        durableOp: readsDurableAt(this.engine, plan),
+        durableOp: this.need.saw(readsDurableAt(this.engine, plan)),
       }),
       close: () => {
         if (block === null) this.engine.manager.end(transaction);
@@ -322,7 +351,8 @@ export class Session implements SessionHost {
     failureReply: (error: DatabaseError) => Uint8Array,
   ): Promise<OnceReply> {
     this.#requireOpen();
-    return runOnce(this, request, work, failureReply);
+    const run = () => runOnce(this, request, work, failureReply);
+    return this.whenStateIsHere()?.then(run) ?? run();
   }
 
   // ---------------------------------------------------------------- transactions
@@ -380,7 +410,7 @@ export class Session implements SessionHost {
     transaction: Transaction,
     client: Parameters<SessionCommits["commit"]>[1] = null,
   ): MaybePromise<OpNumber> {
-    return this.#commits.commit(transaction, client);
+    return whenDone(this.#commits.commit(transaction, client), (op) => this.need.saw(op));
   }
 
   /** Resolves when an answer that depends on the op may be given; rejects with what is to be answered instead. */
@@ -544,36 +574,6 @@ export class Session implements SessionHost {
     return this.#runPlan(this.engine.plans.plan(this, text, parsed, []), [], sink);
   }
 
-  async #runSeveral(
-    text: string,
-    statements: readonly ParsedStatement[],
-    sink: ResultSink,
-    onOutcome: (outcome: StatementOutcome) => void,
-  ): Promise<void> {
-    const outcomes: StatementOutcome[] = [];
-    let turnEnd = this.engine.monotonic() + TURN_MICROSECONDS;
-    for (const [index, parsed] of statements.entries()) {
-      if (this.#block === null && !endsBlock(parsed.statement) && !standsAlone(parsed.statement)) {
-        this.beginBlock(false);
-      }
-      if (index > 0) this.#timeouts.statementBegins();
-      const outcome = await this.#runParsed(text, parsed, sink);
-      const last = index === statements.length - 1;
-      if (last && this.#block !== null && !this.#block.explicit && !this.#block.controlled) {
-        const committed = await this.commitBlock("");
-        outcomes.push({
-          ...outcome,
-          durableOp: Math.max(outcome.durableOp, committed.durableOp) as OpNumber,
-        });
-      } else outcomes.push(outcome);
-      onOutcome(outcomes.at(-1) ?? outcome);
-      if (last || this.engine.monotonic() < turnEnd) continue;
-      await this.engine.yieldToLoop();
-      this.checkCanceled();
-      turnEnd = this.engine.monotonic() + TURN_MICROSECONDS;
-    }
-  }
-
   /** Runs a plan. The path that every point query takes: no promise unless something has to be waited for. */
   #runPlan(
     plan: CachedPlan,
@@ -611,7 +611,7 @@ export class Session implements SessionHost {
         return {
           ...this.outcome(tagOf(planned.command, count), count, kind),
           insertedId: execution.insertedId,
-          durableOp: tellableAt(this.engine, plan, this.#block?.transaction, readsBefore),
+          durableOp: this.need.saw(tellableAt(this.engine, plan, this.#block?.transaction, readsBefore)),
         };
       },
     );
@@ -624,7 +624,7 @@ export class Session implements SessionHost {
   #readAtOnce(plan: CachedPlan, parameters: readonly SqlValue[], sink: ResultSink): StatementOutcome | null {
     const { planned } = plan;
     if (!plan.isPoint) return null;
-    const transaction = this.#reader ??= this.#newReader();
+    const transaction = this.#reader ??= this.#begin(false, true);
     transaction.renew();
     this.evaluation.beginStatement();
     this.#statementTransaction = transaction;
@@ -642,13 +642,7 @@ export class Session implements SessionHost {
       planned.singleAggregate ? "value" : "rows",
     );
     const durableOp = plan.isSingleRow ? rowDurableAt(this.engine, plan) : readsDurableAt(this.engine, plan);
-    return durableOp === 0 ? outcome : { ...outcome, durableOp };
-  }
-
-  #newReader(): Transaction {
-    const transaction = this.#begin(false);
-    transaction.readOnly = transaction.neverWrites = true;
-    return transaction;
+    return durableOp === 0 ? outcome : { ...outcome, durableOp: this.need.saw(durableOp) };
   }
 
   /** Raises 25006 when the transaction refuses writes. */
@@ -661,6 +655,12 @@ export class Session implements SessionHost {
         `cannot execute ${command} in a read-only transaction`,
       );
     }
+  }
+
+  /** Runs it when the state is new enough for what it is to read; a block's snapshot stays what it is. */
+  #whenHere<T>(run: () => MaybePromise<T>): MaybePromise<T> {
+    const wait = this.#block === null ? this.need.wait(this.#timeouts, this.#cancellation) : null;
+    return wait === null ? run() : wait.then(run);
   }
 
   #run(
@@ -676,6 +676,7 @@ export class Session implements SessionHost {
     if (block !== null) {
       block.hasQueried = true;
       const { transaction } = block;
+      this.need.requireIn(transaction);
       const given = { compiled, sink, transaction, contextFor, isBounded: false, claims: [] };
       const run = () => whenDone(runInTransaction(this.#environment, given), finish);
       return options.readOnly || block.portals.size === 0 ? run() : block.readAhead().then(run);
@@ -683,10 +684,7 @@ export class Session implements SessionHost {
     return runAutocommit(this.#environment, {
       ...options,
       begin: (interruptible) => {
-        const transaction = this.#begin(interruptible);
-        transaction.readOnly = transaction.neverWrites = options.readOnly || this.#isReadOnly;
-        this.#statementTransaction = transaction;
-        return transaction;
+        return this.#statementTransaction = this.#begin(interruptible, options.readOnly || this.#isReadOnly);
       },
       run: (transaction, isLast) =>
         runInTransaction(this.#environment, {
@@ -713,8 +711,10 @@ export class Session implements SessionHost {
     return new StatementContext(this, transaction, parameters);
   }
 
-  #begin(interruptible: boolean): Transaction {
-    return this.engine.manager.begin({ interruptible });
+  #begin(interruptible: boolean, readOnly = false): Transaction {
+    const transaction = this.engine.manager.begin({ interruptible });
+    transaction.readOnly = transaction.neverWrites = readOnly;
+    return transaction;
   }
 
   /** Every statement passes through here: failures end the transaction or make its block fail. */
@@ -795,6 +795,3 @@ export class Session implements SessionHost {
   /** Bytes that one statement may hold in sorts and hash tables. */
   readonly memoryLimitBytes = LIMITS.statementMemoryBytes;
 }
-
-/** How long the statements of one text run before others get their turn. */
-const TURN_MICROSECONDS = 2_000;

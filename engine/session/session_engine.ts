@@ -46,6 +46,10 @@ export interface SessionEngine extends ServerEngine, RefreshEngine, VisibleServe
   readonly lastOp: OpNumber;
   /** Answers that depend on entries up to this op may be sent. */
   readonly durableOp: OpNumber;
+  /** How old the state may be, in milliseconds; 0 where it is the newest. */
+  readonly staleness: number;
+  /** Resolves when it holds, which is looked at again and again; rejects when the signal is aborted. */
+  whenState(holds: () => boolean, abort: AbortSignal): Promise<void>;
   /** Whether what is read now may be stale: this primary cannot know whether there is another. */
   readonly lacksLease: boolean;
   /** The op whose commit proves that what was read just now is not stale. */

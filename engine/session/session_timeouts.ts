@@ -1,11 +1,12 @@
 /**
- * The times after which a session is stopped: `statement_timeout` while a statement runs, `lock_timeout` while it waits
- * for another transaction, and while none runs `idle_in_transaction_session_timeout` within a transaction,
- * `idle_session_timeout` outside.
+ * The times after which a session is stopped: `statement_timeout` while a statement runs, `lock_timeout` while it
+ * waits for another transaction or for a newer state, and while none runs `idle_in_transaction_session_timeout` within
+ * a transaction, `idle_session_timeout` outside.
  *
  * At most one timer of each kind is set. With all settings at 0, their default, no timer is ever touched.
  */
 import type { DatabaseError } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
 import type { Host } from "../host/host.ts";
 import { lockTimeout } from "../transactions/lock_table.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -37,6 +38,8 @@ export class SessionTimeouts {
   #statementTimer: number | null = null;
   #lockTimer: number | null = null;
   #idleTimer: number | null = null;
+  /** What is to be said when the statement waits for a newer state. */
+  #late: (() => DatabaseError) | null = null;
   /** When the running statement times out, in the monotonic clock's microseconds; 0: never. */
   #deadline = 0;
 
@@ -56,7 +59,7 @@ export class SessionTimeouts {
     this.#deadline = this.#host.clock.monotonic() + milliseconds * MICROSECONDS;
     this.#statementTimer = this.#host.timers.setTimer(
       milliseconds * MICROSECONDS,
-      () => this.#target.cancel(statementTimeout()),
+      () => this.#target.cancel((this.#late ?? statementTimeout)()),
     );
   }
 
@@ -76,6 +79,22 @@ export class SessionTimeouts {
     this.#lockTimer = null;
   }
 
+  /** The statement begins to wait for a newer state: it waits no longer than for another transaction, nor for ever. */
+  stateWaitBegins(late: () => DatabaseError): void {
+    this.#late = late;
+    const milliseconds = this.#settings.milliseconds("lock_timeout");
+    this.#lockTimer = this.#host.timers.setTimer(
+      (milliseconds === 0 ? LIMITS.stateWaitMilliseconds : milliseconds) * MICROSECONDS,
+      () => this.#target.cancel(late()),
+    );
+  }
+
+  /** The state is there, or the statement has ended. */
+  stateWaitEnds(): void {
+    this.#late = null;
+    this.lockWaitEnds();
+  }
+
   /** From now on the session does nothing until its client asks for something. */
   idleBegins(isInTransaction: boolean): void {
     this.stop();
@@ -91,7 +110,7 @@ export class SessionTimeouts {
   /** Cancels a statement whose time is over: a long step gives the timer no turn. */
   check(): void {
     if (this.#deadline === 0 || this.#host.clock.monotonic() < this.#deadline) return;
-    this.#target.cancel(statementTimeout());
+    this.#target.cancel((this.#late ?? statementTimeout)());
   }
 
   /** No time runs any longer. */

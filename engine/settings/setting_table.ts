@@ -193,6 +193,10 @@ enable_partitionwise_join bool off
 enable_seqscan bool on
 enable_sort bool on
 enable_tidscan bool on
+# Replication / Standby Servers
+follower_max_staleness integer/ms 1000 -1.. effect
+min_op string 0 effect
+seen_op string 0 internal effect
 # Replication / Sending Servers
 wal_sender_timeout integer/ms 60000 0..
 # Reporting and Logging / Process Title

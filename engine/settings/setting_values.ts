@@ -216,6 +216,10 @@ const TEXT_CHECKS: Readonly<Record<string, TextCheck>> = {
     accepts: (value) => SEARCH_CONFIGURATIONS.includes(value.replace(/^pg_catalog\./, "")),
   },
   lc_messages: LOCALE,
+  min_op: {
+    accepts: (value) => /^\d{1,15}$/.test(value),
+    detail: () => "It is the number of an op, as seen_op has it; 0 for none.",
+  },
   lc_monetary: UNIT_LOCALE,
   lc_numeric: LOCALE,
   lc_time: LOCALE,

@@ -40,6 +40,8 @@ export class Settings {
   readonly #initial: ReadonlyMap<string, string>;
   readonly #sources: ReadonlyMap<string, "client" | "user" | "database">;
   #listener: SettingListener | null = null;
+  /** Fixed settings that show what the session knows. */
+  readonly #computed = new Map<string, () => string>();
   /** Grows with every change, so that what was derived from settings can be kept until then. */
   generation = 0;
 
@@ -73,6 +75,8 @@ export class Settings {
   /** The value, or undefined for an unknown name. */
   find(name: string): string | undefined {
     const key = name.toLowerCase();
+    const computed = this.#computed.get(key);
+    if (computed !== undefined) return computed();
     const own = this.#values.get(key) ?? this.#initial.get(key);
     if (own !== undefined) return own;
     const base = BASES[key];
@@ -156,6 +160,11 @@ export class Settings {
   reported(): [string, string][] {
     return [...SETTINGS.values()].filter((definition) => definition.reported)
       .map((definition) => [definition.name, this.get(definition.name)]);
+  }
+
+  /** Has a fixed setting computed whenever it is read. */
+  provide(name: string, value: () => string): void {
+    this.#computed.set(name, value);
   }
 
   /** Calls back when a reported setting changes. */

@@ -34,6 +34,39 @@ export function standsAlone(statement: Pick<Statement, "kind">): boolean {
     statement.kind === "refresh";
 }
 
+/** Statements that look at no rows: the modes of a transaction may still be set after them. */
+const WITHOUT_SNAPSHOT: ReadonlySet<Statement["kind"]> = new Set<Statement["kind"]>([
+  "begin",
+  "commit",
+  "rollback",
+  "savepoint",
+  "release",
+  "rollback_to",
+  "set_transaction",
+  "set_constraints",
+  "set",
+  "reset",
+  "show",
+  "lock",
+  "deallocate",
+  "fetch",
+  "close",
+  "listen",
+  "notify",
+  "unlisten",
+  "checkpoint",
+]);
+
+/** Whether a statement looks at rows. */
+export function takesSnapshot({ kind }: Pick<Statement, "kind">): boolean {
+  return !WITHOUT_SNAPSHOT.has(kind);
+}
+
+/** Whether a statement is of a transaction that reads, so that it has to wait until the state is new enough. */
+export function needsState({ kind }: Pick<Statement, "kind">): boolean {
+  return kind === "begin" || kind !== "discard" && takesSnapshot({ kind });
+}
+
 /** PostgreSQL's command tag. */
 export function tagOf(command: PlannedStatement["command"], count: number): string {
   return command === "INSERT" ? `INSERT 0 ${count}` : `${command} ${count}`;

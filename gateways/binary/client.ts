@@ -47,6 +47,7 @@ interface Pending {
   readonly number: bigint;
   readonly operation: Operation;
   readonly client: ClientSequence | null;
+  readonly minOp: number;
   readonly copy: CopyHandler | null;
   /** Whether the request may be made again when its answer was lost. */
   readonly isRepeatable: boolean;
@@ -98,6 +99,8 @@ export class OperationClient implements Client {
   #nextNumber = 1n;
   #nextSequence = 1n;
   #addressIndex = 0;
+  /** See {@link Client.minOp}. */
+  minOp = 0;
   #status: TransactionStatus = "idle";
   #isClosed = false;
   #textOptions: TextOptions = DEFAULT_TEXT_OPTIONS;
@@ -259,6 +262,7 @@ export class OperationClient implements Client {
         number: this.#nextNumber++,
         operation,
         client: sequenced ? { clientId: this.#clientId, sequence: this.#nextSequence++ } : null,
+        minOp: this.minOp,
         copy,
         isRepeatable: reads || sequenced,
         columns: [],
@@ -279,7 +283,8 @@ export class OperationClient implements Client {
     pending.columns = [];
     pending.rows = [];
     pending.results = [];
-    connection.send({ number: pending.number, client: pending.client, operation: pending.operation });
+    const { number, client, minOp, operation } = pending;
+    connection.send({ number, client, minOp, operation });
     pending.wasSentBefore = true;
   }
 
@@ -315,6 +320,7 @@ export class OperationClient implements Client {
       case "end":
         this.#status = reply.status;
         this.#pending.delete(pending.number);
+        for (const result of pending.results) result.op = reply.op;
         pending.resolve(pending.results);
         return;
       case "error": {

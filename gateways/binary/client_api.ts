@@ -64,6 +64,11 @@ export interface ClientResult {
   readonly rowCount: number;
   /** The id that a single-row INSERT assigned. */
   readonly insertedId: number | bigint | null;
+  /**
+   * A member of the cluster that has applied this op has what the statement made and what it has seen: see
+   * {@link Client.minOp}.
+   */
+  readonly op: number;
   /** What the server had to say besides. */
   readonly notices: readonly ClientNotice[];
   /** Empty when the statement returns no rows. */
@@ -94,6 +99,11 @@ export interface PipelineStatement {
 export interface Client extends AsyncDisposable {
   /** The version of the server program. */
   readonly serverVersion: string;
+  /**
+   * What is asked from now on sees at least the state of this op, which the result of another client had: it waits for
+   * that where it reads from a follower. 0: any state.
+   */
+  minOp: number;
   /** Runs one statement, or, without parameters, several (one transaction); answers how the last one ended. */
   execute(sql: string, parameters?: readonly JavaScriptValue[]): Promise<ClientResult>;
   /** Runs a query and answers its rows, keyed by column name. */

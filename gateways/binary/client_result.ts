@@ -27,6 +27,8 @@ export class StatementResult implements ClientResult {
   readonly rowCount: number;
   /** The id that a single-row INSERT assigned. */
   readonly insertedId: RowId | null;
+  /** See {@link ClientResult.op}; known when the last statement of the request has ended. */
+  op = 0;
   readonly notices: readonly Notice[];
   /** Empty when the statement returns no rows. */
   readonly columns: readonly ResultColumnInformation[];

@@ -71,6 +71,12 @@ Deno.test("docs/protocols.md shows requests", async () => {
         values: [{ form: "untyped", value: "red" }],
       },
     },
+    "min-op": {
+      number: 3n,
+      client: null,
+      minOp: 300,
+      operation: { kind: "get", table: { schema: null, name: "ball" }, id: 7, columns: ["color"] },
+    },
   };
   for (const [name, request] of Object.entries(requests)) {
     equal(decodeRequest(await example(name)), request);
@@ -88,6 +94,7 @@ Deno.test("docs/protocols.md shows replies", async () => {
       outcome: { kind: "rows", tag: "SELECT 1", rowCount: 1, insertedId: null, notices: [] },
     },
     end: { kind: "end", number: 1n, status: "idle", op: 0 },
+    "seen-op": { kind: "end", number: 3n, status: "idle", op: 301 },
     error: {
       kind: "error",
       number: 2n,

@@ -66,6 +66,7 @@ Deno.test("a member shows its cluster in /v1/health, /v1/metrics and system view
     replayTo: 0,
     viewNumber: 4,
     canRead: true,
+    staleness: 0,
     status: () => cluster,
     appended: () => {},
   };

@@ -25,6 +25,11 @@ export const LINES_TYPE = "application/x-ndjson";
 /** Lines that wait for the client or the disk beyond this make the statement wait. */
 const FULL_BYTES = 1 << 20;
 
+/** The header that tells which op the state of an answer has at least: a read elsewhere can wait for it. */
+export function opHeader(op: number): Readonly<Record<string, string>> {
+  return { "X-Db-Op": String(op) };
+}
+
 /** Reads the body. Raises 413 as soon as it is certain that the body is too long; 400 when it breaks off. */
 export function readBody(request: IncomingMessage, maximumBytes: number): Promise<Uint8Array> {
   const tooLong = (): HttpFailure =>
@@ -143,7 +148,11 @@ export class LineStream implements LineTarget {
     const response = this.#response;
     if (response.destroyed) return;
     if (!response.headersSent) {
-      response.writeHead(200, { "Content-Type": LINES_TYPE, "Cache-Control": "no-store" });
+      response.writeHead(200, {
+        "Content-Type": LINES_TYPE,
+        "Cache-Control": "no-store",
+        ...opHeader(isLast ? Math.max(op, this.#session.need.seenOp) : op),
+      });
     }
     if (isLast) {
       response.end(bytes);

@@ -16,7 +16,7 @@ import type { ClientSequence, Operation } from "../shared/operation/operation.ts
 import { type ReadFrom, sessionReadFrom } from "../shared/relay_port.ts";
 import { encodeOperation } from "../shared/operation/operation_codec.ts";
 import { runOperation } from "../shared/operation/operation_runner.ts";
-import { type HttpReply, JSON_TYPE, LINES_TYPE, LineStream, sendReply } from "./exchange.ts";
+import { type HttpReply, JSON_TYPE, LINES_TYPE, LineStream, opHeader, sendReply } from "./exchange.ts";
 import { failureBody, failureFor, HttpFailure, statusOf } from "./failure.ts";
 import { JsonSink, type LineTarget } from "./json_sink.ts";
 
@@ -29,6 +29,8 @@ export interface OperationExchange {
   /** How the client's connection is encrypted, if it is. */
   readonly encryption?: SessionEncryption | null;
   readonly readFrom: ReadFrom;
+  /** The op that reads wait for. */
+  readonly minOp?: number;
   /** Answer with NDJSON. */
   readonly lines: boolean;
   readonly onInternalError: (error: unknown) => void;
@@ -42,6 +44,7 @@ export async function answerOperation(exchange: OperationExchange): Promise<numb
     encryption: exchange.encryption ?? null,
     ...sessionReadFrom(exchange.readFrom),
   });
+  session.need.requestOp = exchange.minOp ?? 0;
   const onClose = (): void => {
     if (!response.writableFinished) session.cancel();
   };
@@ -74,8 +77,10 @@ async function answerDirectly(exchange: OperationExchange, session: Session): Pr
   const { body, op } = answer.finish();
   if (stream !== null && answer.isLines) await stream.end(body, op);
   else {
+    const { seenOp } = session.need;
     if (op > engine.durableOp) await session.whenDurable(op);
-    sendReply(response, { status: 200, contentType: answer.isLines ? LINES_TYPE : JSON_TYPE, body });
+    const contentType = answer.isLines ? LINES_TYPE : JSON_TYPE;
+    sendReply(response, { status: 200, contentType, body, headers: opHeader(seenOp) });
   }
   return 200;
 }
@@ -113,7 +118,7 @@ async function answerOnce(
   }
   if (once.durableOp > engine.durableOp) await session.whenDurable(once.durableOp);
   const reply = readKeptReply(once.reply);
-  sendReply(exchange.response, reply);
+  sendReply(exchange.response, { ...reply, headers: opHeader(once.durableOp) });
   return reply.status;
 }
 

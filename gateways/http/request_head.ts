@@ -114,6 +114,13 @@ export function readFromHeader(head: RequestHead): ReadFrom {
   return readFromOf(headerOf(head, "x-db-read-from") ?? "primary", "X-Db-Read-From");
 }
 
+/** The op that the request is to see, which an answer's `X-Db-Op` told; 0: any. Raises 400. */
+export function minOpHeader(head: RequestHead): number {
+  const text = headerOf(head, "x-db-min-op") ?? "0";
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw httpFailure(400, SQLSTATE.protocolViolation, "X-Db-Min-Op must be a decimal number");
+}
+
 /** The exactly-once headers, or null when there are none. Raises 400 for one without the other and for bad ones. */
 export function clientSequenceOf(head: RequestHead): ClientSequence | null {
   const clientId = headerOf(head, "x-db-client-id");

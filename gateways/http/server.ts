@@ -38,6 +38,7 @@ import {
   clientSequenceOf,
   contentTypeOf,
   countedPath,
+  minOpHeader,
   pathOf,
   readFromHeader,
   type RequestHead,
@@ -408,6 +409,7 @@ class Gateway implements HttpServer {
       ? contentTypeOf(head, ["application/octet-stream", "application/json"])
       : null;
     const headerClient = clientSequenceOf(head);
+    const minOp = minOpHeader(head);
     if (exchange.expectsContinue) inviteBody(request, response);
     const body = await readBody(request, this.#options.maximumBodyBytes ?? LIMITS.maximumHttpBodyBytes);
     this.#requireReady();
@@ -421,6 +423,7 @@ class Gateway implements HttpServer {
       client: headerClient ?? client,
       encryption: this.#encryptions.get(request.socket) ?? null,
       readFrom,
+      minOp,
       lines: wantsLines(head),
       onInternalError: this.#onInternalError,
     });

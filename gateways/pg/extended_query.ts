@@ -201,8 +201,12 @@ export class ExtendedQuery {
       return;
     }
     if (isReadOnlyPlan(prepared)) {
-      portal.cursor = this.#session.openPortal(prepared, parameters, options);
-      return this.#fetch(portal, portal.cursor, limit, end);
+      const open = (): MaybePromise<void> => {
+        portal.cursor = this.#session.openPortal(prepared, parameters, options);
+        return this.#fetch(portal, portal.cursor, limit, end);
+      };
+      const wait = this.#session.whenStateIsHere();
+      return wait === null ? open() : wait.then(open);
     }
     const buffer = new RowBuffer();
     portal.isDone = true;

@@ -57,6 +57,8 @@ export interface SessionPort {
     sink: ResultSink,
     options?: { readonly inPipeline?: boolean },
   ): MaybePromise<StatementOutcome>;
+  /** What is to be waited for before {@link openPortal}; null: nothing. */
+  whenStateIsHere(): Promise<void> | null;
   openPortal(
     prepared: PreparedStatement,
     parameters: readonly SqlValue[],

@@ -20,7 +20,15 @@ interface Primary {
 
 async function openPrimary(): Promise<Primary> {
   const horizon = new Horizon(0);
-  const member = { horizon, replayTo: 0, viewNumber: 1, canRead: true, appended: () => {}, status: noStatus };
+  const member = {
+    horizon,
+    replayTo: 0,
+    viewNumber: 1,
+    canRead: true,
+    staleness: 0,
+    appended: () => {},
+    status: noStatus,
+  };
   const engine = await Engine.open({ host: memoryHost(), directory: "data", member });
   engine.startServing();
   await engine.openSession().simple("CREATE TABLE t (a int)", {} as never, () => {});

@@ -19,6 +19,7 @@ import { planStatement } from "../../sql/planner/plan_statement.ts";
 import { type Arguments, NO_ARGUMENTS, requireArguments } from "../arguments.ts";
 import { requireNoBlock, unsupported } from "./refusals.ts";
 import type { SessionHost } from "../statement_host.ts";
+import { takesSnapshot } from "../statement_kind.ts";
 import { closeCursor, cursorQuery, declareCursor, fetchColumns, fetchCursor } from "./cursor_statements.ts";
 import { describeColumns, describeTable } from "./describe_statement.ts";
 import { explain, explainColumns, explainedPlan } from "./explain_statement.ts";
@@ -78,29 +79,6 @@ export function utilityParameters(
   }
 }
 
-/** Statements that look at no rows: the modes of a transaction may still be set after them. */
-const WITHOUT_SNAPSHOT: ReadonlySet<Statement["kind"]> = new Set<Statement["kind"]>([
-  "begin",
-  "commit",
-  "rollback",
-  "savepoint",
-  "release",
-  "rollback_to",
-  "set_transaction",
-  "set_constraints",
-  "set",
-  "reset",
-  "show",
-  "lock",
-  "deallocate",
-  "fetch",
-  "close",
-  "listen",
-  "notify",
-  "unlisten",
-  "checkpoint",
-]);
-
 /** Runs a statement that is not planned. `text` is its own text. */
 export function runUtility(
   session: SessionHost & RefreshHost,
@@ -109,7 +87,7 @@ export function runUtility(
   sink: ResultSink,
   given: Arguments = NO_ARGUMENTS,
 ): MaybePromise<StatementOutcome> {
-  if (session.block !== null && !WITHOUT_SNAPSHOT.has(statement.kind)) session.block.hasQueried = true;
+  if (session.block !== null && takesSnapshot(statement)) session.block.hasQueried = true;
   switch (statement.kind) {
     case "begin":
       return begin(session, statement);

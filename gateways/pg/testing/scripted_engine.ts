@@ -133,6 +133,10 @@ export class ScriptedSession implements SessionPort {
     return this.#run(prepared.text, parameters, sink);
   }
 
+  whenStateIsHere(): null {
+    return null;
+  }
+
   openPortal(prepared: PreparedStatement, parameters: readonly SqlValue[]): PortalPort {
     const buffer = new RowBuffer();
     void this.#run(prepared.text, parameters, buffer);

@@ -170,6 +170,8 @@ export interface Request {
   /** Chosen by the client; an unsigned 64-bit number that the parts of the answer carry. */
   readonly number: bigint;
   readonly client: ClientSequence | null;
+  /** The op that the request is to see; absent: any. */
+  readonly minOp?: number;
   readonly operation: Operation | Continuation;
 }
 
@@ -214,7 +216,7 @@ export type Reply =
     /** Rows of the columns announced last. */
     | { readonly kind: "rows"; readonly rows: readonly (readonly StoredValue[])[] }
     | { readonly kind: "outcome"; readonly outcome: WireOutcome }
-    /** The request is answered; `op` is the entry that carries it, 0 for reads. */
+    /** The request is answered; a state that has applied `op` has what it made and what it has seen. */
     | { readonly kind: "end"; readonly status: TransactionStatus; readonly op: number }
     /** The request failed; nothing of it has happened unless the code is 40003. */
     | { readonly kind: "error"; readonly status: TransactionStatus; readonly failure: Failure }

@@ -1,7 +1,7 @@
 /**
  * Requests as bytes; `docs/protocols.md` has the tables and worked examples.
  *
- *     u8 code | u64 number | u8 flags | [16 bytes client id | u64 sequence] | body
+ *     u8 code | u64 number | u8 flags | [16 bytes client id | u64 sequence] | [u64 op to see] | body
  *
  * Integers are little-endian, counts and lengths LEB128, texts UTF-8 with their byte length in front, values as in
  * `engine/operations/value_codec.ts`. Invariants: one request has one encoding; a damaged one raises 08P01 and
@@ -62,6 +62,7 @@ const KIND_OF_CODE: ReadonlyMap<number, Kind> = new Map(
 );
 
 const FLAG_CLIENT = 1;
+const FLAG_MIN_OP = 2;
 const MAX_U64 = (1n << 64n) - 1n;
 
 /** The bytes of a request. */
@@ -72,14 +73,15 @@ export function encodeRequest(request: Request, writer: ByteWriter = new ByteWri
 
 /** Appends a request. */
 export function writeRequest(writer: ByteWriter, request: Request): void {
-  const { operation, client } = request;
+  const { operation, client, minOp = 0 } = request;
   writer.writeU8(OPERATION_CODES[operation.kind]);
   writer.writeU64(request.number);
-  writer.writeU8(client === null ? 0 : FLAG_CLIENT);
+  writer.writeU8((client === null ? 0 : FLAG_CLIENT) | (minOp === 0 ? 0 : FLAG_MIN_OP));
   if (client !== null) {
     writer.writeBytes(Uint8Array.fromHex(client.clientId));
     writer.writeU64(client.sequence);
   }
+  if (minOp !== 0) writer.writeU64(BigInt(minOp));
   writeBody(writer, operation);
 }
 
@@ -100,14 +102,21 @@ export function decodeRequest(bytes: Uint8Array): Request {
     if (kind === undefined) throw undecodable(`unknown operation ${code}`);
     const number = reader.readU64();
     const flags = reader.readU8();
-    if (flags > FLAG_CLIENT) throw undecodable(`unknown flags ${flags}`);
-    const client = flags === 0
+    if (flags > (FLAG_CLIENT | FLAG_MIN_OP)) throw undecodable(`unknown flags ${flags}`);
+    const client = (flags & FLAG_CLIENT) === 0
       ? null
       : { clientId: reader.readBytes(16).toHex(), sequence: reader.readU64() };
+    const minOp = (flags & FLAG_MIN_OP) === 0 ? 0 : readMinOp(reader);
     const operation = readBody(reader, kind);
     reader.expectEnd();
-    return { number, client, operation };
+    return { number, client, operation, ...(minOp === 0 ? {} : { minOp }) };
   });
+}
+
+function readMinOp(reader: ByteReader): number {
+  const op = Number(reader.readU64());
+  if (op === 0 || !Number.isSafeInteger(op)) throw undecodable(`op ${op} to see`);
+  return op;
 }
 
 /** The number in a message that could not be decoded, so that the error can name the request; 0 when it has none. */

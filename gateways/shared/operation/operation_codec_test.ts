@@ -83,6 +83,7 @@ const OPERATIONS: (Operation | Continuation)[] = [
 const REQUESTS: Request[] = OPERATIONS.map((operation, index) => ({
   number: index === 0 ? (1n << 64n) - 1n : BigInt(index),
   client: index % 2 === 0 ? null : { clientId: "00112233445566778899aabbccddeeff", sequence: 1n << 63n },
+  ...(index % 3 === 0 ? {} : { minOp: 2 ** (index % 50) }),
   operation,
 }));
 

@@ -292,6 +292,7 @@ export class OperationConnection implements ReplyTarget {
 
   #run(request: Request, operation: Operation): void {
     this.#current = request;
+    this.session.need.requestOp = request.minOp ?? 0;
     if (request.client !== null) {
       this.#runOnce(request, operation, request.client).then((messages) => {
         this.#outbox.push(messages.bytes, messages.op);
@@ -305,7 +306,8 @@ export class OperationConnection implements ReplyTarget {
       sink.write({ kind: "outcome", number: request.number, outcome });
     };
     const answer = (): void => {
-      sink.write({ kind: "end", number: request.number, status: this.session.status, op });
+      const { seenOp } = this.session.need;
+      sink.write({ kind: "end", number: request.number, status: this.session.status, op: seenOp });
       this.#outbox.push(sink.take(), op);
       this.#current = null;
     };

@@ -35,6 +35,7 @@ class Member {
       replayTo: 0,
       viewNumber: 0,
       canRead: true,
+      staleness: 0,
       appended: () => {},
       status: noStatus,
     };
