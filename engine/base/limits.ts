@@ -165,6 +165,10 @@ export const LIMITS = {
   wasmInstructionsPerStep: 250,
   /** A WASM function whose code shows that it takes no more is called without looking at what it took. */
   shortWasmInstructions: 2_500,
+  /** Characters of a module's text below which it is prepared in one piece, in a few milliseconds. */
+  smallModuleText: 16 * KIBIBYTE,
+  /** Modules that are kept beside those that functions hold, with what they were rewritten to. */
+  keptModuleBytes: 32 * MEBIBYTE,
   /** A module of a WebAssembly function. */
   maximumModuleBytes: 4 * MEBIBYTE,
   /** Types, functions, globals, exports and segments of a module, each. */

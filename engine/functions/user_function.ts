@@ -13,9 +13,8 @@ import { isIntegerKind } from "../types/number_or_bigint.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { SqlValue } from "../types/value.ts";
 import { expressionSteps, FunctionInstance } from "../wasm/function_instance.ts";
-import { ModuleError } from "../wasm/module_error.ts";
 import { valueTypeName } from "../wasm/module_structure.ts";
-import { type PreparedModule, prepareModule } from "../wasm/prepared_module.ts";
+import type { PreparedModule } from "../wasm/prepared_module.ts";
 import type { StraightCode } from "../wasm/straight_code.ts";
 import { arrayBytes, arrayOfBytes, elementLayout } from "./array_passing.ts";
 import {
@@ -26,6 +25,7 @@ import {
 } from "./function_signature.ts";
 import { signatureText } from "./function_text.ts";
 import { languageError } from "./language_traps.ts";
+import { isModuleReady, preparedModule, prepareInTurns, type TurnTaker } from "./module_store.ts";
 import {
   argumentCode,
   bytesOf,
@@ -58,9 +58,18 @@ export function callableOf(definition: UserFunctionDefinition): CallableFunction
   return callable;
 }
 
+/** Prepares a function for its first call, in turns; one whose module is refused is refused when it is called. */
+export async function prepareCallable(
+  definition: UserFunctionDefinition,
+  taker: TurnTaker,
+): Promise<void> {
+  if (callables.has(definition) || isModuleReady(definition.module)) return;
+  if (await prepareInTurns(definition.module, taker)) callableOf(definition);
+}
+
 function makeCallable(definition: UserFunctionDefinition): CallableFunction {
   const { exportName } = definition;
-  const module = load(definition.module);
+  const module = preparedModule(definition.module);
   const passed = passSignature(definition, exportTypes(module), exportName);
   if ("message" in passed) {
     throw new DatabaseError(SQLSTATE.invalidFunctionDefinition, passed.message, passed);
@@ -78,31 +87,6 @@ function makeCallable(definition: UserFunctionDefinition): CallableFunction {
     mayReturnNull: passed.result.hasFlag || passed.result.scalar === null,
     steps: isShort ? expressionSteps(bound) : null,
   };
-}
-
-/** Modules by their text, so that the functions of one are decoded once; those of the last few definitions. */
-const modules = new Map<string, PreparedModule>();
-const MAX_MODULES = 16;
-
-function load(text: string): PreparedModule {
-  let module = modules.get(text);
-  if (module !== undefined) return module;
-  try {
-    module = prepareModule(Uint8Array.fromBase64(text));
-  } catch (error) {
-    if (!(error instanceof ModuleError)) throw error;
-    throw new DatabaseError(
-      SQLSTATE.invalidFunctionDefinition,
-      `invalid WebAssembly module: ${error.message} at byte ${error.offset}`,
-      { cause: error },
-    );
-  }
-  modules.set(text, module);
-  for (const oldest of modules.keys()) {
-    if (modules.size <= MAX_MODULES) break;
-    modules.delete(oldest);
-  }
-  return module;
 }
 
 function exportTypes({ functions }: PreparedModule): Map<string, ExportType> {

@@ -7,6 +7,7 @@ import { Engine } from "../session/engine.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
 import type { Session } from "../session/session.ts";
 import { assemble } from "../wasm/testing.ts";
+import { forgetModules } from "./module_store.ts";
 
 async function run(session: Session, sql: string): Promise<readonly unknown[][]> {
   const sink = new RowBuffer();
@@ -194,5 +195,64 @@ Deno.test("short functions give the same, traps included, for values of every si
   );
   await create("product(a BIGINT, b BIGINT) RETURNS BIGINT", I64_MULTIPLY, "GAS 1");
   await assert.rejects(run(session, "SELECT product(1, 1)"), { code: "54001" });
+  await engine.close();
+});
+
+Deno.test("a large module is prepared in turns: when it is created, and when the database is opened", async () => {
+  const branches = (seed: number): string =>
+    literal(assemble(`(module (func (export "f") (param i32) (result i32) (i32.const ${seed}))
+      (func (param i32) ${"(block (br_if 0 (local.get 0)))".repeat(20_000)}))`));
+  const host = memoryHost();
+  const turnsOf = async (engine: Engine, work: () => Promise<unknown>): Promise<number> => {
+    const { yieldToLoop } = engine;
+    let turns = 0;
+    engine.yieldToLoop = () => {
+      turns++;
+      return yieldToLoop.call(engine);
+    };
+    try {
+      await work();
+    } finally {
+      engine.yieldToLoop = yieldToLoop;
+    }
+    return turns;
+  };
+  // By this clock each step takes half a millisecond, and a turn two: 160 002 instructions are 39 steps.
+  let now = 0;
+  const slow = { now: () => host.clock.now(), monotonic: () => now += 500 };
+  const open = (): Promise<Engine> =>
+    Engine.open({ host: { ...host, clock: slow }, directory: "/functions" });
+  let engine = await open();
+  let session = engine.openSession();
+  const create = (name: string, module: string): Promise<unknown> =>
+    run(session, `CREATE FUNCTION ${name}(n INT) RETURNS INT LANGUAGE WASM AS ${module} EXPORT 'f'`);
+  const created = await turnsOf(engine, () => create("seven", branches(7)));
+  assert.ok(created >= 8, `${created} turns`);
+  assert.ok(await turnsOf(engine, () => create("seven_again", branches(7))) < 3, "the module is known");
+  const refused = await turnsOf(
+    engine,
+    () =>
+      assert.rejects(create("broken", branches(8).replace(/0b'$/, "ff'")), {
+        code: "42P13",
+        message: /^invalid WebAssembly module: .* at byte \d+$/,
+      }),
+  );
+  assert.ok(refused >= 4, `${refused} turns`);
+  const running = create("canceled", branches(9));
+  session.cancel();
+  await assert.rejects(running, { code: "57014" });
+  assert.deepEqual(await run(session, "SELECT seven(1), seven_again(2)"), [[7, 7]]);
+  await engine.close();
+  forgetModules();
+  const { yieldToLoop } = host.timers;
+  let opening = 0;
+  host.timers.yieldToLoop = () => {
+    opening++;
+    return yieldToLoop.call(host.timers);
+  };
+  engine = await open();
+  assert.ok(opening >= 8, `${opening} turns`);
+  session = engine.openSession();
+  assert.deepEqual(await run(session, "SELECT seven(1)"), [[7]]);
   await engine.close();
 });

@@ -11,6 +11,7 @@ import { isRetrySignal } from "../transactions/signals.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { assert } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";
+import { prepareCallable } from "../functions/user_function.ts";
 import type { Host } from "../host/host.ts";
 import { StateMachine } from "../state_machine/state_machine.ts";
 import type { OpNumber } from "../operations/effect.ts";
@@ -103,6 +104,8 @@ export class Engine implements SessionEngine, SeatedEngine {
   #nextProcessId = 1;
   #commits = 0;
   #working: Promise<void> | null = null;
+  /** Modules of functions that other members have created; nobody waits for them. */
+  #preparing: Promise<void> = Promise.resolve();
 
   private constructor(options: EngineOptions, state: EngineState) {
     this.#options = options;
@@ -125,7 +128,16 @@ export class Engine implements SessionEngine, SeatedEngine {
     const engine = new Engine(options, await openState(options));
     engine.#stateOpened();
     engine.dropTemporarySchemas();
+    await engine.#prepareFunctions();
     return engine;
+  }
+
+  /** Large modules of functions are prepared before anybody calls them, for they would hold up all others. */
+  async #prepareFunctions(): Promise<void> {
+    for (const definition of this.machine.catalog.functions) {
+      if (this.#absence !== null) return;
+      await prepareCallable(definition, this);
+    }
   }
 
   #stateOpened(): void {
@@ -255,7 +267,13 @@ export class Engine implements SessionEngine, SeatedEngine {
   }
 
   #applied(catalogBefore: Catalog): void {
-    if (this.machine.catalog !== catalogBefore) this.manager.catalogChanged(null);
+    const { catalog } = this.machine;
+    if (catalog !== catalogBefore) {
+      this.manager.catalogChanged(null);
+      if (catalog.functions !== catalogBefore.functions) {
+        this.#preparing = this.#preparing.then(() => this.#prepareFunctions());
+      }
+    }
     this.#stateWaits.look();
     this.#startWork();
   }
@@ -271,6 +289,7 @@ export class Engine implements SessionEngine, SeatedEngine {
 
   async #closeState(): Promise<void> {
     await this.#applying;
+    await this.#preparing;
     await this.#working;
     await this.storage.close();
   }
@@ -285,6 +304,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     this.#state = await openState(this.#options);
     this.#absence = null;
     this.#stateOpened();
+    await this.#prepareFunctions();
   }
 
   // ---------------------------------------------------------------- sessions
@@ -521,6 +541,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     if (this.#seat === null && !this.isFailed) this.#logLostNumbers();
     this.#unsubscribe();
     await this.#applying;
+    await this.#preparing;
     await this.#working;
     if (!wasAbandoned) {
       await this.storage.settle(() => this.machine.encodeState());

@@ -288,6 +288,8 @@ export function hexOf(bytes: Uint8Array): string {
 
 /** Parses pairs of hexadecimal digits, white space between pairs allowed; 22023 as PostgreSQL words it. */
 export function parseHex(digits: string): Uint8Array {
+  // A module of a megabyte takes 20 ms otherwise.
+  if (digits.length % 2 === 0 && /^[0-9A-Fa-f]*$/.test(digits)) return Uint8Array.fromHex(digits);
   const bytes = new Uint8Array(digits.length >> 1);
   let length = 0;
   let high = -1;

@@ -55,6 +55,9 @@ interface Frame {
   isTarget: boolean;
 }
 
+/** Instructions of one step: about a millisecond before V8 has optimized the code. */
+const INSTRUCTIONS_PER_STEP = 4096;
+
 const NONE: readonly ValueType[] = [];
 const SINGLE = new Map<number, readonly ValueType[]>([
   [-1, [I32]],
@@ -94,14 +97,14 @@ export class BodyValidator {
     this.#frame = this.#newFrame("function", NONE, NONE);
   }
 
-  /** Validates a function and returns what it does. */
-  validate(index: number): FunctionFacts {
+  /** Validates a function and returns what it does; a step takes a moment. */
+  *validate(index: number): Generator<void, FunctionFacts> {
     this.#emitter = null;
     this.#charges = [];
     this.#callees = new Set();
     this.#indirectTypes = new Set();
     this.#loopOffset = -1;
-    this.#walk(index);
+    yield* this.#walk(index);
     const slots = this.#localCount + this.#stack.highest;
     if (slots > LIMITS.maximumWasmFrameSlots) {
       this.#reader.fail(
@@ -118,17 +121,17 @@ export class BodyValidator {
     };
   }
 
-  /** Rewrites a function that was validated. */
-  rewrite(index: number, layout: Layout): WasmByteWriter {
+  /** Rewrites a function that was validated; a step takes a moment. */
+  *rewrite(index: number, layout: Layout): Generator<void, WasmByteWriter> {
     this.#layout = layout;
     this.#nextCharge = 0;
     this.#charges = [...(this.#facts.functions[index]?.charges ?? [])];
-    const emitter = this.#walk(index);
+    const emitter = yield* this.#walk(index);
     if (emitter === null) return this.#reader.fail("the function was not rewritten");
     return emitter.take();
   }
 
-  #walk(index: number): BodyEmitter | null {
+  *#walk(index: number): Generator<void, BodyEmitter | null> {
     const reader = this.#reader;
     const body = this.#structure.bodies[index] ?? { start: 0, end: 0 };
     const type = this.#structure.types[this.#structure.functions[index] ?? -1] ??
@@ -148,7 +151,10 @@ export class BodyValidator {
     this.#isLive = true;
     this.#pushFrame("function", NONE, type.results);
     this.#openCharge();
-    while (this.#frames.length > 0) this.#instruction();
+    for (let count = 1; this.#frames.length > 0; count++) {
+      this.#instruction();
+      if (count % INSTRUCTIONS_PER_STEP === 0) yield;
+    }
     if (!reader.isAtEnd) reader.fail("section size mismatch: the code goes on after its end");
     this.#emitter?.copyTo(reader.position);
     return this.#emitter;

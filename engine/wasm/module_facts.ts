@@ -2,6 +2,7 @@
  * What validation finds out about the code of a module, and what the rewriter needs to know before it writes the first
  * function: what the functions call, what state they change, how large their frames are.
  */
+import { AssertionError } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { ModuleStructure } from "./module_structure.ts";
 
@@ -25,6 +26,22 @@ export interface FunctionFacts {
   readonly loopOffset: number;
 }
 
+/** Why calls may go on for long: a loop or recursion, and where it is. */
+export interface EndlessReason {
+  readonly reason: string;
+  readonly offset: number;
+}
+
+/** The node of a type in the graph of calls; -1 for the first. */
+function nodeOfType(type: number): number {
+  return -1 - type;
+}
+
+/** The type of a node below zero. */
+function typeOfNode(node: number): number {
+  return -1 - node;
+}
+
 /** What the functions of a module do to its state. */
 export class ModuleFacts {
   /** Whether code writes to the memory. */
@@ -39,6 +56,8 @@ export class ModuleFacts {
   readonly functions: FunctionFacts[] = [];
   readonly #structure: ModuleStructure;
   #tableFunctions: ReadonlyMap<string, readonly number[]> | undefined;
+  readonly #indirectFrameCosts = new Map<number, number>();
+  readonly #measured = new Map<number, number | EndlessReason>();
 
   constructor(structure: ModuleStructure) {
     this.#structure = structure;
@@ -55,8 +74,11 @@ export class ModuleFacts {
 
   /** The same for a call through the table: that of the largest function that may be called. */
   indirectFrameCost(type: number): number {
-    let largest = 0;
+    let largest = this.#indirectFrameCosts.get(type);
+    if (largest !== undefined) return largest;
+    largest = 0;
     for (const index of this.functionsInTable(type)) largest = Math.max(largest, this.frameCost(index));
+    this.#indirectFrameCosts.set(type, largest);
     return largest;
   }
 
@@ -70,33 +92,9 @@ export class ModuleFacts {
    * Why a call of a function may go on for long without a bound that its code shows: a loop or recursion that it
    * reaches. `undefined` when there is none.
    */
-  endlessReason(start: number): { readonly reason: string; readonly offset: number } | undefined {
-    const finished = new Set<number>();
-    const open = new Set<number>();
-    // An explicit stack: chains of calls may be long.
-    const stack: { index: number; next: number; callees: readonly number[] }[] = [];
-    const enter = (index: number): void => {
-      open.add(index);
-      stack.push({ index, next: 0, callees: this.#calleesOf(index) });
-    };
-    enter(start);
-    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
-      const facts = this.functions[top.index];
-      if (top.next === 0 && facts !== undefined && facts.loopOffset >= 0) {
-        return { reason: "it reaches a loop", offset: facts.loopOffset };
-      }
-      const callee = top.callees[top.next++];
-      if (callee === undefined) {
-        finished.add(top.index);
-        open.delete(top.index);
-        stack.pop();
-      } else if (open.has(callee)) {
-        return { reason: "it reaches a recursion", offset: this.#structure.bodies[callee]?.start ?? 0 };
-      } else if (!finished.has(callee)) {
-        enter(callee);
-      }
-    }
-    return undefined;
+  endlessReason(start: number): EndlessReason | undefined {
+    const measured = this.#measure(start);
+    return typeof measured === "number" ? undefined : measured;
   }
 
   /**
@@ -104,39 +102,77 @@ export class ModuleFacts {
    * beyond `most`, `null`. What bulk instructions cost by their counts is not in it.
    */
   boundOf(index: number, most: number): number | null {
-    if (this.endlessReason(index) !== undefined) return null;
-    const bound = this.#boundBelow(index, most);
-    return bound <= most ? bound : null;
+    const measured = this.#measure(index);
+    return typeof measured === "number" && measured <= most ? measured : null;
   }
 
-  /** The bound of what ends; something above `most` when it is more. Chains of calls may be as deep as `most`. */
-  #boundBelow(index: number, most: number): number {
-    const own = this.functions[index]?.charges.reduce((sum, each) => sum + each, 0) ?? 0;
-    if (own > most) return own;
-    let deepest = 0;
-    for (const callee of this.#calleesOf(index)) {
-      deepest = Math.max(deepest, this.#boundBelow(callee, most - own));
-      if (deepest > most) return deepest;
+  /** The bound of a node of the graph of calls, or why it has none; found once for each node, so in linear time. */
+  #measure(start: number): number | EndlessReason {
+    const known = this.#measured.get(start);
+    if (known !== undefined) return known;
+    const open = new Set<number>();
+    // An explicit stack: chains of calls may be long.
+    const stack: { node: number; next: number; callees: readonly number[]; deepest: number }[] = [];
+    const endless = (reason: EndlessReason): EndlessReason => {
+      for (const { node } of stack) this.#measured.set(node, reason);
+      return reason;
+    };
+    const enter = (node: number): void => {
+      open.add(node);
+      stack.push({ node, next: 0, callees: this.#calleesOf(node), deepest: 0 });
+    };
+    enter(start);
+    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+      const { node } = top;
+      const loopOffset = this.functions[node]?.loopOffset ?? -1;
+      if (top.next === 0 && loopOffset >= 0) {
+        return endless({ reason: "it reaches a loop", offset: loopOffset });
+      }
+      const callee = top.callees[top.next++];
+      if (callee === undefined) {
+        open.delete(node);
+        stack.pop();
+        const bound = this.#ownBound(node, top.deepest);
+        this.#measured.set(node, bound);
+        const caller = stack.at(-1);
+        if (caller === undefined) return bound;
+        caller.deepest = Math.max(caller.deepest, bound);
+      } else if (open.has(callee)) {
+        const repeated = callee >= 0
+          ? callee
+          : this.functionsInTable(typeOfNode(callee)).find((each) => open.has(each)) ?? 0;
+        const offset = this.#structure.bodies[repeated]?.start ?? 0;
+        return endless({ reason: "it reaches a recursion", offset });
+      } else {
+        const measured = this.#measured.get(callee);
+        if (measured === undefined) enter(callee);
+        else if (typeof measured !== "number") return endless(measured);
+        else top.deepest = Math.max(top.deepest, measured);
+      }
     }
-    // There are no more calls than instructions.
-    return own * (1 + deepest);
+    throw new AssertionError("a walk ends with the node where it began");
+  }
+
+  /** The bound of a node whose callees take at most `deepest`: there are no more calls than instructions. */
+  #ownBound(node: number, deepest: number): number {
+    if (node < 0) return deepest;
+    const own = this.functions[node]?.charges.reduce((sum, each) => sum + each, 0) ?? 0;
+    return Math.min(own * (1 + deepest), Number.MAX_SAFE_INTEGER);
   }
 
   /** These functions and all that they can call. */
   reachableFrom(roots: readonly (number | undefined)[]): ReadonlySet<number> {
     const reached = new Set(roots.filter((root) => root !== undefined));
     for (const each of reached) for (const callee of this.#calleesOf(each)) reached.add(callee);
-    return reached;
+    return new Set([...reached].filter((node) => node >= 0));
   }
 
-  #calleesOf(index: number): readonly number[] {
-    const facts = this.functions[index];
+  /** What a node calls. Beside functions, each type that is called through the table is a node, below zero. */
+  #calleesOf(node: number): readonly number[] {
+    if (node < 0) return this.functionsInTable(typeOfNode(node));
+    const facts = this.functions[node];
     if (facts === undefined) return [];
-    const all = new Set(facts.callees);
-    for (const type of facts.indirectTypes) {
-      for (const callee of this.functionsInTable(type)) all.add(callee);
-    }
-    return [...all];
+    return [...facts.callees, ...[...facts.indirectTypes].map(nodeOfType)];
   }
 
   #typeKey(type: number): string {

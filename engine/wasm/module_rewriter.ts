@@ -37,6 +37,9 @@ export function globalName(name: string): string {
   return `global:${name}`;
 }
 
+/** Functions of one step, which may be as small as they like. */
+export const FUNCTIONS_PER_STEP = 32;
+
 /** A rewritten module. */
 export interface RewrittenModule {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -44,14 +47,14 @@ export interface RewrittenModule {
   readonly codeBytes: readonly number[];
 }
 
-/** The rewritten module. */
-export function rewriteModule(
+/** The rewritten module, in steps of a moment. */
+export function* rewriteModule(
   structure: ModuleStructure,
   facts: ModuleFacts,
   validator: BodyValidator,
-): RewrittenModule {
+): Generator<void, RewrittenModule> {
   const rewriter = new ModuleRewriter(structure, facts, validator);
-  return { bytes: rewriter.rewrite(), codeBytes: rewriter.codeBytes };
+  return { bytes: yield* rewriter.rewrite(), codeBytes: rewriter.codeBytes };
 }
 
 class ModuleRewriter {
@@ -80,7 +83,7 @@ class ModuleRewriter {
     return this.#structure.types[this.#structure.functions[index] ?? -1] ?? HELPER_TYPES.nothing;
   }
 
-  rewrite(): Uint8Array<ArrayBuffer> {
+  *rewrite(): Generator<void, Uint8Array<ArrayBuffer>> {
     const { table, memory, dataCount, elements } = this.#structure;
     const out = new WasmByteWriter();
     out.bytes(Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0));
@@ -96,7 +99,7 @@ class ModuleRewriter {
       count.unsigned(dataCount);
       out.section(12, count);
     }
-    out.section(10, this.#code());
+    out.section(10, yield* this.#code());
     if (this.#structure.data.length > 0) out.section(11, this.#data());
     return out.take();
   }
@@ -220,7 +223,7 @@ class ModuleRewriter {
     return out;
   }
 
-  #code(): WasmByteWriter {
+  *#code(): Generator<void, WasmByteWriter> {
     const structure = this.#structure;
     const facts = this.#facts;
     const layout = this.#layout;
@@ -232,9 +235,10 @@ class ModuleRewriter {
     const entries = 2 * this.#entries.length + this.#numberEntries.length;
     out.unsigned(structure.functions.length + helpers.length + entries);
     for (const index of structure.bodies.keys()) {
-      const code = this.#validator.rewrite(index, layout);
+      const code = yield* this.#validator.rewrite(index, layout);
       this.codeBytes.push(code.length);
       out.sized(code);
+      if (index % FUNCTIONS_PER_STEP === 0) yield;
     }
     for (const helper of helpers) out.sized(helper);
     for (const target of this.#entries) {

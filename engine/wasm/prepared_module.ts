@@ -6,7 +6,7 @@ import { hasState } from "./helper_functions.ts";
 import { PAGE_BYTES } from "./layout.ts";
 import { ModuleError } from "./module_error.ts";
 import { ModuleFacts } from "./module_facts.ts";
-import { rewriteModule } from "./module_rewriter.ts";
+import { FUNCTIONS_PER_STEP, rewriteModule } from "./module_rewriter.ts";
 import type { FunctionType, ModuleStructure } from "./module_structure.ts";
 import { decodeSections } from "./section_decoder.ts";
 import { LIMITS } from "../base/limits.ts";
@@ -58,11 +58,23 @@ export interface PreparedModule {
 
 /** Decodes, validates and rewrites a module. Throws a {@link ModuleError} for one that is not accepted. */
 export function prepareModule(bytes: Uint8Array): PreparedModule {
+  const steps = modulePreparation(bytes);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same in steps, of which each takes a moment. */
+export function* modulePreparation(bytes: Uint8Array): Generator<void, PreparedModule> {
   const original = bytes.slice();
   const structure = decodeSections(original);
   const facts = new ModuleFacts(structure);
   const validator = new BodyValidator(structure, facts);
-  for (const index of structure.bodies.keys()) facts.functions.push(validator.validate(index));
+  for (const index of structure.bodies.keys()) {
+    facts.functions.push(yield* validator.validate(index));
+    if (index % FUNCTIONS_PER_STEP === 0) yield;
+  }
   checkStart(structure, facts);
   const functions = new Map<string, FunctionType>();
   const functionIndexes = new Map<string, number>();
@@ -80,14 +92,16 @@ export function prepareModule(bytes: Uint8Array): PreparedModule {
   const isStateless = !hasState(structure, facts) && !facts.growsMemory && !facts.changesSegments;
   const bounds = new Map<string, number>();
   const straight = new Map<string, StraightCode>();
+  let exported = 0;
   for (const [name, index] of isStateless ? functionIndexes : []) {
+    if (exported++ % FUNCTIONS_PER_STEP === 0) yield;
     const bound = facts.boundOf(index, LIMITS.shortWasmInstructions);
     if (bound === null) continue;
     bounds.set(name, bound);
     const code = straightCode(structure, index);
     if (code !== null) straight.set(name, code);
   }
-  const rewritten = rewriteModule(structure, facts, validator);
+  const rewritten = yield* rewriteModule(structure, facts, validator);
   return {
     original,
     rewritten: rewritten.bytes,

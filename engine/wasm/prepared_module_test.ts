@@ -1,7 +1,7 @@
 /** Which modules are accepted, why others are refused and where, and that rewriting is deterministic. */
 import assert from "node:assert/strict";
 import { ModuleError } from "./module_error.ts";
-import { prepareModule } from "./prepared_module.ts";
+import { modulePreparation, prepareModule } from "./prepared_module.ts";
 import { assemble } from "./testing.ts";
 
 function refusal(bytes: Uint8Array): ModuleError {
@@ -111,4 +111,56 @@ Deno.test("prepareModule() gives the same bytes for the same bytes, whatever run
   // The bytes are the same on every machine and in every version: gas and results of stored functions hang on them.
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", rewritten)).slice(0, 8).toHex();
   assert.equal(digest, "a04fdfd8ec1f3357");
+});
+
+Deno.test("modulePreparation() has a step for every few thousand instructions and for every few functions", () => {
+  const steps = (bytes: Uint8Array): number => {
+    const preparation = modulePreparation(bytes);
+    for (let count = 1;; count++) {
+      const step = preparation.next();
+      if (step.done !== true) continue;
+      assert.deepEqual(step.value.rewritten, prepareModule(bytes).rewritten);
+      return count;
+    }
+  };
+  const long = assemble(`(module (func (export "f") ${"(block (br_if 0 (i32.const 1)))".repeat(10_000)}))`);
+  // 40 001 instructions, twice.
+  assert.ok(steps(long) > 2 * 40_000 / 4096, String(steps(long)));
+  const many = assemble(
+    `(module ${Array.from({ length: 1000 }, (_, n) => `(func (export "f${n}"))`).join("")})`,
+  );
+  assert.ok(steps(many) > 3 * 1000 / 32, String(steps(many)));
+  assert.ok(steps(assemble("(module)")) < 5);
+});
+
+Deno.test("prepareModule() measures calls through tables, and chains of many exports, once for each function", () => {
+  // Each function can call each function of the next type: as many pairs as half the square of their number.
+  const half = 5_000;
+  const layers = assemble(`(module (type $a (func)) (type $b (func (result i32)))
+    (table funcref (elem ${Array.from({ length: half * 2 }, (_, n) => `$f${n}`).join(" ")}))
+    ${
+    Array.from({ length: half }, (_, n) =>
+      `(func $f${n} (type $a) (drop (call_indirect (type $b) (i32.const ${half}))))`).join("")
+  }
+    ${Array.from({ length: half }, (_, n) => `(func $f${half + n} (type $b) (i32.const 1))`).join("")}
+    (func (export "f") (call_indirect (type $a) (i32.const 0))))`);
+  // Each call costs 10 and its index 1; the last function 1 and the frames that calls enter are not counted.
+  const bound = prepareModule(layers).bounds.get("f");
+  assert.ok(bound !== undefined && bound > 100 && bound < 1000, String(bound));
+  const length = 20_000;
+  const chain = (last: string): ReadonlyMap<string, number> =>
+    prepareModule(
+      assemble(`(module ${
+        Array.from(
+          { length },
+          (_, n) => `(func $f${n} (export "f${n}") ${n === length - 1 ? last : `(call $f${n + 1})`})`,
+        ).join("")
+      })`),
+    ).bounds;
+  const bounds = chain("");
+  assert.equal(bounds.get(`f${length - 1}`), 0);
+  assert.ok((bounds.get(`f${length - 4}`) ?? 0) > 100);
+  assert.equal(bounds.has("f0"), false, "its bound is beyond any that is of use");
+  assert.equal(chain("(loop)").size, 0);
+  assert.equal(chain(`(call $f${length - 3})`).size, 0, "all of them reach the recursion");
 });

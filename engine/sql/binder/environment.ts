@@ -62,6 +62,8 @@ export interface PlanningEnvironment {
   readonly reads?: readonly RelationShape[];
   /** Hears of each user-defined function that the statement, or a view or expression in it, calls. */
   noteUserFunction?(id: number): void;
+  /** Stops the statement until the module of this text is prepared; absent: it is prepared when it is needed. */
+  awaitModule?(text: string): void;
   /** Undefined: nothing is known of the table. */
   statistics?(tableId: number): TableStatistics | undefined;
 }

@@ -189,6 +189,7 @@ function checkModule(
   ast: CreateFunction,
   definition: UserFunctionDefinition,
 ): void {
+  binder.environment.awaitModule?.(definition.module);
   try {
     callableOf(definition);
   } catch (error) {

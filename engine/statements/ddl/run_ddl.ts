@@ -24,6 +24,8 @@ import type { StatementHost } from "../statement_host.ts";
 import { definitionCommand } from "../read_only.ts";
 import { Settings } from "../../settings/settings.ts";
 import { settingText } from "../../settings/setting_text.ts";
+import { isModuleReady, prepareInTurns } from "../../functions/module_store.ts";
+import { OutsideWait } from "../../transactions/signals.ts";
 import { type Arguments, NO_ARGUMENTS } from "../arguments.ts";
 import { InsertQuery } from "./insert_query.ts";
 import { Rekey } from "./rekey.ts";
@@ -51,7 +53,10 @@ export function runDefinition(
       const transaction = assertDefined(session.currentTransaction, "transaction of a DDL statement");
       plan = bindDefinition(
         checked(statement),
-        session.planEnvironment(text, given.types),
+        {
+          ...session.planEnvironment(text, given.types),
+          awaitModule: (module) => awaitModule(session, module),
+        },
       );
       return new DefinitionExecution({ session, plan, transaction, context, text, types: given.types });
     },
@@ -66,6 +71,14 @@ export function runDefinition(
       rows === null ? "done" : "affected",
     );
   }, given.values);
+}
+
+/** Stops the statement while a large module is prepared in turns. */
+function awaitModule({ engine }: StatementHost, text: string): void {
+  if (isModuleReady(text)) return;
+  throw new OutsideWait((abort, done, failed) => {
+    prepareInTurns(text, engine, abort).then(() => done(), failed);
+  });
 }
 
 /** ALTER DATABASE and ROLE … SET with the value in the form in which it is shown. Raises what SET would. */
