@@ -26,7 +26,11 @@ const REFUSALS: readonly Refusal[] = [
   [`(id INT) FROM ${U} FORMAT JSON KEY id PAGE NXT LINK`, /^42601 .* Did you mean "NEXT"\?/, "NXT"],
   [`(id INT) FROM ${U} FORMAT JSON KEY id PAGE NEXT LINKS`, /^42601 .* Did you mean "LINK"\?/, "LINKS"],
   [`(id INT) FROM ${U} FORMAT JSON KEY id AUTH BEARR ENV 'A'`, /^42601 .* Did you mean "BEARER"\?/, "BEARR"],
-  [`(id INT) FROM ${U} FORMAT JSON KEY id AUTH BEARER 'tok'`, /^42601 .* One of ENV is expected/, "'tok'"],
+  [
+    `(id INT) FROM ${U} FORMAT JSON KEY id AUTH BEARER 'tok'`,
+    /^42601 .* ENV 'NAME' is expected here/,
+    "'tok'",
+  ],
   [`(id INT FORM 'x') FROM ${U} FORMAT JSON KEY id`, /^42601 .* Did you mean "FROM"\?/, "FORM"],
   [`(id INT PRIMARY KEY) FROM ${U} FORMAT JSON KEY id`, /^42601 .* A column is: name TYPE/, "PRIMARY"],
   [
@@ -91,6 +95,24 @@ const REFUSALS: readonly Refusal[] = [
     /^0A000 .* need the build feature "external-sources-objstore"/,
     "'s3",
   ],
+  [`url ${U} FORMAT JSON KEY id`, /^42601 .*"url" The order is: name \(columns\)/, "url"],
+  [`(id INT) url ${U} FORMAT JSON KEY id`, /^42601 .* The order is/, "url"],
+  [`(id INT) FROM http://h/x FORMAT JSON KEY id`, /^42601 .* A text in single quotes is expected/, "http"],
+  [`(id INT) FROM "http://h/x" FORMAT JSON KEY id`, /^42601 .* A text in single quotes/, '"http'],
+  [`(id INT) FROM ${U} FORMAT JSON KEY (id)`, /^42601 .* The name of one column is expected/, "(id)"],
+  [`(id INT) FROM ${U} FORMAT JSON KEY id, name`, /^42601 .* The order is/, ","],
+  [`(id INT) FROM ${U} FORMAT JSON KEY id WITH (a = 1)`, /^42601 .* The order is/, "WITH"],
+  [`(id INT) FROM ${U} FORMAT JSON KEY id ROWS a`, /^42601 .* A text in single quotes/, "a"],
+  [`(id INT) FROM ${U} FORMAT JSON KEY id PAGE CURSOR JSON 'c'`, /^42601 .* PARAM is expected here/, ""],
+  [`(id INT) FROM ${U} FORMAT JSON KEY id AUTH BEARER ENV TOKEN`, /^42601 .* A text in single/, "TOKEN"],
+  [`(id INT) FROM ${U} FORMAT JSON KEY id AUTH HEADER ENV 'T'`, /^42601 .* A text in single/, "ENV"],
+  [`(id INT) FROM 's3://b/k' FORMAT JSON KEY id AUTH S3 KEY ENV 'A'`, /^42601 .* mean "KEYID"/, "KEY ENV"],
+  [`(id INT) FROM 's3://b/k' FORMAT JSON KEY id REGION eu`, /^42601 .* A text in single quotes/, "eu"],
+  [`(id INT NOT NUL) FROM ${U} FORMAT JSON KEY id`, /^42601 .* Did you mean "NULL"\?/, "NUL)"],
+  [`(id) FROM ${U} FORMAT JSON KEY id`, /^42601 .* A column is: name TYPE/, ")"],
+  [`(id INT,) FROM ${U} FORMAT JSON KEY id`, /^42601 .* A column is: name TYPE/, ")"],
+  [`() FROM ${U} FORMAT JSON KEY id`, /^42601 .* A column is: name TYPE/, ")"],
+  [`FROM ${U} FORMAT JSON KEY id`, /^42601 .* The order is/, "FROM"],
 ];
 
 Deno.test("CREATE EXTERNAL SOURCE refuses what cannot be right, with its place and a hint", async () => {
@@ -107,6 +129,20 @@ Deno.test("CREATE EXTERNAL SOURCE refuses what cannot be right, with its place a
       );
     }
     strictEqual(failure.message.includes("sk-secret"), false);
+  }
+  for (
+    const [statement, error] of [
+      ["CREATE EXTERNAL SUORCE p (id INT)", /^42601 .*"SUORCE" Did you mean "SOURCE"\?/],
+      ["CREATE EXTERNAL TABLE p (id INT)", /^42601 .*"TABLE" SOURCE is expected here/],
+      ["CREATE EXTERNAL", /^42601 .* SOURCE is expected here/],
+      ["CREATE EXTERNAL SOURCE", /^42601 .* The order is/],
+      ["CREATE OR REPLACE EXTERNAL SOURCE p (id INT)", /^0A000 .* Drop the source/],
+      ["DROP EXTERNAL SUORCE p", /^42601 .*"SUORCE" Did you mean "SOURCE"\?/],
+      ["REFRESH EXTERNAL SUORCE p", /^42601 .*"SUORCE" Did you mean "SOURCE"\?/],
+    ] as const
+  ) {
+    const { code, message, hint } = await fixture.failure(statement);
+    match(`${code} ${message} ${hint}`, error, statement);
   }
   // Behind another statement of the same text.
   const second = await fixture.failure(

@@ -5,7 +5,7 @@
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
-import { compileAhead } from "../wasm/function_instance.ts";
+import { provideCompiled } from "../wasm/function_instance.ts";
 import { ModuleError } from "../wasm/module_error.ts";
 import { modulePreparation, type PreparedModule } from "../wasm/prepared_module.ts";
 
@@ -18,6 +18,9 @@ export interface TurnTaker {
 
 /** How long a module is worked at before others get their turn. */
 const SLICE_MICROSECONDS = 2_000;
+
+/** V8 compiles less code than this in a moment. */
+const COMPILED_BESIDE_BYTES = 256 * 1024;
 
 /** What has come of a text: a module, or why it is none. */
 type Preparation = PreparedModule | DatabaseError;
@@ -66,7 +69,9 @@ export async function prepareInTurns(text: string, taker: TurnTaker, abort?: Abo
       abort?.throwIfAborted();
       end = taker.monotonic() + SLICE_MICROSECONDS;
     }
-    if (!(found instanceof DatabaseError)) await compileAhead(found);
+    if (!(found instanceof DatabaseError) && found.rewritten.length >= COMPILED_BESIDE_BYTES) {
+      provideCompiled(found, await WebAssembly.compile(found.rewritten));
+    }
     keep(text, found);
   }
   return !(found instanceof DatabaseError);

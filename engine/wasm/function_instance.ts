@@ -55,13 +55,10 @@ function compile(module: PreparedModule): WebAssembly.Module {
   return made;
 }
 
-/** Lets V8 compile a module beside other work, unless it is so small that the first call does that in a moment. */
-export async function compileAhead(module: PreparedModule): Promise<void> {
-  if (module.rewritten.length < COMPILED_AT_ONCE_BYTES || compiled.has(module)) return;
-  compiled.set(module, await WebAssembly.compile(module.rewritten));
+/** Instances of a module are made of what V8 has compiled of it beside other work. */
+export function provideCompiled(module: PreparedModule, made: WebAssembly.Module): void {
+  compiled.set(module, made);
 }
-
-const COMPILED_AT_ONCE_BYTES = 256 * 1024;
 
 /** How many steps of an expression a number of instructions counts as. */
 export function expressionSteps(instructions: number): number {

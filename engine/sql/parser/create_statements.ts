@@ -36,7 +36,7 @@ import {
 } from "./column_definitions.ts";
 import { parseIndexKey } from "./data_changes.ts";
 import { parseExpression, parseRestrictedExpression } from "./expressions.ts";
-import { parseExternalSource } from "./external_sources.ts";
+import { acceptExternalSource, parseExternalSource } from "./external_sources.ts";
 import {
   acceptIfNotExists,
   parseDottedName,
@@ -70,6 +70,14 @@ export function parseCreate(stream: TokenStream): Statement {
   if (stream.isWord("function") || stream.isWord("procedure")) {
     return parseCreateFunction(stream, orReplace, position);
   }
+  if (orReplace && stream.isWord("external")) {
+    throw stream.error(
+      SQLSTATE.featureNotSupported,
+      "CREATE OR REPLACE EXTERNAL SOURCE is not supported",
+      position,
+      "Drop the source and create it anew.",
+    );
+  }
   if (!orReplace) {
     if (stream.acceptWord("table")) return parseCreateTable(stream, persistence, position);
     if (stream.acceptWord("sequence")) return parseCreateSequence(stream, persistence, position);
@@ -90,7 +98,7 @@ function parseCreateOther(stream: TokenStream, position: number): Statement | nu
   if (stream.acceptWord("type")) return parseCreateType(stream, position);
   if (stream.acceptWord("domain")) return parseCreateDomain(stream, position);
   if (stream.acceptWord("extension")) return parseCreateExtension(stream, position);
-  if (stream.acceptWords("external", "source")) return parseExternalSource(stream, position);
+  if (acceptExternalSource(stream)) return parseExternalSource(stream, position);
   if (
     stream.isWord("role") || stream.isWord("group") || (stream.isWord("user") && !stream.isWord("mapping", 1))
   ) {

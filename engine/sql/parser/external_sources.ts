@@ -9,26 +9,41 @@ import { closest } from "../../base/suggest.ts";
 import type { CreateExternalSource, ExternalAuthentication, ExternalColumn, ExternalPaging } from "./ast.ts";
 import { acceptIfNotExists, parseObjectName, parseParenthesizedList } from "./names.ts";
 import type { TokenStream } from "./token_stream.ts";
+import { KEYWORD_CATEGORY } from "./keywords.ts";
 import { parseTypeName } from "./type_names.ts";
 
 const CLAUSES = ["rows", "page", "auth", "region", "endpoint"];
 
+const COLUMN = "A column is: name TYPE [NOT NULL] [FROM 'path or header'].";
+
 const ORDER = "The order is: name (columns) FROM 'url' FORMAT format KEY column, " +
   "then ROWS, PAGE, AUTH, REGION and ENDPOINT as needed.";
+
+/** Takes EXTERNAL SOURCE when the first of these words is there. */
+export function acceptExternalSource(stream: TokenStream): boolean {
+  if (!stream.acceptWord("external")) return false;
+  if (!stream.acceptWord("source")) {
+    throw unexpected(stream, ["source"], "SOURCE is expected here: external data are in external sources.");
+  }
+  return true;
+}
 
 /** Reads CREATE EXTERNAL SOURCE behind these words. */
 export function parseExternalSource(stream: TokenStream, position: number): CreateExternalSource {
   const ifNotExists = acceptIfNotExists(stream);
+  if (!stream.isName()) throw unexpected(stream, []);
   const name = parseObjectName(stream);
+  if (!stream.isSymbol("(")) throw unexpected(stream, []);
   const columns = parseParenthesizedList(stream, parseColumn);
   expectWord(stream, "from");
   const urlPosition = stream.position;
-  const url = stream.expectString();
+  const url = expectText(stream);
   expectWord(stream, "format");
   const format = parseFormat(stream);
   expectWord(stream, "key");
   const keyPosition = stream.position;
-  const key = stream.expectName();
+  if (!stream.isName()) throw unexpected(stream, [], "The name of one column is expected here.");
+  const key = stream.take();
   const clauses = parseClauses(stream);
   return {
     kind: "create_external_source",
@@ -48,7 +63,8 @@ export function parseExternalSource(stream: TokenStream, position: number): Crea
 /** The error at the current token, with what it was probably meant to be. */
 function unexpected(stream: TokenStream, words: readonly string[], hint = ORDER): DatabaseError {
   const error = stream.syntaxError();
-  const near = stream.isLabel() ? closest(stream.value(), words) : undefined;
+  const mayBeMisspelt = stream.isLabel() && stream.category !== KEYWORD_CATEGORY.reserved;
+  const near = mayBeMisspelt ? closest(stream.value(), words) : undefined;
   const shown = near === undefined || stream.isWord(near) ? hint : `Did you mean "${near.toUpperCase()}"?`;
   return new DatabaseError(error.code, error.message, { ...error.fields(), hint: shown });
 }
@@ -58,25 +74,37 @@ function expectWord(stream: TokenStream, word: string): void {
 }
 
 function expectOneOf(stream: TokenStream, words: readonly string[]): string {
-  const hint = `One of ${words.map((word) => word.toUpperCase()).join(", ")} is expected here.`;
+  const list = words.map((word) => word.toUpperCase()).join(", ");
+  const hint = `${words.length === 1 ? list : `One of ${list}`} is expected here.`;
   if (!stream.isAnyWord(words)) throw unexpected(stream, words, hint);
   return stream.take();
 }
 
+function expectText(stream: TokenStream): string {
+  if (!stream.isString()) throw unexpected(stream, [], "A text in single quotes is expected here.");
+  return stream.take();
+}
+
+function acceptNotNull(stream: TokenStream): boolean {
+  if (!stream.acceptWord("not")) return false;
+  expectOneOf(stream, ["null"]);
+  return true;
+}
+
 function parseColumn(stream: TokenStream): ExternalColumn {
   const position = stream.position;
-  const name = stream.expectName();
+  if (!stream.isName()) throw unexpected(stream, [], COLUMN);
+  const name = stream.take();
+  if (!stream.isLabel()) throw unexpected(stream, [], COLUMN);
   const type = parseTypeName(stream);
-  let notNull = stream.acceptWords("not", "null");
+  let notNull = acceptNotNull(stream);
   let from: string | null = null, fromPosition = position;
   if (stream.acceptWord("from")) {
     fromPosition = stream.position;
-    from = stream.expectString();
+    from = expectText(stream);
   }
-  if (!notNull) notNull = stream.acceptWords("not", "null");
-  if (!stream.isSymbol(",") && !stream.isSymbol(")")) {
-    throw unexpected(stream, ["from", "not"], "A column is: name TYPE [NOT NULL] [FROM 'path or header'].");
-  }
+  if (!notNull) notNull = acceptNotNull(stream);
+  if (!stream.isSymbol(",") && !stream.isSymbol(")")) throw unexpected(stream, ["from", "not"], COLUMN);
   return { name, type, notNull, from, fromPosition, position };
 }
 
@@ -131,7 +159,7 @@ function parseClauses(stream: TokenStream): Clauses {
     if (stream.isWord("rows")) {
       begin(clauses.rows);
       clauses.rowsPosition = stream.position;
-      clauses.rows = stream.expectString();
+      clauses.rows = expectText(stream);
     } else if (stream.isWord("page")) {
       clauses.pagePosition = begin(clauses.page);
       clauses.page = parsePaging(stream);
@@ -140,14 +168,14 @@ function parseClauses(stream: TokenStream): Clauses {
       clauses.auth = parseAuthentication(stream);
     } else if (stream.isWord("region")) {
       clauses.regionPosition = begin(clauses.region);
-      clauses.region = stream.expectString();
+      clauses.region = expectText(stream);
     } else if (stream.isWord("endpoint")) {
       clauses.endpointPosition = begin(clauses.endpoint);
-      clauses.endpoint = stream.expectString();
-    } else if (stream.isLabel()) {
-      throw unexpected(stream, CLAUSES);
-    } else {
+      clauses.endpoint = expectText(stream);
+    } else if (stream.isAtEnd) {
       return clauses;
+    } else {
+      throw unexpected(stream, CLAUSES);
     }
   }
 }
@@ -156,13 +184,13 @@ function parsePaging(stream: TokenStream): ExternalPaging {
   if (expectOneOf(stream, ["next", "cursor"]) === "next") {
     if (expectOneOf(stream, ["json", "link"]) === "link") return { kind: "next_link" };
     const pathPosition = stream.position;
-    return { kind: "next_json", path: stream.expectString(), pathPosition };
+    return { kind: "next_json", path: expectText(stream), pathPosition };
   }
   expectOneOf(stream, ["json"]);
   const pathPosition = stream.position;
-  const path = stream.expectString();
+  const path = expectText(stream);
   expectOneOf(stream, ["param"]);
-  return { kind: "cursor_json", path, pathPosition, parameter: stream.expectString() };
+  return { kind: "cursor_json", path, pathPosition, parameter: expectText(stream) };
 }
 
 function parseAuthentication(stream: TokenStream): ExternalAuthentication {
@@ -171,7 +199,7 @@ function parseAuthentication(stream: TokenStream): ExternalAuthentication {
     case "bearer":
       return { kind: "bearer", variable: parseVariable(stream), position };
     case "header": {
-      const header = stream.expectString();
+      const header = expectText(stream);
       return { kind: "header", header, variable: parseVariable(stream), position };
     }
     case "s3": {
@@ -182,7 +210,7 @@ function parseAuthentication(stream: TokenStream): ExternalAuthentication {
     }
     default: {
       expectOneOf(stream, ["account"]);
-      const account = stream.expectString();
+      const account = expectText(stream);
       expectOneOf(stream, ["key"]);
       return { kind: "azure", account, keyVariable: parseVariable(stream), position };
     }
@@ -190,6 +218,8 @@ function parseAuthentication(stream: TokenStream): ExternalAuthentication {
 }
 
 function parseVariable(stream: TokenStream): string {
-  expectOneOf(stream, ["env"]);
-  return stream.expectString();
+  if (!stream.acceptWord("env")) {
+    throw unexpected(stream, ["env"], "ENV 'NAME' is expected here: the name of an environment variable.");
+  }
+  return expectText(stream);
 }

@@ -4,6 +4,7 @@
 
 import { SQLSTATE } from "../../base/errors.ts";
 import type { DropObject, ObjectName, ObjectType, Statement, TypeName } from "./ast.ts";
+import { acceptExternalSource } from "./external_sources.ts";
 import {
   acceptCascade,
   acceptIfExists,
@@ -38,7 +39,7 @@ const OBJECT_WORDS: ReadonlyMap<string, ObjectType> = new Map([
 ]);
 
 function acceptObjectType(stream: TokenStream): ObjectType | null {
-  if (stream.acceptWords("external", "source")) return "external_source";
+  if (acceptExternalSource(stream)) return "external_source";
   if (stream.isWords("user", "mapping")) return null;
   const type = stream.isLabel() ? OBJECT_WORDS.get(stream.value()) : undefined;
   if (type === undefined) return null;
@@ -213,7 +214,7 @@ export function parseRefresh(stream: TokenStream): Statement {
   if (stream.isWord("materialized", 1) && stream.isWord("view", 2)) return parseUnsupported(stream);
   const position = stream.position;
   stream.advance();
-  stream.acceptWords("external", "source");
+  if (stream.isWord("external") && stream.isLabel(1)) acceptExternalSource(stream);
   return { kind: "refresh", name: parseObjectName(stream), position };
 }
 
