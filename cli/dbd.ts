@@ -11,7 +11,7 @@ import { StartError } from "./dbd/start_error.ts";
 import { runServer } from "./dbd/run_server.ts";
 import { oneLine } from "./dbd/start_server.ts";
 import { health } from "./dbd/health.ts";
-import { verify } from "./dbd/verify.ts";
+import { verify, verifyAgainst } from "./dbd/verify.ts";
 import { helpText, readCommand, UsageError } from "./dbd/settings.ts";
 
 function write(stream: { writeSync(bytes: Uint8Array): number }, text: string): void {
@@ -45,11 +45,13 @@ export async function main(parameters: readonly string[]): Promise<number> {
       case "version":
         write(Deno.stdout, `dbd ${version}\n`);
         return 0;
-      case "verify":
-        return await verify(command.dataDirectory, {
-          host: denoHost(),
-          print: (line) => write(Deno.stdout, `${line}\n`),
-        });
+      case "verify": {
+        const world = { host: denoHost(), print: (line: string) => write(Deno.stdout, `${line}\n`) };
+        const { dataDirectory, against } = command;
+        return against === null
+          ? await verify(dataDirectory, world)
+          : await verifyAgainst(dataDirectory, against, world);
+      }
       case "health":
         return await health(command, { print: (line) => write(Deno.stdout, `${line}\n`) });
       case "run":

@@ -37,6 +37,8 @@ export interface MemberRow {
   readonly transfer_op: number | null;
   readonly transfer_bytes: number | null;
   readonly transfer_total_bytes: number | null;
+  readonly checkpoint_op: number | null;
+  readonly checkpoint_id: string | null;
 }
 
 interface Answer {
@@ -125,6 +127,7 @@ export function statusTable(members: readonly MemberRow[]): string {
     ["op", "right", ({ op }) => op === null ? "" : String(op)],
     ["commit", "right", ({ commit_op: op }) => op === null ? "" : String(op)],
     ["lag", "left", lagText],
+    ["checkpoint", "left", checkpointText],
     [
       "last contact",
       "right",
@@ -148,6 +151,11 @@ function stateText(row: MemberRow): string {
     return row.connected ? state.replaceAll("_", " ") : `${state.replaceAll("_", " ")}, cut off`;
   }
   return row.connected ? "connected" : "not connected";
+}
+
+/** Equal ones are equal files; the rest of the id is in the JSON. */
+function checkpointText({ checkpoint_op: op, checkpoint_id: id }: MemberRow): string {
+  return op === null || id === null ? "" : `${op} ${id.slice(0, 8)}`;
 }
 
 function lagText({ lag_operations: operations, lag_seconds: seconds }: MemberRow): string {

@@ -21,6 +21,8 @@ const NOTHING: MemberRow = {
   transfer_op: null,
   transfer_bytes: null,
   transfer_total_bytes: null,
+  checkpoint_op: null,
+  checkpoint_id: null,
 };
 
 function seen(member: number, row: Partial<MemberRow>): MemberRow {
@@ -66,16 +68,18 @@ Deno.test("dbcli status: each member speaks for itself, the newest primary for w
       lag_seconds: 9,
       transfer_bytes: 3 * MIB,
       transfer_total_bytes: 12 * MIB,
+      checkpoint_op: 4,
+      checkpoint_id: "0123456789abcdef".repeat(4),
     }),
   ];
   const merged = mergeRows([former, primary, backup]);
   deepStrictEqual(merged, mergeRows([backup, primary, former]));
   deepStrictEqual(statusTable(merged).split("\n").map((line) => line.trimEnd()), [
-    " member |  address   |  role   |              state              | view | op | commit |         lag         | last contact",
-    "--------+------------+---------+---------------------------------+------+----+--------+---------------------+--------------",
-    "      0 | host0:7878 | primary | normal, cut off                 |    3 | 12 |      9 | none                |        4.3 s",
-    "      1 | host1:7878 | primary | normal                          |    4 |  9 |      9 | none                |",
-    "      2 | host2:7878 | backup  | fetching state, 3.0 of 12.0 MiB |    4 |  5 |      8 | 4 operations, 2.5 s |        0.0 s",
+    " member |  address   |  role   |              state              | view | op | commit |         lag         | checkpoint | last contact",
+    "--------+------------+---------+---------------------------------+------+----+--------+---------------------+------------+--------------",
+    "      0 | host0:7878 | primary | normal, cut off                 |    3 | 12 |      9 | none                |            |        4.3 s",
+    "      1 | host1:7878 | primary | normal                          |    4 |  9 |      9 | none                |            |",
+    "      2 | host2:7878 | backup  | fetching state, 3.0 of 12.0 MiB |    4 |  5 |      8 | 4 operations, 2.5 s | 4 01234567 |        0.0 s",
     "(3 rows)",
     "",
   ]);

@@ -208,7 +208,7 @@ export interface ServerSettings {
 export type Command =
   | { readonly kind: "help" }
   | { readonly kind: "version" }
-  | { readonly kind: "verify"; readonly dataDirectory: string }
+  | { readonly kind: "verify"; readonly dataDirectory: string; readonly against: string | null }
   | { readonly kind: "health"; readonly address: Address; readonly isSecure: boolean }
   | { readonly kind: "run"; readonly settings: ServerSettings };
 
@@ -251,10 +251,12 @@ export function readCommand(sources: SettingSources): Command {
   ];
   requireFeatures(places, sources.features);
   const [verb, directory, ...more] = line.positional;
-  if (verb === "verify") {
-    if (more.length > 0) throw new UsageError(`unexpected argument "${more[0]}": dbd verify takes DATA_DIR`);
-    const find = findIn(places);
-    return { kind: "verify", dataDirectory: directory ?? find("data_dir") ?? DEFAULT_DIRECTORY };
+  const against = line.values.get("verify_against") ?? null;
+  if (verb === "verify" || against !== null) {
+    const [given, ...rest] = verb === "verify" ? [directory, ...more] : line.positional;
+    if (rest.length > 0) throw new UsageError(`unexpected argument "${rest[0]}": dbd verify takes DATA_DIR`);
+    const dataDirectory = given ?? findIn(places)("data_dir") ?? DEFAULT_DIRECTORY;
+    return { kind: "verify", dataDirectory, against };
   }
   if (verb === "health") {
     if (more.length > 0) throw new UsageError(`unexpected argument "${more[0]}": dbd health takes HTTP_ADDR`);
@@ -344,7 +346,7 @@ function parseCommandLine(parameters: readonly string[]): CommandLine {
     else if (name === "--dev") development = true;
     else {
       const key = name.replace(/^--/, "").replaceAll("-", "_");
-      const setting = key === "config"
+      const setting = key === "config" || key === "verify_against"
         ? { key, kind: "text" as const }
         : SETTINGS.find((each) => each.key === key && name.startsWith("--"));
       if (setting === undefined) throw unknownOption(name);
@@ -714,12 +716,13 @@ export function helpText(version: string, features: readonly FeatureName[]): str
   return `dbd ${version}: the database server
 
 Usage: dbd [LISTEN_ADDR] [DATA_DIR] [options]
-       dbd verify [DATA_DIR]
+       dbd verify [DATA_DIR] [--verify-against OTHER_DIR]
        dbd health [HTTP_ADDR]
 
   LISTEN_ADDR                address of the binary protocol (default ${DEFAULT_LISTEN})
   DATA_DIR                   where the data is kept (default ${DEFAULT_DIRECTORY})
   verify                     read every byte and every value of a database that no server runs on, and name what is wrong
+  --verify-against DIR       compare DATA_DIR with that of another member, both stopped, and say where they differ
   health                     ask a running server over HTTP whether it serves; exit code 0 if so. HTTP_ADDR may begin with
                              https://; only the answer counts then, not the certificate's name
 

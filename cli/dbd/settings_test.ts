@@ -58,10 +58,18 @@ Deno.test("readCommand() lets a flag beat the environment, and that the file", (
 Deno.test("readCommand() knows verify, with the directory from the same places", () => {
   const command = (parameters: readonly string[], environment: Record<string, string> = {}) =>
     readCommand({ parameters, environment, features: featureNames, readFile: () => "data_dir = /from/file" });
-  deepStrictEqual(command(["verify"]), { kind: "verify", dataDirectory: "./dbd-data" });
-  deepStrictEqual(command(["verify", "/d"], { DB_DATA_DIR: "/e" }), { kind: "verify", dataDirectory: "/d" });
-  deepStrictEqual(command(["verify"], { DB_DATA_DIR: "/e" }), { kind: "verify", dataDirectory: "/e" });
-  deepStrictEqual(command(["verify", "--config", "c"]), { kind: "verify", dataDirectory: "/from/file" });
+  const verify = (dataDirectory: string, against: string | null = null) => ({
+    kind: "verify" as const,
+    dataDirectory,
+    against,
+  });
+  deepStrictEqual(command(["verify"]), verify("./dbd-data"));
+  deepStrictEqual(command(["verify", "/d"], { DB_DATA_DIR: "/e" }), verify("/d"));
+  deepStrictEqual(command(["verify"], { DB_DATA_DIR: "/e" }), verify("/e"));
+  deepStrictEqual(command(["verify", "--config", "c"]), verify("/from/file"));
+  deepStrictEqual(command(["--verify-against", "/o", "/d"]), verify("/d", "/o"));
+  deepStrictEqual(command(["verify", "/d", "--verify-against=/o"]), verify("/d", "/o"));
+  deepStrictEqual(command(["--verify-against", "/o"], { DB_DATA_DIR: "/e" }), verify("/e", "/o"));
   throws(() => command(["verify", "a", "b"]), /unexpected argument "b": dbd verify takes DATA_DIR/);
   strictEqual(settings(["--check-input"]).checksInput, true);
   strictEqual(settings([]).checksInput, false);

@@ -1,6 +1,10 @@
-/** `dbd verify [DATA_DIR]`: reads a whole database that no server runs on, and names what is wrong with it. */
+/**
+ * `dbd verify [DATA_DIR]`: reads a whole database that no server runs on, and names what is wrong with it. `dbd
+ * --verify-against DIR [DATA_DIR]`: says where two of them differ.
+ */
 import { DatabaseError } from "../../engine/base/errors.ts";
 import type { Host } from "../../engine/host/host.ts";
+import { compareDatabases } from "../../engine/storage/directory_comparison.ts";
 import { type Verification, verifyDatabase } from "../../engine/storage/verification.ts";
 import { StartError } from "./start_error.ts";
 
@@ -13,14 +17,30 @@ export interface VerifyWorld {
 
 /** Prints the report; returns the exit code. Raises {@link StartError} for damage and for what cannot be opened. */
 export async function verify(directory: string, { host, print }: VerifyWorld): Promise<number> {
-  const found = await verified(host, directory);
+  const found = await named(directory, () => verifyDatabase(host, directory));
   for (const line of reportLines(directory, found)) print(line);
   return found.wrongValues.length === 0 ? 0 : 1;
 }
 
-async function verified(host: Host, directory: string): Promise<Verification> {
+/**
+ * Compares two databases; returns the exit code: 0 when nothing differs. Raises {@link StartError} for damage and for
+ * what cannot be opened.
+ */
+export async function verifyAgainst(
+  directory: string,
+  other: string,
+  { host, print }: VerifyWorld,
+): Promise<number> {
+  const { differences, notes } = await named(directory, () => compareDatabases(host, directory, other));
+  for (const line of notes) print(`compared: ${line}`);
+  for (const line of differences) print(`different: ${line}`);
+  if (differences.length === 0) print(`"${directory}" and "${other}" are equal as far as both go`);
+  return differences.length === 0 ? 0 : 1;
+}
+
+async function named<T>(directory: string, read: () => Promise<T>): Promise<T> {
   try {
-    return await verifyDatabase(host, directory);
+    return await read();
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;
     throw new StartError(`Cannot verify "${directory}": ${error.message}`);

@@ -73,6 +73,7 @@ export class Backup {
         `the log differs from the primary's at op ${message.op}`,
       );
     }
+    if (message.checkpoint !== null) this.#core.ports.transfer.compare(message.checkpoint);
     this.#commit(message);
   }
 

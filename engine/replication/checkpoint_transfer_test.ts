@@ -2,10 +2,10 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { type Disk, joinPath, readWholeFile, writeWholeFile } from "../host/disk.ts";
 import { MemoryDisk, memoryHost } from "../host/memory_host.ts";
-import { Engine } from "../session/engine.ts";
 import type { Session } from "../session/session.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
-import { readManifest } from "../storage/manifest.ts";
+import { decodeManifest, readManifest } from "../storage/manifest.ts";
+import { openLoneMember } from "../../tests/support/lone_member.ts";
 import { CheckpointDonor, type CheckpointOffer } from "./checkpoint_donor.ts";
 import { CheckpointTransfer, installTransfer } from "./checkpoint_transfer.ts";
 
@@ -21,7 +21,7 @@ async function rows(session: Session, sql: string): Promise<unknown[][]> {
 async function twoDirectories(disk: MemoryDisk, count = 20_000): Promise<unknown[][]> {
   let answer: unknown[][] = [];
   for (const directory of ["a", "b"]) {
-    const engine = await Engine.open({ host: { ...memoryHost(), disk }, directory });
+    const engine = await openLoneMember(disk, directory);
     const session = engine.openSession();
     await rows(session, "CREATE TABLE t (a int PRIMARY KEY, b text)");
     await rows(session, "CREATE TABLE u (a int PRIMARY KEY, b text)");
@@ -45,7 +45,7 @@ async function transfer(
 ): Promise<{ isComplete: boolean; requests: number; names: Set<string>; offer: CheckpointOffer }> {
   const host = { ...memoryHost(), disk };
   const donor = new CheckpointDonor(host, "a");
-  const offer = await donor.offer(readManifest(disk, "a").manifest, 1);
+  const offer = donor.offer(readManifest(disk, "a").manifest, 1);
   ok(offer !== null);
   let requests = 0;
   const names = new Set<string>();
@@ -53,12 +53,12 @@ async function transfer(
     host,
     directory: "b",
     offer,
-    request: (name, offset) => {
-      const piece = donor.read(offer.op, name, offset);
+    request: ({ name, hash }, offset) => {
+      const piece = donor.read({ name, hash }, offset, null);
       ok(piece !== null);
       names.add(name);
       const bytes = spoil(piece, ++requests);
-      if (bytes !== null) setTimeout(() => fetching.onPiece(name, offset, bytes), 0);
+      if (bytes !== null) setTimeout(() => fetching.onPiece(name, hash, offset, bytes), 0);
     },
   });
   const ticks = setInterval(() => fetching.onTick(), 100);
@@ -71,7 +71,7 @@ async function transfer(
 }
 
 async function answerOf(disk: Disk, directory: string): Promise<unknown[][]> {
-  const engine = await Engine.open({ host: { ...memoryHost(), disk }, directory });
+  const engine = await openLoneMember(disk, directory);
   const session = engine.openSession();
   const answer = await rows(session, QUERY);
   session.close();
@@ -97,7 +97,7 @@ Deno.test("files that are there already are not fetched", async () => {
   const disk = new MemoryDisk();
   await twoDirectories(disk);
   const { names, offer } = await transfer(disk);
-  deepStrictEqual([offer.files.length, names.size], [3, 2]);
+  deepStrictEqual([decodeManifest(offer.manifest, 0, "").group?.files.length, names.size], [3, 2]);
 });
 
 /** A disk that refuses everything that changes it after so many changes. */

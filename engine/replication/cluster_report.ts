@@ -1,5 +1,6 @@
 /** What a member knows of its cluster, put together from its replica and its connections. Pure. */
 import type { NetworkAddress } from "../host/network.ts";
+import type { CheckpointProof } from "../storage/manifest.ts";
 import type { ClusterMember, ClusterStatus, MemberState } from "../system_catalog/cluster_status.ts";
 import type { TransferProgress } from "./checkpoint_transfer.ts";
 import { type PeerStatistics, placeOf } from "./peer_connections.ts";
@@ -24,6 +25,7 @@ export interface ReportedMember {
   readonly appliedOp: number;
   readonly durableOp: number;
   readonly transfer: TransferProgress | null;
+  readonly checkpoint: CheckpointProof | null;
   /** Monotonic microseconds. */
   readonly now: number;
 }
@@ -49,6 +51,7 @@ export function reportCluster(member: ReportedMember): ClusterStatus {
       primaryIndex !== null && statistics.get(primaryIndex)?.isConnected === true,
     readLease: !usesReadLease ? "off" : replica.canRead ? "valid" : "none",
     transfer,
+    checkpoint: member.checkpoint === null ? null : { op: member.checkpoint.op, id: member.checkpoint.id },
     members,
   };
 }

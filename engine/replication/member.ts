@@ -176,6 +176,7 @@ export class Member<E extends MemberEngine>
       appliedOp: this.appliedOp,
       durableOp: this.engine.storage.log.durableOp,
       transfer: this.#transfer?.progress ?? null,
+      checkpoint: this.#transfer?.proof ?? null,
       now: host.clock.monotonic(),
     });
   }

@@ -2,13 +2,14 @@
  * Moves checkpoints between members: gives this member's newest one to others, and puts another's in the place of this
  * member's state. The replica says when.
  *
- * Limits: a donor that does not answer the first request for 60 s (it may have to read all of its files first) is given
- * up.
+ * Limits: a donor that does not answer the first request for 5 s is given up.
  */
 import type { Host } from "../host/host.ts";
 import { assert } from "../base/assert.ts";
 import { digestOfState } from "../operations/history_digest.ts";
-import { type Manifest, readProven } from "../storage/manifest.ts";
+import { DatabaseError } from "../base/errors.ts";
+import { type CheckpointProof, type Manifest, proofOfCheckpoint, readProven } from "../storage/manifest.ts";
+import { CheckpointComparison } from "./checkpoint_comparison.ts";
 import { CheckpointDonor, type CheckpointOffer } from "./checkpoint_donor.ts";
 import {
   CheckpointTransfer,
@@ -19,7 +20,7 @@ import {
 import type { PeerMessage, TransferMessage } from "./message.ts";
 import type { CheckpointName, StateTransfer } from "./ports.ts";
 
-const OFFER_MILLISECONDS = 60_000;
+const OFFER_MILLISECONDS = 5000;
 const REPEAT_MILLISECONDS = 1000;
 
 /** What a transfer needs of its member. */
@@ -57,6 +58,8 @@ export class MemberTransfer implements StateTransfer {
   readonly #donor: CheckpointDonor;
   #fetching: Fetching | null = null;
   #named: CheckpointName | null = null;
+  #proven: { readonly manifest: Manifest; readonly proof: CheckpointProof | null } | null = null;
+  readonly #comparison = new CheckpointComparison();
 
   constructor(
     host: Host,
@@ -78,6 +81,21 @@ export class MemberTransfer implements StateTransfer {
       this.#named = nameOf(manifest.op, readProven(this.#host.disk, this.#directory, manifest.state));
     }
     return this.#named;
+  }
+
+  get proof(): CheckpointProof | null {
+    const { manifest } = this.#owner;
+    if (manifest === null) return null;
+    if (this.#proven?.manifest !== manifest) {
+      this.#proven = { manifest, proof: proofOfCheckpoint(manifest) };
+      if (this.#proven.proof !== null) this.#comparison.made(this.#proven.proof);
+    }
+    return this.#proven.proof;
+  }
+
+  compare(proof: CheckpointProof): void {
+    void this.proof;
+    this.#comparison.heard(proof);
   }
 
   /** How far the transfer to this member has come; null: there is none. */
@@ -109,34 +127,46 @@ export class MemberTransfer implements StateTransfer {
   /** What another member has sent. */
   onMessage(message: TransferMessage): void {
     switch (message.kind) {
-      case "request_checkpoint":
-        return void this.#donor.offer(this.#owner.manifest, message.op).then((offer) => {
-          if (offer !== null) this.#send(message.from, { kind: "checkpoint_files", ...this.#sent, ...offer });
-        }).catch((error) => this.#owner.onError(error));
+      case "request_checkpoint": {
+        const offer = this.#given(() => this.#donor.offer(this.#owner.manifest, message.op));
+        if (offer === null) return;
+        return this.#send(message.from, { kind: "checkpoint_files", ...this.#sent, ...offer });
+      }
       case "request_file": {
-        const { from, op, name, offset } = message;
-        const bytes = this.#donor.read(op, name, offset) ?? new Uint8Array(0);
-        return this.#send(from, { kind: "file_piece", ...this.#sent, op, name, offset, bytes });
+        const { from, name, hash, offset } = message;
+        const bytes = this.#given(() => this.#donor.read({ name, hash }, offset, this.#owner.manifest)) ??
+          new Uint8Array(0);
+        return this.#send(from, { kind: "file_piece", ...this.#sent, name, hash, offset, bytes });
       }
       case "checkpoint_files":
         return this.#onFiles(message.from, message);
       case "file_piece": {
-        const { transfer } = this.#fetching ?? {};
-        if (transfer?.op === message.op && message.from === this.#fetching?.from) {
-          transfer.onPiece(message.name, message.offset, message.bytes.slice());
-        }
+        const { name, hash, offset, bytes } = message;
+        if (message.from !== this.#fetching?.from) return;
+        this.#fetching.transfer?.onPiece(name, hash, offset, bytes);
       }
     }
   }
 
-  #onFiles(from: number, { op, manifest, files }: CheckpointOffer): void {
+  /** Null where a file cannot be read: the other member asks another one. */
+  #given<T>(give: () => T | null): T | null {
+    try {
+      return give();
+    } catch (error) {
+      if (error instanceof DatabaseError) return null;
+      throw error;
+    }
+  }
+
+  #onFiles(from: number, { op, manifest }: CheckpointOffer): void {
     const fetching = this.#fetching;
     if (fetching === null || fetching.from !== from || fetching.transfer !== null) return;
     const transfer = fetching.transfer = new CheckpointTransfer({
       host: this.#host,
       directory: this.#directory,
-      offer: { op, manifest: manifest.slice(), files },
-      request: (name, offset) => this.#send(from, { kind: "request_file", ...this.#sent, op, name, offset }),
+      offer: { op, manifest: manifest.slice() },
+      request: ({ name, hash }, offset) =>
+        this.#send(from, { kind: "request_file", ...this.#sent, name, hash, offset }),
     });
     this.#carryThrough(fetching, transfer).catch((error) => this.#owner.onError(error));
   }

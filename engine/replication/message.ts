@@ -3,7 +3,7 @@
  *
  * Every message names its sender and the sender's view; `start_view_change` names the view that the sender wants.
  */
-import type { FileProof } from "../storage/manifest.ts";
+import type { CheckpointProof } from "../storage/manifest.ts";
 import type { EntryHeader, ReplicatedEntry, Slot } from "./entry_header.ts";
 
 interface Sent {
@@ -40,6 +40,8 @@ export interface Commit extends Sent {
   readonly op: number;
   readonly digest: bigint;
   readonly commit: number;
+  /** The primary's newest checkpoint. */
+  readonly checkpoint: CheckpointProof | null;
   readonly stamp: number;
   readonly clock: number;
 }
@@ -148,28 +150,28 @@ export interface RequestCheckpoint extends Sent {
   readonly op: number;
 }
 
-/** The files of the sender's checkpoint: the state first, then those of the tables, with their folder. */
+/** The sender's checkpoint; its manifest names the files. */
 export interface CheckpointFiles extends Sent {
   readonly kind: "checkpoint_files";
   readonly op: number;
   /** As a file of number 0. */
   readonly manifest: Uint8Array;
-  readonly files: readonly FileProof[];
 }
 
-/** Asks for a piece of a file of the checkpoint of the op. */
+/** Asks for a piece of a file of a checkpoint. */
 export interface RequestFile extends Sent {
   readonly kind: "request_file";
-  readonly op: number;
   readonly name: string;
+  /** SHA-256 of the file, in hexadecimal. */
+  readonly hash: string;
   readonly offset: number;
 }
 
-/** The answer; without bytes where the sender does not give that checkpoint any more. */
+/** The answer; without bytes where the sender has no such file. */
 export interface FilePiece extends Sent {
   readonly kind: "file_piece";
-  readonly op: number;
   readonly name: string;
+  readonly hash: string;
   readonly offset: number;
   readonly bytes: Uint8Array;
 }

@@ -9,6 +9,9 @@ import { unreachable } from "../base/assert.ts";
 import { ByteReader, ByteWriter, decodeUtf8, encodeUtf8 } from "../base/bytes.ts";
 import { crc32c } from "../base/checksum.ts";
 import { LIMITS } from "../base/limits.ts";
+import { isCheckpointFileName } from "../storage/file_hashes.ts";
+import type { CheckpointProof } from "../storage/manifest.ts";
+import { hexOf, parseHex } from "../types/scalar_text.ts";
 import type { ReplicatedEntry, Slot } from "./entry_header.ts";
 import {
   corruptedReplication,
@@ -26,6 +29,8 @@ export const FRAME_LENGTH_BYTES = 4;
 export const MAX_MESSAGE_BYTES = LIMITS.maximumEntryBytes + 1024 * 1024;
 
 const CHECKSUM_BYTES = 4;
+const HASH_BYTES = 32;
+const HISTORY_BYTES = 8;
 const HEAD_BYTES = CHECKSUM_BYTES + 13;
 
 const KINDS: readonly PeerMessage["kind"][] = [
@@ -125,7 +130,8 @@ function writeBody(writer: ByteWriter, message: PeerMessage): void {
       writer.writeU64(message.digest);
       writer.writeVarint(message.commit);
       writer.writeVarint(message.stamp);
-      return writer.writeVarint(message.clock);
+      writer.writeVarint(message.clock);
+      return writeProof(writer, message.checkpoint);
     case "start_view_change":
       return writer.writeVarint(message.reachedView);
     case "hand_over":
@@ -174,14 +180,7 @@ function writeBody(writer: ByteWriter, message: PeerMessage): void {
       return writer.writeVarint(message.op);
     case "checkpoint_files":
       writer.writeVarint(message.op);
-      writer.writeSizedBytes(message.manifest);
-      writer.writeVarint(message.files.length);
-      for (const { name, size, checksum } of message.files) {
-        writer.writeSizedBytes(encodeUtf8(name));
-        writer.writeVarint(size);
-        writer.writeU32(checksum);
-      }
-      return;
+      return writer.writeSizedBytes(message.manifest);
     case "request_entry":
     case "entry_piece":
       writer.writeVarint(message.op);
@@ -191,8 +190,8 @@ function writeBody(writer: ByteWriter, message: PeerMessage): void {
       return;
     case "request_file":
     case "file_piece":
-      writer.writeVarint(message.op);
       writer.writeSizedBytes(encodeUtf8(message.name));
+      writer.writeBytes(parseHex(message.hash));
       writer.writeVarint(message.offset);
       if (message.kind === "file_piece") writer.writeSizedBytes(message.bytes);
       return;
@@ -235,6 +234,7 @@ function readBody(
         commit: reader.readVarint(),
         stamp: reader.readVarint(),
         clock: reader.readVarint(),
+        checkpoint: readProof(reader),
       };
     case "start_view_change":
       return { kind, ...sent, reachedView: reader.readVarint() };
@@ -286,15 +286,8 @@ function readBody(
     }
     case "request_checkpoint":
       return { kind, ...sent, op: reader.readVarint() };
-    case "checkpoint_files": {
-      const op = reader.readVarint();
-      const manifest = reader.readSizedBytes();
-      const files = readList(reader, () => {
-        const name = readFileName(reader);
-        return { name, size: reader.readVarint(), checksum: reader.readU32() };
-      });
-      return { kind, ...sent, op, manifest, files };
-    }
+    case "checkpoint_files":
+      return { kind, ...sent, op: reader.readVarint(), manifest: reader.readSizedBytes() };
     case "request_entry":
     case "entry_piece": {
       const piece = { op: reader.readVarint(), digest: reader.readU64(), offset: reader.readVarint() };
@@ -303,7 +296,7 @@ function readBody(
     }
     case "request_file":
     case "file_piece": {
-      const file = { op: reader.readVarint(), name: readFileName(reader), offset: reader.readVarint() };
+      const file = { name: readFileName(reader), hash: readHash(reader), offset: reader.readVarint() };
       if (kind === "request_file") return { kind, ...sent, ...file };
       return { kind, ...sent, ...file, bytes: reader.readSizedBytes() };
     }
@@ -376,6 +369,24 @@ function readOptionalDigest(reader: ByteReader): bigint | null {
   return readTruth(reader) ? reader.readU64() : null;
 }
 
+/** The proof of a checkpoint, which is behind op 0; or nothing. */
+function writeProof(writer: ByteWriter, proof: CheckpointProof | null): void {
+  writer.writeVarint(proof?.op ?? 0);
+  if (proof === null) return;
+  writer.writeBytes(parseHex(proof.history));
+  writer.writeBytes(parseHex(proof.id));
+}
+
+function readProof(reader: ByteReader): CheckpointProof | null {
+  const op = reader.readVarint();
+  if (op === 0) return null;
+  return { op, history: hexOf(reader.readBytes(HISTORY_BYTES)), id: readHash(reader) };
+}
+
+function readHash(reader: ByteReader): string {
+  return hexOf(reader.readBytes(HASH_BYTES));
+}
+
 function readTruth(reader: ByteReader): boolean {
   const byte = reader.readU8();
   if (byte > 1) throw corruptedReplication(`truth value ${byte}`);
@@ -385,6 +396,6 @@ function readTruth(reader: ByteReader): boolean {
 /** A name of a file in a data directory, which no other member may choose to lie elsewhere. */
 function readFileName(reader: ByteReader): string {
   const name = decodeUtf8(reader.readSizedBytes());
-  if (!/^(tables\/)?[0-9a-z][0-9a-z._-]*$/.test(name)) throw corruptedReplication(`a file called "${name}"`);
+  if (!isCheckpointFileName(name)) throw corruptedReplication(`a file called "${name}"`);
   return name;
 }

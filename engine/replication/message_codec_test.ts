@@ -6,6 +6,7 @@ import type { PeerMessage } from "./message.ts";
 import { decodeMessage, encodeMessage, FRAME_LENGTH_BYTES } from "./message_codec.ts";
 
 const sent = { from: 2, view: 7 };
+const HASH = "0a".repeat(32);
 const whole: EntryHeader = { op: 300, view: 6, digest: 0xfedc_ba98_7654_3210n, previousDigest: 1n };
 const named: EntryHeader = { op: 301, view: null, digest: 2n, previousDigest: null };
 const entry = { header: whole, payload: Uint8Array.of(1, 2, 3) };
@@ -23,7 +24,17 @@ const MESSAGES: readonly PeerMessage[] = [
     entries: [entry, entry],
   },
   { kind: "prepare_ok", ...sent, op: 300, stamp: 9 },
-  { kind: "commit", ...sent, op: 2 ** 40, digest: 5n, commit: 0, stamp: 0, clock: 1.7e12 },
+  { kind: "commit", ...sent, op: 2 ** 40, digest: 5n, commit: 0, stamp: 0, clock: 1.7e12, checkpoint: null },
+  {
+    kind: "commit",
+    ...sent,
+    op: 1,
+    digest: 5n,
+    commit: 0,
+    stamp: 0,
+    clock: 0,
+    checkpoint: { op: 2 ** 40, history: "0123456789abcdef", id: HASH },
+  },
   { kind: "start_view_change", ...sent, reachedView: 6 },
   {
     kind: "do_view_change",
@@ -52,19 +63,9 @@ const MESSAGES: readonly PeerMessage[] = [
   { kind: "request_entry", ...sent, op: 300, digest: 7n, offset: 2 ** 29 },
   { kind: "entry_piece", ...sent, op: 300, digest: 7n, offset: 0, bytes: new Uint8Array([1]) },
   { kind: "request_checkpoint", ...sent, op: 300 },
-  {
-    kind: "checkpoint_files",
-    ...sent,
-    op: 300,
-    manifest: new Uint8Array([1, 2]),
-    files: [{ name: "state-12", size: 3, checksum: 0xffff_fff0 }, {
-      name: "tables/1.seg",
-      size: 2 ** 40,
-      checksum: 0,
-    }],
-  },
-  { kind: "request_file", ...sent, op: 300, name: "tables/1.seg", offset: 2 ** 33 },
-  { kind: "file_piece", ...sent, op: 300, name: "tables/1.seg", offset: 0, bytes: new Uint8Array([9]) },
+  { kind: "checkpoint_files", ...sent, op: 300, manifest: new Uint8Array([1, 2]) },
+  { kind: "request_file", ...sent, name: "tables/1.seg", hash: HASH, offset: 2 ** 33 },
+  { kind: "file_piece", ...sent, name: "tables/1.seg", hash: HASH, offset: 0, bytes: new Uint8Array([9]) },
   { kind: "recovery", ...sent, nonce: 2 ** 32 - 1 },
   { kind: "recovery_response", ...sent, nonce: 1, op: 0 },
   { kind: "recovery_response", ...sent, nonce: 1, op: null },

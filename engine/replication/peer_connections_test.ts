@@ -44,7 +44,17 @@ Deno.test("PeerConnections connect, carry messages of any size, and connect agai
       large.set(payload.subarray(0, Math.min(50_000, large.length - at)), at);
     }
     a.peers.send(1, prepare(0, large));
-    a.peers.send(1, { kind: "commit", from: 0, view: 0, op: 1, digest: 5n, commit: 1, stamp: 0, clock: 0 });
+    a.peers.send(1, {
+      kind: "commit",
+      from: 0,
+      view: 0,
+      op: 1,
+      digest: 5n,
+      commit: 1,
+      stamp: 0,
+      clock: 0,
+      checkpoint: null,
+    });
     await until(() => b.messages.length === 2, "both messages");
     deepStrictEqual(b.messages.map(({ kind }) => kind), ["commit", "prepare"]);
     deepStrictEqual(b.messages[1], prepare(0, large));

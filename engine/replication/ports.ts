@@ -7,6 +7,7 @@
  * Consensus-Based Storage", FAST 2018.
  */
 import type { EntryHeader, ReplicatedEntry, Slot } from "./entry_header.ts";
+import type { CheckpointProof } from "../storage/manifest.ts";
 import type { Message } from "./message.ts";
 
 /** The log of one member. Ops start at 1; op 0 is the empty log. */
@@ -91,6 +92,10 @@ export interface CheckpointName {
 export interface StateTransfer {
   /** The newest checkpoint that this member can hand out; null without any. */
   readonly checkpoint: CheckpointName | null;
+  /** What proves it to others; null without any. */
+  readonly proof: CheckpointProof | null;
+  /** The primary's proof: raises XX001 when the same history has led to another checkpoint here. */
+  compare(proof: CheckpointProof): void;
   /**
    * Fetches a checkpoint at the op or above from the member and, if `Replica.wantsCheckpoint` still says so, puts it in
    * the place of the state; the log begins after it. Entries above it stay in the log, unless they follow another entry

@@ -209,6 +209,7 @@ export class Primary {
       commit: core.commit,
       stamp: this.#lease.stamp(),
       clock: this.#clock(),
+      checkpoint: core.ports.transfer.proof,
     });
   }
 

@@ -33,6 +33,7 @@ class Seat implements MemberSeat {
       isAvailable: true,
       readLease: "valid",
       transfer: null,
+      checkpoint: null,
       members: [],
     };
   }

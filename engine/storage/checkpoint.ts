@@ -15,13 +15,23 @@ import { assert, assertDefined } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { type Disk, type DiskFile, joinPath, writeWholeFile } from "../host/disk.ts";
+import { sha256Of } from "../host/sha256.ts";
 import { decodeCanonicalJson, encodeCanonicalJson } from "../operations/canonical_json.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { CommitHorizon } from "./commit_horizon.ts";
 import type { Log } from "./log.ts";
 import { filesOf } from "./table/part_set.ts";
 import type { TableStore } from "./table/table_store.ts";
-import { type Manifest, manifestName, type ManifestTable, proofOf, writeManifest } from "./manifest.ts";
+import type { FileHashes, HashedFile } from "./file_hashes.ts";
+import {
+  type GroupProof,
+  historyAfter,
+  type Manifest,
+  manifestName,
+  type ManifestTable,
+  proofOf,
+  writeManifest,
+} from "./manifest.ts";
 
 /** Name of the file that holds the state machine's state at an op. */
 export function stateFileName(op: number): string {
@@ -42,6 +52,8 @@ export interface CheckpointPlace {
   /** Up to which op entries stay for ever. */
   readonly committed: CommitHorizon;
   readonly previous: Manifest | null;
+  /** Of a member: what its files are known by. */
+  readonly hashes: { readonly files: FileHashes; readonly tablesName: string } | null;
 }
 
 interface TableAtOp {
@@ -61,6 +73,8 @@ export class Checkpoint {
   #preparing: Generator<void, void> | null = null;
   /** Set when all is built. */
   #described: ManifestTable[] | null = null;
+  #hashing: Generator<void, void> | null = null;
+  #hashed: readonly HashedFile[] | null = null;
   #unsynced: DiskFile[] = [];
   /** Another handle of the file that is being synced in the background; see {@link finishNow}. */
   #secondDescriptor: DiskFile | null = null;
@@ -88,7 +102,7 @@ export class Checkpoint {
 
   /** Whether all files are complete and synced. */
   get isBuilt(): boolean {
-    return this.#described !== null && this.#unsynced.length === 0;
+    return this.#described !== null && this.#isHashed && this.#unsynced.length === 0;
   }
 
   /** Whether the log allows to {@link install} it. */
@@ -112,7 +126,25 @@ export class Checkpoint {
     if (this.#described === null && this.#preparing.next().done !== true) return false;
     // All at once: later writes do not count, but a table may drop files that no description names.
     if (this.#described === null) this.#describe();
-    return true;
+    return this.#isHashed || (this.#hashing ??= this.#hashFiles()).next().done === true;
+  }
+
+  get #isHashed(): boolean {
+    return this.#place.hashes === null || this.#hashed !== null;
+  }
+
+  /** Nearly all were hashed while they were written. */
+  *#hashFiles(): Generator<void, void> {
+    const { hashes } = this.#place;
+    if (hashes === null) return;
+    const found: HashedFile[] = [];
+    for (const { files } of assertDefined(this.#described, "description")) {
+      for (const name of files) {
+        const file = yield* hashes.files.find(name);
+        found.push({ ...file, name: joinPath(hashes.tablesName, name) });
+      }
+    }
+    this.#hashed = found;
   }
 
   *#prepare(): Generator<void, void> {
@@ -192,6 +224,7 @@ export class Checkpoint {
       op: this.op,
       state: proofOf(stateName, this.#state),
       tables: assertDefined(this.#described, "description"),
+      ...(this.#hashed === null ? {} : { group: this.#groupProof(stateName, this.#hashed) }),
     };
     writeManifest(disk, directory, manifest);
     this.#manifest = manifest;
@@ -201,15 +234,25 @@ export class Checkpoint {
     return manifest;
   }
 
+  #groupProof(name: string, hashed: readonly HashedFile[]): GroupProof {
+    const state = { name, size: this.#state.length, hash: sha256Of(this.#state) };
+    const history = historyAfter(this.#place.previous?.group?.history ?? "", this.op);
+    return { history, files: [state, ...hashed] };
+  }
+
   /** Removes what only the manifest before named. A reader that has such a file open goes on reading it. */
   #removeObsolete(manifest: Manifest): void {
-    const { disk, directory, tablesDirectory, previous } = this.#place;
+    const { disk, directory, tablesDirectory, previous, hashes } = this.#place;
     if (previous === null) return;
     disk.remove(joinPath(directory, manifestName(previous.number)));
     if (previous.state.name !== manifest.state.name) disk.remove(joinPath(directory, previous.state.name));
     const live = new Set(manifest.tables.flatMap((table) => table.files));
     for (const table of previous.tables) {
-      for (const name of table.files) if (!live.has(name)) disk.remove(joinPath(tablesDirectory, name));
+      for (const name of table.files) {
+        if (live.has(name)) continue;
+        disk.remove(joinPath(tablesDirectory, name));
+        hashes?.files.forget(name);
+      }
     }
   }
 }

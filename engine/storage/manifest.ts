@@ -19,6 +19,8 @@ import {
   encodeCanonicalJson,
 } from "../operations/canonical_json.ts";
 import type { OpNumber } from "../operations/effect.ts";
+import { sha256Of } from "../host/sha256.ts";
+import type { HashedFile } from "./file_hashes.ts";
 
 /** A file with what proves that it is whole. */
 export interface FileProof {
@@ -46,6 +48,40 @@ export interface Manifest {
   /** The state machine's own state. */
   readonly state: FileProof;
   readonly tables: readonly ManifestTable[];
+  /** What members of a replication group know their checkpoints by. */
+  readonly group?: GroupProof;
+}
+
+/** What proves a checkpoint to another member. */
+export interface GroupProof {
+  /** Chains the ops of this checkpoint and of all before it: only after the same ones files are equal. */
+  readonly history: string;
+  /** The state first, then the files of the tables; a table's file has the folder before its name. */
+  readonly files: readonly HashedFile[];
+}
+
+/** What equal checkpoints have in common, wherever they are. */
+export interface CheckpointProof {
+  readonly op: number;
+  readonly history: string;
+  /** SHA-256 of the manifest without its number, which has the hashes of all files. */
+  readonly id: string;
+}
+
+/** The proof of a member's checkpoint; null for one of a server that is alone. */
+export function proofOfCheckpoint(manifest: Manifest): CheckpointProof | null {
+  const { number: _, ...rest } = manifest;
+  if (rest.group === undefined) return null;
+  return {
+    op: manifest.op,
+    history: rest.group.history,
+    id: sha256Of(encodeUtf8(encodeCanonicalJson(rest))),
+  };
+}
+
+/** {@link GroupProof.history} of a checkpoint at the op, after one with the given history. */
+export function historyAfter(previous: string, op: number): string {
+  return sha256Of(encodeUtf8(`${previous} ${op}`)).slice(0, 16);
 }
 
 const MAGIC = "dbd mft\0";

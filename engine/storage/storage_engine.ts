@@ -26,6 +26,7 @@ import { digestOfState } from "../operations/history_digest.ts";
 import { type Entry, type OpNumber, opNumber } from "../operations/effect.ts";
 import { Checkpoint, isStateFileName } from "./checkpoint.ts";
 import type { CommitHorizon } from "./commit_horizon.ts";
+import { FileHashes } from "./file_hashes.ts";
 import { Log } from "./log.ts";
 import { DEFAULT_LOG_OPTIONS, type LogOptions } from "./log_options.ts";
 import { type Manifest, readManifest, readProven } from "./manifest.ts";
@@ -84,6 +85,7 @@ export interface RecoveredEntry {
 export const LOG_DIRECTORY = "log";
 /** Where the files of tables are, in the data directory. */
 export const TABLES_DIRECTORY = "tables";
+const IN_TABLES = `${TABLES_DIRECTORY}/`;
 const MEMORY = ":memory:";
 const CHECKPOINT_SLICE_MICROSECONDS = 2000;
 
@@ -130,6 +132,8 @@ export class StorageEngine {
   readonly #lock: DirectoryLock;
   readonly #horizon: Required<SnapshotHorizon>;
   readonly #files: SegmentFiles;
+  /** What the files of a member of a replication group are known by. */
+  readonly #hashes: FileHashes | null;
   readonly #cache: BlockCache;
   readonly #checkpointLogBytes: number;
   readonly #replayTo: number;
@@ -173,7 +177,8 @@ export class StorageEngine {
     this.#lock = lock;
     this.#tablesDirectory = joinPath(directory, TABLES_DIRECTORY);
     disk.createDirectory(this.#tablesDirectory);
-    this.#files = segmentFilesIn(disk, this.#tablesDirectory);
+    this.#hashes = options.member === undefined ? null : new FileHashes(disk, this.#tablesDirectory);
+    this.#files = segmentFilesIn(disk, this.#tablesDirectory, this.#hashes);
     this.#cache = new BlockCache(options.blockCacheBytes ?? LIMITS.blockCacheBytes);
     this.#checkpointLogBytes = options.checkpointLogBytes ?? LIMITS.checkpointLogBytes;
     this.#horizon = {
@@ -184,6 +189,9 @@ export class StorageEngine {
     };
     const { manifest, leftOver } = readManifest(disk, directory);
     this.#manifest = manifest;
+    for (const { name, ...file } of manifest?.group?.files ?? []) {
+      if (name.startsWith(IN_TABLES)) this.#hashes?.add({ name: name.slice(IN_TABLES.length), ...file });
+    }
     const machineState = manifest === null ? null : readProven(disk, directory, manifest.state);
     for (const table of manifest?.tables ?? []) {
       // The manifest's checksum stands for the shape: TableStore.describe() made it.
@@ -384,6 +392,7 @@ export class StorageEngine {
       log: this.log,
       committed: this.#committed,
       previous: this.#manifest,
+      hashes: this.#hashes === null ? null : { files: this.#hashes, tablesName: TABLES_DIRECTORY },
     });
   }
 

@@ -8,7 +8,7 @@ import { liveRows, type RelationProviders } from "./relation_provider.ts";
 import type { RowValues } from "./relation_shape.ts";
 
 function memberRow(member: ClusterMember, cluster: ClusterStatus): RowValues {
-  const { transfer } = cluster;
+  const { transfer, checkpoint } = cluster;
   return {
     member: member.index,
     address: member.address,
@@ -29,6 +29,8 @@ function memberRow(member: ClusterMember, cluster: ClusterStatus): RowValues {
         transfer_op: transfer?.op ?? null,
         transfer_bytes: transfer?.bytes ?? null,
         transfer_total_bytes: transfer?.totalBytes ?? null,
+        checkpoint_op: checkpoint?.op ?? null,
+        checkpoint_id: checkpoint?.id ?? null,
       }
       : {}),
   };

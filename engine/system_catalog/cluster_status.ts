@@ -46,6 +46,8 @@ export interface ClusterStatus {
   readonly readLease: "off" | "none" | "valid";
   /** The checkpoint that is on its way to this member. */
   readonly transfer: { readonly op: number; readonly bytes: number; readonly totalBytes: number } | null;
+  /** The newest checkpoint of this member: members with equal histories have equal ids. */
+  readonly checkpoint: { readonly op: number; readonly id: string } | null;
   /** All members in order of index. */
   readonly members: readonly ClusterMember[];
 }

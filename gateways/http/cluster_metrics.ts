@@ -37,7 +37,7 @@ const OF_OTHERS: readonly Family[] = [
 
 /** Writes all of them. */
 export function writeClusterMetrics(writer: MetricsWriter, cluster: ClusterStatus): void {
-  const { index, primaryIndex, transfer, members } = cluster;
+  const { index, primaryIndex, transfer, checkpoint, members } = cluster;
   const self = members.find(({ isSelf }) => isSelf);
   const gauge = (name: string, help: string, value: number): void =>
     writer.single(`db_cluster_${name}`, "gauge", help, value);
@@ -63,6 +63,10 @@ export function writeClusterMetrics(writer: MetricsWriter, cluster: ClusterStatu
   }
   gauge("transfer_bytes", "Bytes that have come of a checkpoint of another member.", transfer?.bytes ?? 0);
   gauge("transfer_total_bytes", "Bytes of that checkpoint.", transfer?.totalBytes ?? 0);
+  if (checkpoint !== null) {
+    writer.family("db_cluster_checkpoint_op_number", "gauge", "The newest checkpoint of this member.");
+    writer.sample("db_cluster_checkpoint_op_number", checkpoint.op, `id="${checkpoint.id}"`);
+  }
   for (const [suffix, type, help, value] of OF_OTHERS) {
     const name = `db_cluster_peer_${suffix}`;
     writer.family(name, type, help);

@@ -43,6 +43,7 @@ const PRIMARY: ClusterStatus = {
   isAvailable: true,
   readLease: "valid",
   transfer: null,
+  checkpoint: null,
   members: [BEHIND, { ...SELF, index: 1, address: "b:7878", role: "primary" }],
 };
 
@@ -53,6 +54,7 @@ const LONELY: ClusterStatus = {
   isAvailable: false,
   readLease: "none",
   transfer: { op: 7, bytes: 512, totalBytes: 1024 },
+  checkpoint: { op: 5, id: "ab".repeat(32) },
   members: [
     { ...BEHIND, role: null, isConnected: false, durableOp: null, lagOperations: null, lagSeconds: null },
     { ...SELF, index: 1, address: "b:7878", role: "backup", lagOperations: 3, lagSeconds: null },
@@ -130,6 +132,10 @@ Deno.test("a member shows its cluster in /v1/health, /v1/metrics and system view
     const metrics = (await ask("/v1/metrics")).text;
     match(metrics, /^db_cluster_is_available 0$/m);
     match(metrics, /^db_cluster_transfer_bytes 512$/m);
+    match(metrics, /^db_cluster_checkpoint_op_number\{id="(ab){32}"\} 5$/m);
+    deepStrictEqual(await rows("SELECT checkpoint_op, checkpoint_id FROM db_cluster WHERE is_self"), [
+      [5, "ab".repeat(32)],
+    ]);
     match(metrics, /^db_cluster_peer_connected\{member="0"\} 0$/m);
     doesNotMatch(metrics, /^db_cluster_(peer_lag_seconds\{|staleness)/m);
     deepStrictEqual(await rows(`SELECT state, ${columns} FROM db_cluster WHERE is_self`), [

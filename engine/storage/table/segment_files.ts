@@ -6,6 +6,14 @@
  */
 import { type Disk, type DiskFile, joinPath } from "../../host/disk.ts";
 
+/** Hashes files while they are written. */
+export interface WrittenHashes {
+  /** What the file is written through. */
+  written(name: string, file: DiskFile): DiskFile;
+  /** There is no such file any more. */
+  forget(name: string): void;
+}
+
 /** Creates, opens and removes files by name. */
 export interface SegmentFiles {
   /** A new, empty file for writing and reading; replaces one of that name. */
@@ -17,15 +25,23 @@ export interface SegmentFiles {
 }
 
 /** The files of a directory of a disk. */
-export function segmentFilesIn(disk: Disk, directory: string): SegmentFiles {
+export function segmentFilesIn(
+  disk: Disk,
+  directory: string,
+  hashes: WrittenHashes | null = null,
+): SegmentFiles {
   return {
     create(name) {
       const path = joinPath(directory, name);
       // Never cut in place: a snapshot may share the old file by a hard link, and a reader may have it open.
       disk.remove(path);
-      return disk.openFile(path, { create: true, write: true });
+      const file = disk.openFile(path, { create: true, write: true });
+      return hashes?.written(name, file) ?? file;
     },
     open: (name) => disk.openFile(joinPath(directory, name), { create: false, write: false }),
-    remove: (name) => disk.remove(joinPath(directory, name)),
+    remove(name) {
+      disk.remove(joinPath(directory, name));
+      hashes?.forget(name);
+    },
   };
 }
