@@ -34,7 +34,7 @@ import type {
 import { ClientConnection } from "./client_connection.ts";
 import { StatementResult } from "./client_result.ts";
 import { isRead } from "./retry_rule.ts";
-import { parseAddress } from "./address.ts";
+import { type ServerAddress, ServerAddresses } from "./server_addresses.ts";
 
 /** Data of a COPY passing through a client. */
 interface CopyHandler {
@@ -85,11 +85,7 @@ export function connect(options: ClientOptions = {}): Promise<Client> {
  */
 export class OperationClient implements Client {
   readonly #options: ClientOptions;
-  readonly #addresses: readonly {
-    readonly hostname: string;
-    readonly port: number;
-    readonly name: string | null;
-  }[];
+  readonly #addresses: ServerAddresses;
   readonly #tls: ClientTls | null;
   readonly #clientId = new Uint8Array(randomBytes(16)).toHex();
   readonly #exactlyOnce: boolean;
@@ -98,7 +94,6 @@ export class OperationClient implements Client {
   #connecting: Promise<void> | null = null;
   #nextNumber = 1n;
   #nextSequence = 1n;
-  #addressIndex = 0;
   /** See {@link Client.minOp}. */
   minOp = 0;
   #status: TransactionStatus = "idle";
@@ -113,11 +108,7 @@ export class OperationClient implements Client {
       : options.tls === true
       ? {}
       : options.tls;
-    this.#addresses = addresses.map((address) => ({
-      ...parseAddress(address, 7878),
-      // The address of this machine is written as a number, its certificate may be for the name.
-      name: /^\s*localhost(:|\s*$)/i.test(address) ? "localhost" : null,
-    }));
+    this.#addresses = new ServerAddresses(addresses);
     this.#exactlyOnce = options.exactlyOnce ?? addresses.length > 1;
   }
 
@@ -409,21 +400,10 @@ export class OperationClient implements Client {
     const deadline = performance.now() + this.#reconnectMilliseconds;
     for (let round = 0;; round++) {
       let last: DatabaseError | null = null;
-      for (let tries = 0; tries < this.#addresses.length; tries++) {
-        const address = this.#addresses[this.#addressIndex % this.#addresses.length];
-        if (address === undefined) break;
+      for (let tries = 0; tries < this.#addresses.count; tries++) {
         try {
-          const connection = await ClientConnection.open({
-            hostname: address.hostname,
-            port: address.port,
-            token: this.#options.token ?? null,
-            tls: this.#tls === null || address.name === null
-              ? this.#tls
-              : { serverName: address.name, ...this.#tls },
-            name: this.#options.name ?? "db-client",
-            readFrom: this.#options.readFrom ?? "primary",
-            timeoutMilliseconds: this.#options.connectTimeoutMilliseconds ?? 5000,
-          });
+          const timeout = this.#options.connectTimeoutMilliseconds ?? 5000;
+          const connection = await this.#atPrimary(await this.#open(this.#addresses.current, timeout));
           if (this.#isClosed) {
             await connection.close();
             throw new DatabaseError(SQLSTATE.connectionException, "the client was closed");
@@ -434,13 +414,50 @@ export class OperationClient implements Client {
           if (!(error instanceof DatabaseError) || !UNAVAILABLE.includes(error.code)) throw error;
           // What a server says is worth more than the silence of another.
           if (last === null || last.code === SQLSTATE.connectionException) last = error;
-          this.#addressIndex++;
+          this.#addresses.next();
         }
       }
       const rest = deadline - performance.now();
-      const isWorthIt = isLost || this.#addresses.length > 1 && last?.code === SQLSTATE.cannotConnectNow;
+      const isWorthIt = isLost || this.#addresses.count > 1 && last?.code === SQLSTATE.cannotConnectNow;
       if (last !== null && (this.#isClosed || rest <= 0 || !isWorthIt)) throw last;
       await new Promise((resolve) => setTimeout(resolve, Math.min(pauseMilliseconds(round), rest)));
+    }
+  }
+
+  #open({ hostname, port, name }: ServerAddress, timeoutMilliseconds: number): Promise<ClientConnection> {
+    return ClientConnection.open({
+      hostname,
+      port,
+      token: this.#options.token ?? null,
+      tls: this.#tls === null || name === null ? this.#tls : { serverName: name, ...this.#tls },
+      name: this.#options.name ?? "db-client",
+      readFrom: this.#options.readFrom ?? "primary",
+      timeoutMilliseconds,
+    });
+  }
+
+  /** A connection to the primary itself in the place of one through another member, if an address leads there. */
+  async #atPrimary(connection: ClientConnection): Promise<ClientConnection> {
+    const { cluster } = connection;
+    if (cluster === null) return connection;
+    this.#addresses.metHere(cluster);
+    const tried = new Set<number>();
+    for (;;) {
+      const index = this.#addresses.ofPrimary(cluster, tried);
+      if (index === null || connection.isClosed || this.#isClosed) return connection;
+      tried.add(index);
+      const other = await this.#open(this.#addresses.at(index), MOVE_MILLISECONDS).catch((error: unknown) => {
+        // The way through the member that was asked first is as good as it was.
+        if (error instanceof DatabaseError) return null;
+        throw error;
+      });
+      if (other === null) continue;
+      if (other.cluster !== null) this.#addresses.met(index, other.cluster.member);
+      const isThere = other.cluster !== null && other.cluster.member === other.cluster.primary;
+      void (isThere ? connection : other).close();
+      if (!isThere) continue;
+      this.#addresses.use(index);
+      return other;
     }
   }
 
@@ -458,7 +475,7 @@ export class OperationClient implements Client {
   #lost(connection: ClientConnection, error: DatabaseError): void {
     if (this.#connection !== connection) return;
     this.#connection = null;
-    this.#addressIndex++;
+    this.#addresses.next();
     const wasInBlock = this.#status !== "idle";
     const now = performance.now();
     this.#status = "idle";
@@ -491,6 +508,8 @@ export class OperationClient implements Client {
 
 const COPY_PIECE_BYTES = 256 * 1024;
 
+/** How long a client that is served looks for the primary at one address. */
+const MOVE_MILLISECONDS = 1000;
 const FIRST_PAUSE_MILLISECONDS = 10;
 const LAST_PAUSE_MILLISECONDS = 1000;
 

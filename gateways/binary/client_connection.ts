@@ -27,6 +27,8 @@ import {
   sameProof,
   type ServerHello,
   serverProof,
+  type ToldPrimary,
+  type Welcome,
 } from "./handshake.ts";
 
 /** How to reach a server. */
@@ -55,6 +57,8 @@ const FLUSH_BYTES = 256 * 1024;
 export class ClientConnection {
   /** The version of the server program. */
   readonly serverVersion: string;
+  /** Where its session is, in a cluster. */
+  readonly cluster: ToldPrimary | null;
   readonly #socket: Socket;
   readonly #reader: FrameReader;
   readonly #writer = new ByteWriter(4096);
@@ -65,10 +69,11 @@ export class ClientConnection {
   #lastError: DatabaseError | null = null;
   #drainWaiters: (() => void)[] = [];
 
-  private constructor(socket: Socket, reader: FrameReader, hello: ServerHello) {
+  private constructor(socket: Socket, reader: FrameReader, hello: ServerHello, { cluster }: Welcome) {
     this.#socket = socket;
     this.#reader = reader;
     this.serverVersion = hello.serverVersion;
+    this.cluster = cluster;
   }
 
   /**
@@ -127,7 +132,7 @@ export class ClientConnection {
           }
         }
         clearTimeout(timer);
-        connection = new ClientConnection(socket, reader, hello);
+        connection = new ClientConnection(socket, reader, hello, welcome);
         resolve(connection);
       };
       socket.on("data", (bytes: Uint8Array) => {

@@ -6,7 +6,8 @@
  * | client hello | 01, `DBOP`, u16 version, 32 bytes client nonce, text client name, perhaps u8 1: read from a follower |
  * | server hello | 02, u16 version, u8 authentication (0 none, 1 HMAC-SHA-256), 32 bytes server nonce, text server version |
  * | client proof | 03, HMAC-SHA-256(token, server nonce ‖ client nonce) |
- * | welcome | 04, u32 session, u8 1 and HMAC-SHA-256(token, client nonce ‖ server nonce), or u8 0 without a token |
+ * | welcome | 04, u32 session, u8 1 and HMAC-SHA-256(token, client nonce ‖ server nonce), or u8 0 without a token; of a
+ * cluster: u8 member that the client is connected to, u8 primary, text address of the primary |
  *
  * The token never crosses the wire, and the nonces make each proof good for one connection only; the welcome proves
  * the server to the client in the same way. Any other answer of the server is an error message (see
@@ -45,10 +46,22 @@ export interface ServerHello {
   readonly serverVersion: string;
 }
 
+/** Where a session is that a member of a cluster serves. */
+export interface ToldPrimary {
+  /** The member that the client is connected to. */
+  readonly member: number;
+  /** The member that has the session. */
+  readonly primary: number;
+  /** Where that one is, as it knows itself. */
+  readonly address: string;
+}
+
 /** The server's last frame of the handshake. */
 export interface Welcome {
   readonly session: number;
   readonly proof: Uint8Array | null;
+  /** null: no session of a cluster's primary. */
+  readonly cluster: ToldPrimary | null;
 }
 
 export function encodeClientHello(hello: ClientHello): Uint8Array {
@@ -121,6 +134,13 @@ export function encodeWelcome(welcome: Welcome): Uint8Array {
   writer.writeU32(welcome.session);
   writer.writeU8(welcome.proof === null ? 0 : 1);
   if (welcome.proof !== null) writer.writeBytes(welcome.proof);
+  // Clients of before there were clusters read no further.
+  if (welcome.cluster !== null) {
+    const { member, primary, address } = welcome.cluster;
+    writer.writeU8(member);
+    writer.writeU8(primary);
+    writer.writeText(address);
+  }
   return writer.finish();
 }
 
@@ -128,7 +148,11 @@ export function decodeWelcome(bytes: Uint8Array): Welcome {
   return decoding(() => {
     const reader = frame(bytes, CODES.welcome, "a welcome");
     const session = reader.readU32();
-    return { session, proof: reader.readU8() === 1 ? reader.readBytes(PROOF_BYTES).slice() : null };
+    const proof = reader.readU8() === 1 ? reader.readBytes(PROOF_BYTES).slice() : null;
+    const cluster = reader.remaining === 0
+      ? null
+      : { member: reader.readU8(), primary: reader.readU8(), address: reader.readText() };
+    return { session, proof, cluster };
   });
 }
 

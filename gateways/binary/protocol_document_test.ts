@@ -46,7 +46,11 @@ Deno.test("docs/protocols.md shows a handshake", async () => {
   equal(handshake.decodeWelcome(await example("welcome")), {
     session: 7,
     proof: handshake.serverProof("secret", NONCES),
+    cluster: null,
   });
+  const relayed = { session: 7, proof: null, cluster: { member: 1, primary: 0, address: "a:7878" } };
+  equal(handshake.decodeWelcome(await example("cluster-welcome")), relayed);
+  equal(handshake.encodeWelcome(relayed), await example("cluster-welcome"));
 });
 
 Deno.test("docs/protocols.md shows requests", async () => {

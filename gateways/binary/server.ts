@@ -23,7 +23,7 @@ import { PROTOCOL_VERSION } from "../shared/operation/operation.ts";
 import { OperationConnection, writeFramed } from "../shared/operation/operation_connection.ts";
 import { DurabilityWatch } from "../shared/operation/outbox.ts";
 import { joinStreams } from "../shared/join_streams.ts";
-import { noPrimary, type RelayedStream, type RelayPort } from "../shared/relay_port.ts";
+import { noPrimary, type RelayedClient, type RelayedStream, type RelayPort } from "../shared/relay_port.ts";
 import { SocketStream } from "../shared/socket_stream.ts";
 import { failureOf, writeReply } from "../shared/operation/reply_codec.ts";
 import { FrameReader, plainBytes } from "./frame_reader.ts";
@@ -37,6 +37,7 @@ import {
   NONCE_BYTES,
   sameProof,
   serverProof,
+  type ToldPrimary,
 } from "./handshake.ts";
 import { type ClientListener, MemberDoor } from "./member_door.ts";
 
@@ -80,7 +81,7 @@ export async function startBinaryServer(options: BinaryServerOptions): Promise<B
   const watch = new DurabilityWatch(options.engine);
   const links = new Set<Link>();
   const maximum = options.maximumConnections ?? LIMITS.binaryConnections;
-  const take = (socket: Socket, received: Uint8Array, relayed: RelayedStream | null): void => {
+  const take = (socket: Socket, received: Uint8Array, relayed: RelayedClient | null): void => {
     if (links.size >= maximum) {
       refuseClient(socket, new DatabaseError(SQLSTATE.tooManyConnections, "sorry, too many clients already"));
       return;
@@ -95,7 +96,7 @@ export async function startBinaryServer(options: BinaryServerOptions): Promise<B
   );
   const stopRelayed = options.relay?.take(
     "binary",
-    ({ socket, received, stream }) => take(socket, received, stream),
+    (client) => take(client.socket, client.received, client),
   );
   return {
     address,
@@ -159,8 +160,8 @@ class Link {
   #isLeaving = false;
   /** What came before the hello was whole, in case another member is to have it. */
   #early: Uint8Array[] = [];
-  /** Another member passes its client on. */
-  readonly #comesFromMember: boolean;
+  /** Another member passes its client on: which. */
+  readonly #relayingMember: number | null;
   /** The session is at another member. */
   #isRelayed = false;
   readonly #flow: InputFlow;
@@ -169,10 +170,10 @@ class Link {
     socket: Socket,
     options: BinaryServerOptions,
     watch: DurabilityWatch,
-    { received, relayed }: { readonly received: Uint8Array; readonly relayed: RelayedStream | null },
+    { received, relayed }: { readonly received: Uint8Array; readonly relayed: RelayedClient | null },
   ) {
-    this.#comesFromMember = relayed !== null;
-    this.#encryption = relayed?.encryption ?? null;
+    this.#relayingMember = relayed?.member ?? null;
+    this.#encryption = relayed?.stream.encryption ?? null;
     this.#socket = socket;
     this.#options = options;
     this.#watch = watch;
@@ -211,7 +212,7 @@ class Link {
     if (this.#isNew) {
       this.#isNew = false;
       const { tls, requiresTls } = this.#options;
-      if (tls !== undefined && !this.#comesFromMember && isHandshake(bytes)) {
+      if (tls !== undefined && this.#relayingMember === null && isHandshake(bytes)) {
         this.#encrypt(tls, bytes);
         return;
       }
@@ -315,7 +316,7 @@ class Link {
   /** Whether the session is another member's. Raises 57P03 when nobody knows. */
   #isForPrimary({ readFrom }: ClientHello): boolean {
     const { relay } = this.#options;
-    return readFrom === "primary" && relay?.route({ isRelayed: this.#comesFromMember }) === "primary";
+    return readFrom === "primary" && relay?.route({ isRelayed: this.#relayingMember !== null }) === "primary";
   }
 
   /** Passes the client on to the primary until both are done. */
@@ -359,7 +360,14 @@ class Link {
       },
     });
     this.#reader.maximumBytes = this.#options.maximumFrameBytes ?? LIMITS.maximumFrameBytes;
-    this.#send(encodeWelcome({ session: this.#connection.session.processId, proof }));
+    this.#send(encodeWelcome({ session: this.#connection.session.processId, proof, cluster: this.#cluster }));
+  }
+
+  /** Where the session is, so that the client can come here without the way through another member. */
+  get #cluster(): ToldPrimary | null {
+    const self = this.#options.relay?.self;
+    if (self === undefined || this.#hello?.readFrom !== "primary") return null;
+    return { member: this.#relayingMember ?? self.index, primary: self.index, address: self.address };
   }
 
   #send(message: Uint8Array): void {

@@ -8,6 +8,7 @@
 import { connect, type Socket } from "node:net";
 import { DatabaseError } from "../../engine/base/errors.ts";
 import type { NetworkAddress } from "../../engine/host/network.ts";
+import { placeOf } from "../../engine/replication/peer_connections.ts";
 import type { PeerHello } from "../../engine/replication/peer_hello.ts";
 import type { ByteStream } from "../shared/byte_stream.ts";
 import { writeAll } from "../shared/join_streams.ts";
@@ -53,6 +54,11 @@ export class Relay implements RelayPort {
 
   constructor(options: RelayOptions) {
     this.#options = options;
+  }
+
+  get self(): { readonly index: number; readonly address: string } {
+    const { index, peers } = this.#options;
+    return { index, address: placeOf(peers.address(index)) };
   }
 
   /** Streams to the primary that are open. */
@@ -132,10 +138,10 @@ export class Relay implements RelayPort {
   accept(socket: Socket, received: Uint8Array): void {
     const { index, token, peers } = this.#options;
     try {
-      const { stream, rest } = decodeRelayHello(received, { to: index, process: peers.process, token });
+      const { from, stream, rest } = decodeRelayHello(received, { to: index, process: peers.process, token });
       const listener = this.#listeners.get(stream.protocol);
       if (listener === undefined) socket.destroy();
-      else listener({ stream, socket, received: rest });
+      else listener({ stream, socket, received: rest, member: from });
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;
       socket.destroy();

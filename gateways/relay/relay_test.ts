@@ -216,6 +216,39 @@ Deno.test("Relay: clients of the binary protocol, of HTTP and WebSocket are at t
     deepStrictEqual(await follower.query(select), [{ name: "member 1" }]);
     await Promise.all([client.close(), follower.close()]);
 
+    // One that knows the primary's address goes there before it asks for anything; a follower stays.
+    await until(() => backup.relay.connections === 0, "both closed");
+    for (
+      const addresses of [[backup.binary, primary.binary], ["127.0.0.1:1", backup.binary, primary.binary]]
+    ) {
+      const direct = await OperationClient.connect({ addresses });
+      await until(() => backup.relay.connections === 0, "the way through the backup is left");
+      deepStrictEqual(await direct.query(select), [{ name: "member 0" }]);
+      await until(() => primary.sessions() === 1, "one session is left");
+      await direct.close();
+    }
+    // Where the primary's address leads nowhere, or to a server of its own, the way through the backup stays.
+    const stranger = await startBinaryServer({
+      engine: backup.engine,
+      address: LOOPBACK,
+      token: null,
+      version: "1.0.0",
+    });
+    for (const other of ["127.0.0.1:1", `127.0.0.1:${stranger.address.port}`]) {
+      const relayed = await OperationClient.connect({ addresses: [backup.binary, other] });
+      strictEqual(backup.relay.connections, 1);
+      deepStrictEqual(await relayed.query(select), [{ name: "member 0" }]);
+      await relayed.close();
+      await until(() => backup.relay.connections === 0, "closed");
+    }
+    await stranger.close(0);
+    const staying = await OperationClient.connect({
+      addresses: [backup.binary, primary.binary],
+      readFrom: "follower",
+    });
+    deepStrictEqual(await staying.query(select), [{ name: "member 1" }]);
+    await staying.close();
+
     const sql = async (
       text: string,
       headers: Record<string, string> = {},
@@ -379,7 +412,7 @@ Deno.test("decodeRelayHello() takes what a member with the token says to this pr
   const ends = { from: 1, to: 0, process: new Uint8Array(16).fill(9), token: "secret" };
   const frame = encodeRelayHello(stream, ends);
   const rest = new Uint8Array([1, 2, 3]);
-  deepStrictEqual(decodeRelayHello(concat(frame, rest), ends), { stream, rest });
+  deepStrictEqual(decodeRelayHello(concat(frame, rest), ends), { from: 1, stream, rest });
   for (let length = 0; length <= frame.length + 3; length++) {
     const state = relayHelloState(concat(frame, rest).subarray(0, length));
     strictEqual(state, length < frame.length ? "partial" : "whole");
@@ -399,6 +432,7 @@ Deno.test("decodeRelayHello() takes what a member with the token says to this pr
   const clear: RelayedStream = { protocol: "http", encryption: null, endPoint: null };
   const open = { ...ends, token: null };
   deepStrictEqual(decodeRelayHello(encodeRelayHello(clear, open), open), {
+    from: 1,
     stream: clear,
     rest: new Uint8Array(0),
   });

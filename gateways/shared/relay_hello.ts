@@ -60,6 +60,8 @@ export function encodeRelayHello(stream: RelayedStream, { from, to, process, tok
 
 /** A stream, and what came after its frame. */
 export interface DecodedRelayHello {
+  /** The member that sends it. */
+  readonly from: number;
   readonly stream: RelayedStream;
   readonly rest: Uint8Array;
 }
@@ -74,7 +76,7 @@ export function decodeRelayHello(
   if (reader.readU8() !== RELAY_CODE || reader.readU32() !== PEER_MAGIC) throw refused("it is none");
   const version = reader.readU16();
   if (version > PEER_VERSION.newest || version < PEER_VERSION.oldest) throw refused(`version ${version}`);
-  reader.readU8();
+  const from = reader.readU8();
   const receiver = reader.readU8();
   const protocol = PROTOCOLS[reader.readU8() - 1];
   const bits = reader.readU16();
@@ -96,7 +98,7 @@ export function decodeRelayHello(
     encryption: bits === 0 ? null : encryption,
     endPoint: endPoint.length === 0 ? null : endPoint,
   };
-  return { stream, rest: bytes.subarray(end) };
+  return { from, stream, rest: bytes.subarray(end) };
 }
 
 function refused(why: string): DatabaseError {

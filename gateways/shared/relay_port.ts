@@ -24,10 +24,14 @@ export interface RelayedClient {
   readonly stream: RelayedStream;
   readonly socket: Socket;
   readonly received: Uint8Array;
+  /** The member that the client is connected to. */
+  readonly member: number;
 }
 
 /** What a gateway needs of the cluster. */
 export interface RelayPort {
+  /** This member, and its address as it knows itself. */
+  readonly self: { readonly index: number; readonly address: string };
   /**
    * Where a session is to be opened. Raises 57P03 when no primary is known, and for a stream that was relayed and is
    * not at its aim: it would go in circles.

@@ -116,6 +116,12 @@ Deno.test(`connect({ addresses }) goes on across ${ENDS.length} primaries that e
   deepStrictEqual([...there].filter((id) => !known.has(id)), []);
 
   await cluster.level();
+  // Each has found the primary's address among those that it was given: none goes through another member.
+  const { index } = await cluster.primary();
+  for (const member of cluster.members) {
+    const metrics = await (await fetch(`http://${member.host}:${member.httpPort}/v1/metrics`)).text();
+    match(metrics, new RegExp(`^db_binary_connections ${member.index === index ? 5 : 0}$`, "m"));
+  }
   const status = await runProgram(dbcli, ["--addrs", addresses.join(","), "status"], {});
   strictEqual(status.code, 0, status.stderr);
   strictEqual(
