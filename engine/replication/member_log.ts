@@ -144,13 +144,12 @@ export class MemberLog implements ReplicatedLog {
       return;
     }
     this.forgetComing();
-    if (payload.length === 0 || digestAfter(previousDigest, crc32c(payload), op) !== digest) {
-      throw notInChain(op);
-    }
+    const checksum = crc32c(payload);
+    if (payload.length === 0 || digestAfter(previousDigest, checksum, op) !== digest) throw notInChain(op);
     if (op === this.#log.lastOp + 1) {
       if (this.#log.digest === null) this.#log.setUnknownDigest(previousDigest);
       if (this.#log.digest !== previousDigest) throw notInChain(op);
-      this.#log.appendAs(op, payload, view);
+      this.#log.appendAs(op, payload, view, checksum);
     } else this.#log.repair(op, payload, view, previousDigest);
   }
 

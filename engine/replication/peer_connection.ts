@@ -7,7 +7,7 @@
  * piece, 2 lane of entries), and the bytes. An empty frame says that its sender lives.
  *
  * Limits: 8 MiB wait to be sent, one message of any size when nothing waits; beyond, messages are dropped, for the
- * protocol repeats them. What is sent in one turn of the event loop leaves in one write of up to 256 KiB.
+ * protocol repeats them. What is sent while a write is under way leaves in one, of up to 256 KiB.
  */
 import type { NetworkConnection } from "../host/network.ts";
 import { corruptedReplication } from "./header_codec.ts";
@@ -153,8 +153,8 @@ export class PeerConnection {
     this.#queuedBytes += lengthOf(frame);
     if (this.#isWriting) return;
     this.#isWriting = true;
-    // What is sent in the same turn joins this write.
-    queueMicrotask(() => void this.#write());
+    // At once: whoever sends has other work to do, and others wait for this. What comes meanwhile joins the next write.
+    void this.#write();
   }
 
   async #write(): Promise<void> {

@@ -206,7 +206,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     assert(seat !== null && !this.#isServing && this.#absence === null, "a member begins to serve once");
     const { storage, machine } = this.#state;
     storage.log.view = seat.viewNumber;
-    storage.log.isReplicated = true;
+    storage.log.sendAppended = () => this.#sendAppended(seat);
     assert(machine.lastOp === storage.log.lastOp, "the state of a primary is that of its whole log");
     this.#turns = new CommitTurns(this);
     this.#isServing = true;
@@ -223,7 +223,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     for (const session of [...this.#sessions.values()]) if (!session.isFollower) session.interrupt(reason);
     seat.horizon.interrupt(unknown);
     this.machine.followLog();
-    this.storage.log.isReplicated = false;
+    this.storage.log.sendAppended = null;
   }
 
   applyEntry(op: number, payload: Uint8Array): Promise<void> | null {
@@ -471,10 +471,13 @@ export class Engine implements SessionEngine, SeatedEngine {
     // What many write in one turn leaves together; one alone does not wait.
     const { hasManyWriters } = this.storage.log;
     const turn = hasManyWriters ? this.host.timers.endOfTurn() : Promise.resolve();
-    void turn.then(() => {
-      this.#isAnnouncing = false;
-      if (this.#isServing) seat.appended();
-    });
+    void turn.then(() => this.#sendAppended(seat));
+  }
+
+  #sendAppended(seat: MemberSeat): void {
+    if (!this.#isAnnouncing) return;
+    this.#isAnnouncing = false;
+    if (this.#isServing) seat.appended();
   }
 
   /** Copies a consistent state to a directory while writes go on. Answers its op. */

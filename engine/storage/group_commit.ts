@@ -12,8 +12,10 @@ export interface CommittedLog {
   durableOp(): number;
   /** Neither closed nor failed. */
   isUsable(): boolean;
-  /** Whether entries are sent to others as well: that comes first, so a sync waits for the end of the turn. */
-  isReplicated(): boolean;
+  /** Whether all entries come from the primary of a replication group, which waits for their sync. */
+  isBackup(): boolean;
+  /** At that primary: what sends entries to others. That comes first, so a sync waits for the end of the turn. */
+  sendAppended(): (() => void) | null;
   readonly tail: LogTail;
   /** A sync that began after everything up to the op was written has ended well. */
   synced(op: number): void;
@@ -64,7 +66,7 @@ export class GroupCommit {
   #schedule(): void {
     if (this.#scheduled || this.#flushing !== null) return;
     this.#scheduled = true;
-    const turn = this.#log.isReplicated() || this.#policy.isGathering()
+    const turn = this.#log.sendAppended() !== null || this.#policy.isGathering()
       ? this.#host.timers.endOfTurn()
       : Promise.resolve();
     void turn.then(() => this.#startFlush());
@@ -90,12 +92,14 @@ export class GroupCommit {
     const log = this.#log;
     while (this.#isBehind) {
       try {
+        log.sendAppended()?.();
         log.tail.writeOut();
         const target = log.lastOp();
         const truncations = this.#truncations;
         const entries = target - log.durableOp();
         this.#policy.gathered(entries);
-        if (this.#policy.mayBlock(entries, this.#unsyncedBytes)) this.#syncBlocking();
+        const hasOneWriter = entries === 1 || log.isBackup();
+        if (this.#policy.mayBlock(hasOneWriter, this.#unsyncedBytes)) this.#syncBlocking();
         else await this.#syncInBackground(target);
         // Meanwhile the log may have failed, or what the sync was for may be gone.
         if (log.isUsable() && truncations === this.#truncations) log.synced(target);
@@ -119,6 +123,7 @@ export class GroupCommit {
     this.#policy.beginBackground();
     this.#unsyncedBytes = 0;
     await this.#log.tail.sync();
+    if (this.#log.isBackup()) return;
     if (entries > 1 || this.#log.lastOp() > target) this.#policy.foundOthers();
   }
 }

@@ -49,6 +49,11 @@ import { rewriteRange } from "./log_rewrite.ts";
 import type { DamagedRange } from "./log_scan.ts";
 import { LogTail } from "./log_tail.ts";
 
+/** Of the newest entries of a member, so many times the bytes of the buffer stay in memory. */
+const RECENT_BUFFERS = 4;
+/** A longer payload is read from the file again. */
+const MAX_RECENT_BYTES = 256 * 1024;
+
 /** The log. */
 export class Log {
   readonly #host: Pick<Host, "clock" | "disk" | "timers">;
@@ -72,8 +77,8 @@ export class Log {
   readonly #entryReader: LogEntryReader | null;
   /** The view that is written into records appended from now on; of a member's log only. */
   view = 0;
-  /** Whether entries are sent to others as well: that comes first, so a sync waits for the end of the turn. */
-  isReplicated = false;
+  /** At the primary of a replication group: sends what was appended to others, which comes before a sync. */
+  sendAppended: (() => void) | null = null;
   /** Bytes that recovery cut from the tail; for the operator's information. */
   readonly cutBytes: number;
   /** Where in which file the first record is that was beyond the checkpoint at opening. */
@@ -129,7 +134,9 @@ export class Log {
   ): Log {
     const { disk } = host;
     disk.createDirectory(directory);
-    const history = options.member === undefined ? null : new LogHistory();
+    const history = options.member === undefined
+      ? null
+      : new LogHistory(RECENT_BUFFERS * options.bufferBytes);
     const { open, ...found } = history === null
       ? recoverLog(disk, directory, base.op)
       : recoverMemberLog(disk, directory, memberBase(base), history);
@@ -198,11 +205,26 @@ export class Log {
    * then. Raises 53100, with the log unchanged and usable, when the disk is full; 58030 when the log has failed.
    */
   append(op: number, payload: Uint8Array): number {
-    return this.appendAs(op, payload, this.view);
+    const isKept = this.#history !== null && payload.length <= MAX_RECENT_BYTES;
+    const kept = isKept ? payload.slice() : null;
+    return this.#append(op, payload, { view: this.view, checksum: crc32c(payload), kept });
   }
 
-  /** The same for an entry that a given view has prepared. */
-  appendAs(op: number, payload: Uint8Array, view: number): number {
+  /** The same for an entry that a given view has prepared. The bytes are kept, and must not change. */
+  appendAs(op: number, payload: Uint8Array, view: number, checksum: number = crc32c(payload)): number {
+    const kept = payload.length <= MAX_RECENT_BYTES ? payload : null;
+    return this.#append(op, payload, { view, checksum, kept });
+  }
+
+  #append(
+    op: number,
+    payload: Uint8Array,
+    { view, checksum, kept }: {
+      readonly view: number;
+      readonly checksum: number;
+      readonly kept: Uint8Array | null;
+    },
+  ): number {
     this.#assertUsable();
     assert(this.#history?.isEndKnown ?? true, `op ${op - 1} cannot be read`);
     assert(op === this.#lastOp + 1, `op ${op} appended after ${this.#lastOp}`);
@@ -211,10 +233,9 @@ export class Log {
     if (payload.length > LIMITS.maximumEntryBytes) throw entryTooLarge();
     const recordBytes = this.#format.headBytes + payload.length;
     if (this.#tail.isFullFor(recordBytes)) this.#rotate();
-    const checksum = crc32c(payload);
     const head = this.#headOf(op, payload.length, checksum, view);
     this.#tail.append(payload, head);
-    this.#accept(head, recordBytes);
+    this.#accept(head, recordBytes, kept);
     return checksum;
   }
 
@@ -232,9 +253,10 @@ export class Log {
     };
   }
 
-  #accept({ op, view, checksum, position }: RecordHead, recordBytes: number): void {
+  #accept(head: RecordHead, recordBytes: number, payload: Uint8Array | null): void {
+    const { op, position } = head;
     if (this.#history !== null) {
-      this.#history.append(op, view, checksum, position);
+      this.#history.append(head, payload);
       this.#entryReader?.appended(op, position, recordBytes - this.#format.headBytes);
       this.#files.last?.places.add(op, position);
     }
@@ -261,7 +283,7 @@ export class Log {
       headOf: (bytes, checksum) => this.#headOf(op, bytes, checksum, view ?? this.view),
       finished: (head, recordBytes) => {
         this.#inPieces = null;
-        this.#accept(head, recordBytes);
+        this.#accept(head, recordBytes, null);
       },
       abandoned: () => {
         this.#inPieces = null;
@@ -277,7 +299,8 @@ export class Log {
       lastOp: () => this.#lastOp,
       durableOp: () => this.durableOp,
       isUsable: () => this.#error === null && !this.#closed,
-      isReplicated: () => this.isReplicated,
+      isBackup: () => this.#history !== null && this.sendAppended === null,
+      sendAppended: () => this.sendAppended,
       tail: this.#tail,
       synced: (op) => this.#durable.advance(op),
       fail: (cause) => void this.#fail(cause),
@@ -423,7 +446,7 @@ export class Log {
     return this.#member().reader.nameOf(op);
   }
 
-  /** An entry of a member's log, durable or not, with a copy of its payload; null if it cannot be read. */
+  /** An entry of a member's log, durable or not, whose payload must not change; null if it cannot be read. */
   readEntry(op: number): StoredEntry | null {
     if (this.#error !== null) throw this.#error;
     return this.#member().reader.read(op);

@@ -47,16 +47,12 @@ export class LogEntryReader {
     return found === null ? null : nameIn(found);
   }
 
-  /** The entry with a copy of its payload; null if there is none, or if it cannot be read. */
+  /** The entry, whose payload must not be changed; null if there is none, or if it cannot be read. */
   read(op: number): StoredEntry | null {
     if (!this.#isKept(op)) return null;
     if (this.#history.damageAt(op) !== undefined) return this.#history.repairOf(op) ?? null;
-    const name = this.#history.nameOf(op);
-    const place = this.#history.placeOf(op);
-    if (name !== null && place !== undefined && op >= this.#tail.firstOp) {
-      const payload = this.#tail.payloadInMemory(place);
-      if (payload !== undefined) return { op, ...name, payload };
-    }
+    const recent = this.#history.recentEntry(op);
+    if (recent !== undefined) return recent;
     const found = this.locate(op);
     if (found === null) return null;
     const payload = found.record.payload.slice();
@@ -78,6 +74,8 @@ export class LogEntryReader {
   largeBytes(op: number, least: number): number | null {
     const known = this.#large;
     if (known?.op === op) return known.bytes;
+    const recent = this.#history.recentEntry(op)?.payload.length;
+    if (recent !== undefined && recent < least) return null;
     if (!this.#isKept(op) || this.#history.damageAt(op) !== undefined) return null;
     const place = this.#history.placeOf(op);
     // The head of a record that was written or read before says enough to leave small ones to `read`.
@@ -92,10 +90,7 @@ export class LogEntryReader {
   #payloadBytesAt(op: number, position: number): number {
     const entry = this.#files.entries[this.#files.indexOf(op)];
     if (entry === undefined) return 0;
-    if (entry.firstOp === this.#tail.firstOp) {
-      const inMemory = this.#tail.payloadInMemory(position);
-      if (inMemory !== undefined) return inMemory.length;
-    }
+    if (entry.firstOp === this.#tail.firstOp) this.#tail.writeOut();
     const head = new Uint8Array(4);
     this.#fileOf(entry).readAt(position, head);
     return new DataView(head.buffer).getUint32(0, true);

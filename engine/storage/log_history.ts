@@ -10,6 +10,7 @@ import { crc32c } from "../base/checksum.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { digestAfter, EMPTY_HISTORY, HistoryDigest } from "../operations/history_digest.ts";
 import type { DamagedRange, NamedRecord } from "./log_scan.ts";
+import { RecentEntries } from "./recent_entries.ts";
 
 /** Names that are kept; a power of two. */
 const RECENT = 8192;
@@ -41,6 +42,12 @@ export class LogHistory {
   readonly #digests = new Uint32Array(RECENT * 4);
   #damaged: DamagedRange[] = [];
   readonly #repairs = new Map<number, StoredEntry>();
+  readonly #recent: RecentEntries<StoredEntry>;
+
+  /** `recentBytes`: of the payloads of the newest entries, which are kept. */
+  constructor(recentBytes: number) {
+    this.#recent = new RecentEntries(recentBytes);
+  }
 
   get lastOp(): number {
     return this.#lastOp;
@@ -64,19 +71,34 @@ export class LogHistory {
     this.#damaged = this.#damaged.map((each) => each.to === this.#lastOp ? { ...each, after: digest } : each);
   }
 
-  /** An entry was appended. */
-  append(op: number, view: number, checksum: number, position: number): void {
+  /** An entry was appended; `payload`: null if it is not to be kept. */
+  append(
+    { op, view, checksum, position }: {
+      readonly op: number;
+      readonly view: number;
+      readonly checksum: number;
+      readonly position: number;
+    },
+    payload: Uint8Array | null,
+  ): void {
     const at = op % RECENT;
     this.#ops[at] = op;
     this.#views[at] = view;
     this.#positions[at] = position;
     const { digest } = this;
+    const previousDigest = this.#recent.of(op - 1)?.digest ?? digest.value;
     this.#digests[at * 4] = digest.low;
     this.#digests[at * 4 + 1] = digest.high;
     digest.mix(checksum, op);
     this.#digests[at * 4 + 2] = digest.low;
     this.#digests[at * 4 + 3] = digest.high;
     this.#lastOp = op;
+    if (payload !== null) this.#recent.add({ op, view, previousDigest, digest: digest.value, payload });
+  }
+
+  /** One of the newest entries, if it is in memory. */
+  recentEntry(op: number): StoredEntry | undefined {
+    return this.#recent.of(op);
   }
 
   /** An entry was found in a file. */
@@ -95,6 +117,8 @@ export class LogHistory {
 
   /** The name of an entry that was appended or found; null when it is not kept. */
   nameOf(op: number): EntryName | null {
+    const recent = this.#recent.of(op);
+    if (recent !== undefined) return recent;
     const at = op % RECENT;
     if (this.#ops[at] !== op || op > this.#lastOp) return null;
     return {
@@ -188,6 +212,7 @@ export class LogHistory {
   truncateAfter(op: number, digest: bigint | null): void {
     this.forgetRepairs(op + 1, this.#lastOp);
     this.#damaged = this.#damaged.filter(({ from }) => from <= op);
+    this.#recent.truncateAfter(op);
     this.setEnd(op, digest);
   }
 

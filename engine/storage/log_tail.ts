@@ -2,8 +2,7 @@
  * The last file of a log: records are written behind each other, small ones through a buffer, with zeros written
  * ahead.
  *
- * What was handed to the file stays readable in the buffer until there is no space: newest entries are read from
- * there. Errors other than a full disk go through `fail`, which makes the log unusable.
+ * Errors other than a full disk go through `fail`, which makes the log unusable.
  */
 import type { DatabaseError } from "../base/errors.ts";
 import { type Disk, type DiskFile, isDiskFull } from "../host/disk.ts";
@@ -32,14 +31,12 @@ export class LogTail {
   #secondDescriptor: DiskFile;
   #firstOp: number;
   #end: number;
-  /** Offset up to which records were handed to the file; the buffer holds the rest. */
+  /** Offset up to which records were handed to the file; the buffer begins with the rest. */
   #written: number;
   /** The file has this many bytes on the disk. */
   #reserved: number;
-  /** Records from {@link #bufferStart} on. */
   #buffer: Uint8Array;
   #bufferView: DataView;
-  #bufferStart: number;
 
   constructor(
     disk: Disk,
@@ -55,7 +52,7 @@ export class LogTail {
     this.#file = file;
     this.#secondDescriptor = disk.openFile(entry.path, { create: false, write: true });
     this.#firstOp = entry.firstOp;
-    this.#end = this.#written = this.#bufferStart = end;
+    this.#end = this.#written = end;
     this.#reserved = Math.max(file.size, end);
     this.#buffer = new Uint8Array(options.bufferBytes);
     this.#bufferView = new DataView(this.#buffer.buffer);
@@ -86,7 +83,7 @@ export class LogTail {
       throw this.#fail(error);
     }
     this.#firstOp = entry.firstOp;
-    this.#end = this.#written = this.#bufferStart = end;
+    this.#end = this.#written = end;
     this.#reserved = file.size;
   }
 
@@ -101,11 +98,8 @@ export class LogTail {
     const { headBytes } = this.#format;
     const recordBytes = headBytes + payload.length;
     this.#reserve(this.#end + recordBytes);
-    if (this.#end - this.#bufferStart + recordBytes > this.#buffer.length) {
-      this.writeOut();
-      this.#bufferStart = this.#end;
-    }
-    const at = this.#end - this.#bufferStart;
+    if (this.#end - this.#written + recordBytes > this.#buffer.length) this.writeOut();
+    const at = this.#end - this.#written;
     if (recordBytes > this.#buffer.length) {
       this.#buffer = new Uint8Array(recordBytes);
       this.#bufferView = new DataView(this.#buffer.buffer);
@@ -143,7 +137,7 @@ export class LogTail {
 
   /** The file has all bytes up to here. */
   #handed(end: number): void {
-    this.#written = this.#bufferStart = end;
+    this.#written = end;
     if (end > this.#reserved) this.#reserved = end;
   }
 
@@ -177,20 +171,11 @@ export class LogTail {
     const count = this.#end - this.#written;
     if (count === 0) return;
     try {
-      const from = this.#written - this.#bufferStart;
-      this.#file.writeAt(this.#written, this.#buffer.subarray(from, from + count));
+      this.#file.writeAt(this.#written, this.#buffer.subarray(0, count));
     } catch (error) {
       throw this.#fail(error);
     }
     this.#written = this.#end;
-  }
-
-  /** A copy of the payload of the record at that place, if the buffer has it. */
-  payloadInMemory(position: number): Uint8Array | undefined {
-    const at = position - this.#bufferStart;
-    if (at < 0 || position >= this.#end) return undefined;
-    const from = at + this.#format.headBytes;
-    return this.#buffer.slice(from, from + this.#bufferView.getUint32(at, true));
   }
 
   /** Syncs in the background. */
@@ -216,11 +201,7 @@ export class LogTail {
   /** Cuts the file, durably: the next record goes here. */
   cutAt(position: number): void {
     this.#file.truncate(position);
-    this.#end =
-      this.#written =
-      this.#bufferStart =
-      this.#reserved =
-        position;
+    this.#end = this.#written = this.#reserved = position;
     this.#secondDescriptor.syncDataNow();
   }
 

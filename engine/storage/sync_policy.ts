@@ -55,10 +55,10 @@ export class SyncPolicy {
     else if (this.#gatheringFlushes > 0) this.#gatheringFlushes--;
   }
 
-  /** Whether the sync of so many entries and bytes may block. */
-  mayBlock(entries: number, bytes: number): boolean {
+  /** Whether the sync of so many bytes may block. */
+  mayBlock(hasOneWriter: boolean, bytes: number): boolean {
     return bytes <= BLOCKING_SYNC_BYTES && this.#syncTime < BLOCKING_SYNC_MICROSECONDS &&
-      entries === 1 && this.#backgroundSyncs === 0 && this.#blockingSyncs < PROBE_INTERVAL;
+      hasOneWriter && this.#backgroundSyncs === 0 && this.#blockingSyncs < PROBE_INTERVAL;
   }
 
   /** A blocking sync took so long. */
