@@ -97,6 +97,8 @@ export class OperationClient implements Client {
   /** See {@link Client.minOp}. */
   minOp = 0;
   #status: TransactionStatus = "idle";
+  /** Why an open block was lost between two requests: the next one must not go on outside of it. */
+  #lostBlock: DatabaseError | null = null;
   #isClosed = false;
   #textOptions: TextOptions = DEFAULT_TEXT_OPTIONS;
 
@@ -245,6 +247,9 @@ export class OperationClient implements Client {
     if (this.#isClosed) {
       return Promise.reject(new DatabaseError(SQLSTATE.connectionException, "the client was closed"));
     }
+    const lostBlock = this.#lostBlock;
+    this.#lostBlock = null;
+    if (lostBlock !== null && !isRollback(operation)) return Promise.reject(lostBlock);
     return new Promise((resolve, reject) => {
       const isInBlock = this.#status !== "idle";
       const reads = !isInBlock && copy === null && isRead(operation);
@@ -479,6 +484,7 @@ export class OperationClient implements Client {
     const wasInBlock = this.#status !== "idle";
     const now = performance.now();
     this.#status = "idle";
+    if (wasInBlock && this.#pending.size === 0) this.#lostBlock = error;
     for (const pending of [...this.#pending.values()]) {
       pending.lostAt ??= now;
       if (pending.isRepeatable && now - pending.lostAt <= this.#reconnectMilliseconds) continue;
@@ -534,6 +540,10 @@ function isRepeatable(operation: Operation): boolean {
     default:
       return false;
   }
+}
+
+function isRollback(operation: Operation): boolean {
+  return operation.kind === "sql" && /^\s*(rollback|abort)\b/i.test(operation.text);
 }
 
 function endsTransaction(operation: Operation): boolean {

@@ -4,6 +4,7 @@ import { connect as connectSocket, createServer, type Server, type Socket } from
 import { DatabaseError } from "../../engine/base/errors.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
+import { until } from "../../engine/replication/testing/peers.ts";
 import { OperationClient } from "./client.ts";
 import type { ClientOptions } from "./client_api.ts";
 import { isRead } from "./retry_rule.ts";
@@ -159,6 +160,29 @@ Deno.test("a transaction that loses its connection raises 08000 before COMMIT an
     await client.execute("INSERT INTO t VALUES (2)");
     proxy.cutNextAnswer = true;
     await rejects(client.execute("COMMIT"), code("40003"));
+  }));
+
+Deno.test("a transaction that loses its connection between two statements does not go on outside of it", () =>
+  withProxy({ exactlyOnce: true }, async (client, proxy) => {
+    const lose = async (): Promise<void> => {
+      await client.execute("INSERT INTO t VALUES (1)");
+      proxy.cut();
+      await until(() => client.status === "idle", "the end of the connection");
+    };
+    await rejects(
+      client.transaction(async () => {
+        await lose();
+        await client.execute("INSERT INTO t VALUES (2)");
+      }),
+      (error) => error instanceof DatabaseError && error.code === "08000",
+    );
+    await client.execute("BEGIN");
+    await lose();
+    await rejects(client.execute("COMMIT"), { code: "08000" });
+    await client.execute("BEGIN");
+    await lose();
+    strictEqual((await client.execute("ROLLBACK")).command, "ROLLBACK");
+    deepStrictEqual(await client.query("SELECT id FROM t"), []);
   }));
 
 Deno.test("a client gives up when no server can be reached for long enough", () =>

@@ -5,7 +5,7 @@
  * A request that was sent and not answered may have been carried out: 40003, unless it could not have left.
  */
 import { Agent, type IncomingMessage, request as makeRequest, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { encodeUtf8 } from "../../engine/base/bytes.ts";
@@ -59,9 +59,11 @@ export class Forwarding {
       });
     });
     onward.once("socket", (socket) => {
-      wasSent = !socket.connecting;
       // One that was used before is kept for the next requests, with its listeners.
+      wasSent = onward.reusedSocket;
       if (!wasSent) socket.once("connect", () => wasSent = true);
+      // Deno sends a request anew that ends unanswered on such a one, as if it could not have been carried out.
+      onward.reusedSocket = false;
     });
     onward.once("error", () => reject(wasSent ? outcomeUnknown() : noPrimary()));
     // The client is gone, and the primary learns it by the end of its connection.
@@ -106,7 +108,14 @@ export class Forwarding {
     const relay = this.#relay;
     const agent = new class extends Agent {
       override createConnection(): Socket {
-        return relay.connect({ protocol: "http", encryption, endPoint: null });
+        try {
+          return relay.connect({ protocol: "http", encryption, endPoint: null });
+        } catch (error) {
+          // Nobody would catch it where the agent makes a connection in the place of one that has ended.
+          const socket = new Socket();
+          socket.on("error", () => {});
+          return socket.destroy(error instanceof Error ? error : new Error(String(error)));
+        }
       }
     }({ keepAlive: true, maxSockets: 1 });
     this.#agents.set(client, agent);

@@ -5,7 +5,7 @@
  * is under way per socket. Answers that wait for the log are sent when a group commit has made their ops durable: the
  * listener is called once per group commit and looks at the waiting connections only.
  */
-import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
+import { DatabaseError, SQLSTATE, type SqlState } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import {
   type ByteListener,
@@ -213,11 +213,13 @@ class Server implements PgServer, ConnectionContext {
   }
 
   #admitStream(stream: ByteStream, relayed: RelayedStream | null): void {
-    if (
-      this.isDraining || this.#sockets.size >= this.#maximumConnections + PG_LIMITS.extraStartingConnections
-    ) {
-      refuse(stream);
-      return;
+    // The other members go on passing clients on until they know of the next primary.
+    if (this.isDraining) {
+      return refuse(stream, SQLSTATE.cannotConnectNow, "the database system is shutting down");
+    }
+    // Too many even for a proper refusal after the startup packet.
+    if (this.#sockets.size >= this.#maximumConnections + PG_LIMITS.extraStartingConnections) {
+      return refuse(stream, SQLSTATE.tooManyConnections, "sorry, too many clients already");
     }
     const socket = new Socket(this, stream, relayed);
     this.#sockets.add(socket);
@@ -484,10 +486,8 @@ class Socket {
   }
 }
 
-/** Too many sockets even for a proper refusal after the startup packet. */
-function refuse(connection: ByteStream): void {
-  const error = new DatabaseError(SQLSTATE.tooManyConnections, "sorry, too many clients already");
-  connection.write(fatal(error)).catch(() => 0).finally(() => connection.close());
+function refuse(connection: ByteStream, code: SqlState, message: string): void {
+  connection.write(fatal(new DatabaseError(code, message))).catch(() => 0).finally(() => connection.close());
 }
 
 /** An error that ends a connection, as its client is sent it. */

@@ -33,6 +33,8 @@ interface Member {
   readonly https: number | null;
   target: RelayTarget;
   sessions(): number;
+  /** Stops the gateway of PostgreSQL's protocol, with time for what runs. */
+  stopPg(): Promise<void>;
 }
 
 /** Members over databases of their own, so that it shows where a statement ran; member 0 is the primary. */
@@ -93,6 +95,7 @@ async function withMembers(
       https,
       target: index === 0 ? "here" : { index: 0 },
       sessions: () => binary.connections + pg.sessionCount,
+      stopPg: () => pg.close(10_000),
     };
     return member;
   }));
@@ -373,6 +376,48 @@ Deno.test("Relay: where no primary is known, or none answers, clients get 57P03 
     early.socket.write(startup({ user: "u" }));
     await until(() => early.isOver, "the end");
     match(early.text, /SFATAL\0VFATAL\0C57P03\0/);
+  });
+});
+
+Deno.test("Forwarding sends a request once, and says 40003 when its connection ends, whether it was used before or not", async () => {
+  await withMembers(async ([primary, backup]) => {
+    const post = (sql: string) =>
+      Buffer.from(
+        `POST /v1/sql HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: ${sql.length}\r\n\r\n${sql}`,
+      );
+    for (const isUsed of [true, false]) {
+      for (const next of [{ index: 0 }, null] as const) {
+        backup.target = { index: 0 };
+        const client = new PgClient(backup.http);
+        if (isUsed) await client.sends(post("SELECT 1 AS one"), /"one":1/);
+        client.socket.write(post("SELECT pg_sleep(60)"));
+        await untilRunning(primary.engine);
+        backup.target = next;
+        backup.relay.close();
+        await until(() => client.text.includes("}"), "an answer");
+        match(client.text, /^HTTP\/1\.1 409 [^]*"code":"40003"/);
+        // With the former primary gone the next request says that there is none, and the member goes on.
+        if (next === null) await client.sends(post("SELECT 1 AS one"), /503 [^]*57P03/);
+        client.socket.destroy();
+        await until(() => [...primary.engine.sessions].length === 0, "the end of the session");
+      }
+    }
+  });
+});
+
+Deno.test("Relay: clients that are passed on to a primary that stops are told that, and not that there are too many", async () => {
+  await withMembers(async ([primary, backup]) => {
+    const first = new PgClient(backup.pg);
+    await first.sends(startup({ user: "u" }), READY);
+    first.socket.write(query("SELECT pg_sleep(60)"));
+    await untilRunning(primary.engine);
+    const stopped = primary.stopPg();
+    const late = new PgClient(backup.pg);
+    late.socket.write(startup({ user: "u" }));
+    await until(() => late.isOver, "the end");
+    match(late.text, /SFATAL\0VFATAL\0C57P03\0Mthe database system is shutting down\0/);
+    first.socket.destroy();
+    await stopped;
   });
 });
 

@@ -1,7 +1,12 @@
 /**
  * Members of a cluster as processes on this machine: each with its own ports and folder, which outlive its kills.
  */
+import pg from "pg";
 import { assert } from "../../engine/base/assert.ts";
+
+/** What a server says of a mistake of its own. */
+const BUG =
+  /internal error|AssertionError|TypeError|RangeError|panicked|differs from the group|^\s+at .*:\d+:\d+/m;
 
 /** How to start a cluster. */
 export interface ClusterOptions {
@@ -33,6 +38,8 @@ export class MemberProcess {
   readonly #command: Deno.Command;
   #child: Deno.ChildProcess | null = null;
   #log = "";
+  readonly #bugs: string[] = [];
+  #peakMebibytes = 0;
 
   constructor(index: number, ports: MemberPorts, directory: string, options: ClusterOptions, peers: string) {
     this.index = index;
@@ -78,14 +85,46 @@ export class MemberProcess {
     void (async () => {
       for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
         this.#log = (this.#log + text).slice(-20_000);
+        if (BUG.test(text)) this.#bugs.push(text);
       }
     })();
+    void child.status.then(({ code, signal }) => {
+      if (this.#child !== child) return;
+      this.#bugs.push(`member ${this.index} has ended by itself (${signal ?? code}):\n${this.#log}`);
+      this.#child = null;
+    });
+  }
+
+  /** What it has said of mistakes of its own, and that it has ended when nobody had stopped it. */
+  get bugs(): readonly string[] {
+    return this.#bugs;
+  }
+
+  /** The largest resident memory that any of its lives has had, in MiB; 0 where the system does not say. */
+  peakMebibytes(): number {
+    if (this.#child !== null && Deno.build.os === "linux") {
+      const status = Deno.readTextFileSync(`/proc/${this.#child.pid}/status`);
+      const now = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;
+      this.#peakMebibytes = Math.max(this.#peakMebibytes, Math.round(now));
+    }
+    return this.#peakMebibytes;
+  }
+
+  /** A connection that reads what this member has; to be ended. */
+  async follower(): Promise<pg.Client> {
+    const { host, port } = this;
+    const options = "-c read_from=follower";
+    const client = new pg.Client({ host, port, user: "test", database: "test", options });
+    client.on("error", () => undefined);
+    await client.connect();
+    return client;
   }
 
   /** Sends a signal, and waits for the end if it ends the process; answers the exit code then. */
   async stop(signal: "SIGTERM" | "SIGKILL"): Promise<number> {
     const child = this.#child;
     if (child === null) return 0;
+    this.peakMebibytes();
     this.#child = null;
     child.kill(signal);
     return (await child.status).code;
@@ -98,11 +137,22 @@ export class MemberProcess {
 
   /** What it says of itself; null when it does not answer within a second. */
   async health(): Promise<MemberHealth | null> {
+    const text = await this.#get("health");
+    return text === null ? null : JSON.parse(text);
+  }
+
+  /** The value of a metric without labels; null when it does not answer. */
+  async metric(name: string): Promise<number | null> {
+    const value = new RegExp(`^${name} (\\S+)$`, "m").exec(await this.#get("metrics") ?? "")?.[1];
+    return value === undefined ? null : Number(value);
+  }
+
+  async #get(path: string): Promise<string | null> {
     try {
-      const response = await fetch(`http://127.0.0.1:${this.httpPort}/v1/health`, {
+      const response = await fetch(`http://127.0.0.1:${this.httpPort}/v1/${path}`, {
         signal: AbortSignal.timeout(1000),
       });
-      return await response.json() as MemberHealth;
+      return await response.text();
     } catch {
       return null;
     }
@@ -183,6 +233,27 @@ export class ClusterProcesses implements AsyncDisposable {
       }
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
+  }
+
+  /** Waits until a member has what the primary has now. */
+  async caughtUp(member: MemberProcess, milliseconds = 60_000): Promise<void> {
+    const end = performance.now() + milliseconds;
+    let wanted: number | null = null;
+    for (;;) {
+      wanted ??= (await (await this.primary(milliseconds)).health())?.op_number ?? null;
+      const isNormal = await member.metric("db_cluster_is_normal") === 1;
+      const applied = await member.metric("db_cluster_applied_op_number") ?? -1;
+      if (wanted !== null && isNormal && applied >= wanted) return;
+      if (performance.now() > end) {
+        throw new Error(`member ${member.index} stays at ${applied}, below ${wanted}:\n${this.logs()}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** What members have said of mistakes of their own. */
+  bugs(): string[] {
+    return this.members.flatMap(({ bugs }) => bugs);
   }
 
   /** What all members have said. */

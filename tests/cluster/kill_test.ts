@@ -1,26 +1,54 @@
-/** Members are killed with SIGKILL under load; see `kill_rounds.ts`. A hundred kills: `deno task soak:cluster`. */
+/** Members are killed under load, and meet some of the other faults; all of them at full size: `deno task soak:cluster`. */
 import { ok } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
-import { killMembers } from "./kill_rounds.ts";
+import { runFaults } from "./fault_rounds.ts";
+import type { FaultName } from "./member_faults.ts";
 
-const ROUNDS = 6;
+/** What happens to a cluster of so many members, in turn. */
+const LIVES: readonly (readonly [memberCount: number, seed: number, faults: readonly FaultName[]])[] = [
+  [3, 20_26, [
+    "kill of the primary",
+    "two kills of the primary in a row",
+    "kill of all members",
+    "a kill while it starts",
+    "a primary that stands still",
+    "a primary that is stopped in order",
+    "connections that break",
+    "a member behind a slow network",
+    "delayed messages",
+    "a lost disk",
+    "rot in a log",
+    "rot in a superblock",
+  ]],
+  [5, 20_27, [
+    "two kills of the primary in a row",
+    "a primary that is cut off",
+    "a primary that hears nothing",
+    "a primary that is not heard",
+    "a member that is cut off",
+    "a lost disk",
+  ]],
+];
 
-Deno.test(`a cluster keeps every acknowledged row while ${ROUNDS} members are killed under load`, async () => {
-  const { dbd } = await compiledPrograms();
-  const { failovers, primaryKills, ...kept } = await killMembers({
-    dbd,
-    memberCount: 3,
-    rounds: ROUNDS,
-    workers: 6,
-    seed: 20_26,
+for (const [memberCount, seed, faults] of LIVES) {
+  Deno.test(`${memberCount} members keep what they acknowledged to clients of all protocols through ${faults.length} faults`, async () => {
+    const { dbd } = await compiledPrograms();
+    const { kept, pauses, mebibytes } = await runFaults({
+      dbd,
+      memberCount,
+      clients: 10,
+      seed,
+      faults,
+      share: 0.4,
+    });
+    console.log(
+      `served again after ${pauses.map(Math.round).join(", ")} ms; ${mebibytes.join(", ")} MiB;`,
+      kept,
+    );
+    for (
+      const what of ["reads", "writes", "listTransactions", "bankTransfers", "sums", "once", "rows"] as const
+    ) {
+      ok(kept[what] > 5, `the load was no load: ${kept[what]} ${what}`);
+    }
   });
-  console.log(
-    `${ROUNDS} kills, ${primaryKills} of primaries, writes after`,
-    failovers.map(Math.round),
-    "ms; kept:",
-    kept,
-  );
-  for (const [what, count] of Object.entries(kept)) {
-    ok(count >= ROUNDS / 3, `the load was no load: ${count} ${what}`);
-  }
-});
+}

@@ -14,11 +14,16 @@ export interface RegisterOperation {
   readonly start: number;
   /** Infinity: there was no answer. */
   readonly end: number;
+  /** Who did it, for people. */
+  readonly by?: string;
 }
 
 /** Whether there is an order in which one register would answer like this. */
 export function isLinearizable(operations: readonly RegisterOperation[]): boolean {
-  const all = operations.toSorted((a, b) => a.start - b.start);
+  // A write without an answer that nobody has seen may be left out: it may never have come.
+  const seenValues = new Set(operations.filter(({ kind }) => kind === "read").map(({ value }) => value));
+  const all = operations.filter(({ end, value }) => end !== Infinity || seenValues.has(value))
+    .toSorted((a, b) => a.start - b.start);
   const isDone = new Uint8Array(all.length);
   const seen = new Set<string>();
   let first = 0;

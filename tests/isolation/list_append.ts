@@ -97,7 +97,7 @@ export class ListAppendWorkload {
   async #transaction(connection: Connection, random: SeededRandom): Promise<boolean> {
     const recorder = this.#history.begin();
     const work = new Work(connection, recorder);
-    const isSingle = random.below(8) === 0;
+    const isSingle = !connection.hasBlocks || random.below(8) === 0;
     let isCommitting = isSingle;
     try {
       if (isSingle) {
@@ -120,16 +120,17 @@ export class ListAppendWorkload {
     } catch (error) {
       const kind = failureKind(error);
       if (kind === "other") throw error;
-      if (kind === "disconnected") {
-        recorder.finish(isCommitting ? "unknown" : "aborted");
-        if (isCommitting) this.figures.unknown++;
+      if (kind === "disconnected" || kind === "ended") {
+        const isUnknown = isCommitting && kind === "disconnected";
+        recorder.finish(isUnknown ? "unknown" : "aborted");
+        if (isUnknown) this.figures.unknown++;
         return false;
       }
       this.figures.lost++;
       recorder.finish("aborted");
       if (isSingle) throw new Error("a single statement lost", { cause: error });
       return await connection.query("ROLLBACK").then(() => true, (failure) => {
-        if (failureKind(failure) === "disconnected") return false;
+        if (failureKind(failure) !== "other") return false;
         throw failure;
       });
     }

@@ -1,0 +1,116 @@
+/**
+ * Faults of the members, one after the other, under the load of `mixed_load.ts`. At the end all members have the same
+ * op number, answer the same by themselves, and have files of which each byte is as it was written; none has ended by
+ * itself or told of a bug meanwhile.
+ */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { runProgram } from "../support/programs.ts";
+import { seededRandom } from "../support/random.ts";
+import { ClusterProcesses, type MemberProcess } from "./cluster_processes.ts";
+import { FaultNetwork } from "./fault_network.ts";
+import { type FaultName, FAULTS } from "./member_faults.ts";
+import { type LoadFigures, MixedLoad } from "./mixed_load.ts";
+
+/** What happens under which load. */
+export interface FaultOptions {
+  readonly dbd: string;
+  readonly memberCount: number;
+  readonly clients: number;
+  readonly seed: number;
+  /** One after the other. */
+  readonly faults: readonly FaultName[];
+  /** How long what lasts lasts: 1 is the full size. */
+  readonly share: number;
+  readonly onFault?: (fault: FaultName, milliseconds: number) => void;
+}
+
+/** What was kept, and for how long nobody was served. */
+export interface FaultFigures {
+  readonly kept: LoadFigures;
+  /** Milliseconds from the end of each fault to the next acknowledged change, in order of size. */
+  readonly pauses: readonly number[];
+  /** The largest resident memory of each member, in MiB. */
+  readonly mebibytes: readonly number[];
+}
+
+/** Lets all of it happen; rejects when anything is not as it was promised. */
+export async function runFaults(options: FaultOptions): Promise<FaultFigures> {
+  const { dbd, memberCount, clients, seed, faults, share, onFault } = options;
+  const random = seededRandom(seed);
+  using network = new FaultNetwork();
+  await using cluster = await ClusterProcesses.start({
+    dbd,
+    memberCount,
+    flags: ["--checkpoint-log", "1MiB"],
+    peersOf: network.peersOf,
+  });
+  const load = await MixedLoad.start(cluster, clients, seed);
+  const pauses: number[] = [];
+  let kept: LoadFigures;
+  try {
+    for (const fault of faults) {
+      await pause(150 + random.below(600));
+      await FAULTS[fault]({ cluster, network, random, share });
+      const milliseconds = await timeToWrite(cluster, load);
+      pauses.push(milliseconds);
+      onFault?.(fault, milliseconds);
+    }
+    kept = await load.finish();
+    await expectEqual(cluster);
+  } catch (error) {
+    await load.finish().catch(() => undefined);
+    throw new Error(`seed ${seed}:\n${cluster.logs()}`, { cause: error });
+  }
+  const mebibytes = cluster.members.map((member) => member.peakMebibytes());
+  deepStrictEqual(cluster.bugs(), []);
+  await Promise.all(cluster.members.map((member) => member.stop("SIGKILL")));
+  for (const { directory } of cluster.members) {
+    const { code, stderr } = await runProgram(dbd, ["verify", directory]);
+    strictEqual(code, 0, stderr);
+  }
+  return { kept, pauses: pauses.sort((a, b) => a - b), mebibytes };
+}
+
+/** Milliseconds until a change is acknowledged again. */
+async function timeToWrite(cluster: ClusterProcesses, load: MixedLoad): Promise<number> {
+  const start = performance.now();
+  const before = load.acknowledged;
+  // Answers may still be on their way.
+  while (load.acknowledged < before + 3) {
+    if (load.failure !== null) throw load.failure;
+    ok(performance.now() - start < 30_000, `no change for 30 s:\n${cluster.logs()}`);
+    await pause(5);
+  }
+  return performance.now() - start;
+}
+
+/** Waits until all members have the same op number, and compares all rows that they have, each by itself. */
+export async function expectEqual(cluster: ClusterProcesses): Promise<void> {
+  await cluster.level();
+  const [first, ...others] = await Promise.all(cluster.members.map(contents));
+  for (const other of others) deepStrictEqual(other, first);
+}
+
+/** A digest of the rows of each table. */
+async function contents(member: MemberProcess): Promise<Record<string, string>> {
+  const client = await member.follower();
+  try {
+    const { rows: tables } = await client.query(
+      "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1",
+    );
+    const digests: Record<string, string> = {};
+    for (const { relname } of tables) {
+      const { rows } = await client.query({ text: `SELECT * FROM "${relname}"`, rowMode: "array" });
+      const texts = rows.map((row) => JSON.stringify(row)).sort();
+      digests[relname] = `${rows.length} ${createHash("sha256").update(texts.join("\n")).digest("hex")}`;
+    }
+    return digests;
+  } finally {
+    await client.end();
+  }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
