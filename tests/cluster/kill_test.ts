@@ -1,4 +1,4 @@
-/** Members are killed under load, and meet some of the other faults; all of them at full size: `deno task soak:cluster`. */
+/** Members are killed under load, and meet the other faults; at full size: `deno task soak:cluster`. */
 import { ok } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { runFaults } from "./fault_rounds.ts";
