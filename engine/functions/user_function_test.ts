@@ -56,9 +56,9 @@ Deno.test("rows whose functions take long let others in, and are canceled and ti
     const canceled = performance.now();
     long.cancel();
     await assert.rejects(running, { code: "57014" }, sql);
-    // Generous, because the machine may be busy with other tests: without turns it is seconds.
-    assert.ok(turns >= 2 && longest < 500, `${sql}: ${turns} turns, the longest ${longest} ms`);
-    assert.ok(performance.now() - canceled < 500, sql);
+    // Generous, because the machine may be busy with other tests: without turns it is minutes.
+    assert.ok(turns >= 2 && longest < 5_000, `${sql}: ${turns} turns, the longest ${longest} ms`);
+    assert.ok(performance.now() - canceled < 5_000, sql);
   }
   await run(long, "SET statement_timeout = 30");
   await assert.rejects(run(long, "SELECT sum(count_to(n)) FROM t"), { code: "57014", message: /timeout/ });

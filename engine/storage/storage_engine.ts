@@ -116,6 +116,8 @@ export interface StorageStatistics {
   readonly cacheLimitBytes: number;
   /** Decoded blocks and indexes that were asked for and had to be read. */
   readonly cacheLoads: number;
+  /** Those that were in the cache. */
+  readonly cacheHits: number;
 }
 
 /** Storage as a whole: the log, the tables with their files, checkpoints, and opening what a directory holds. */
@@ -355,6 +357,7 @@ export class StorageEngine {
   /** Drops a table. Its files go when no manifest needs them any more. */
   dropTable(id: number, op: OpNumber): void {
     const store = this.table(id);
+    this.#cache.forgetCounts([id, ...store.definition.indexes.map((index) => index.id)]);
     this.#indexing.delete(store);
     this.#dropped.push({ id, op, store });
     this.#tables.delete(id);
@@ -659,6 +662,7 @@ export class StorageEngine {
       cacheBytes: this.#cache.bytes,
       cacheLimitBytes: this.#cache.limitBytes,
       cacheLoads: this.#cache.loads,
+      cacheHits: this.#cache.hits,
     };
   }
 

@@ -2,11 +2,11 @@
  * The views of pg_catalog that list the user's objects for people and tools: pg_tables, pg_views, pg_indexes,
  * pg_sequences, the statistics views, pg_stats.
  *
- * Scans and rows written are counted since the start of the server, blocks are not; row counts and sizes are real.
- * Limit: what checks of keys read is not counted, and `count(*)` where storage knows it is no scan.
+ * Scans, rows and blocks are counted since the start of the server; row counts and sizes are real. A block is what
+ * files hold of a column, 4096 rows; rows in memory have none, nor has a primary key by which the table is ordered.
+ * Limit: `count(*)` where storage knows it is no scan.
  */
 import type { TableDefinition } from "../catalog/definitions.ts";
-import type { ReadCount } from "../storage/access/read_counts.ts";
 import { Interval } from "../types/interval.ts";
 import { findTimeZone } from "../types/time_zone.ts";
 import type { CatalogContext } from "./catalog_context.ts";
@@ -38,8 +38,8 @@ function tableStatistics(context: CatalogContext, table: TableDefinition): RowVa
     ...NO_COUNTS,
     seq_scan: scans,
     seq_tup_read: rows,
-    idx_scan: indexes.length === 0 ? null : sum(indexes, "scans"),
-    idx_tup_fetch: indexes.length === 0 ? null : sum(indexes, "rows"),
+    idx_scan: indexes.length === 0 ? null : total(indexes.map((each) => each.scans)),
+    idx_tup_fetch: indexes.length === 0 ? null : total(indexes.map((each) => each.rows)),
     n_tup_ins: inserted,
     n_tup_upd: updated,
     n_tup_del: deleted,
@@ -53,8 +53,8 @@ function tableStatistics(context: CatalogContext, table: TableDefinition): RowVa
   };
 }
 
-function sum(counts: readonly ReadCount[], part: keyof ReadCount): number {
-  return counts.reduce((total, count) => total + count[part], 0);
+function total(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 function* allTableStatistics(context: CatalogContext): Iterable<RowValues> {
@@ -82,21 +82,28 @@ function indexNames(index: IndexEntry): RowValues {
 
 function* tableBlocks(context: CatalogContext): Iterable<RowValues> {
   for (const table of context.catalog.tables) {
+    const store = context.machine.store(table.id);
+    const heap = store.blocksOf(table.id);
+    const indexes = indexesOf(table).map(({ id }) => store.blocksOf(id));
     yield {
       relid: table.id,
       schemaname: table.schema,
       relname: table.name,
-      heap_blks_read: 0,
-      heap_blks_hit: 0,
-      idx_blks_read: 0,
-      idx_blks_hit: 0,
+      heap_blks_read: heap.read,
+      heap_blks_hit: heap.hit,
+      idx_blks_read: indexes.length === 0 ? null : total(indexes.map(({ read }) => read)),
+      idx_blks_hit: indexes.length === 0 ? null : total(indexes.map(({ hit }) => hit)),
     };
   }
 }
 
 function* indexBlocks(context: CatalogContext): Iterable<RowValues> {
   for (const table of context.catalog.tables) {
-    for (const index of indexesOf(table)) yield { ...indexNames(index), idx_blks_read: 0, idx_blks_hit: 0 };
+    const store = context.machine.store(table.id);
+    for (const index of indexesOf(table)) {
+      const { read, hit } = store.blocksOf(index.id);
+      yield { ...indexNames(index), idx_blks_read: read, idx_blks_hit: hit };
+    }
   }
 }
 

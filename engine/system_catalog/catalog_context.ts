@@ -49,6 +49,7 @@ export interface VisibleServer {
       readonly checkpoints: number;
       readonly logBytes: number;
       readonly cacheLoads: number;
+      readonly cacheHits: number;
     };
   };
   readonly advisoryLocks: AdvisoryLocks;

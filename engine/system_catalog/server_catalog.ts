@@ -279,6 +279,7 @@ export const SERVER_RELATIONS: RelationProviders = {
       xact_commit: statistics.commits,
       xact_rollback: statistics.rollbacks,
       blks_read: statistics.storage.cacheLoads,
+      blks_hit: statistics.storage.cacheHits,
       ...changesOfAll(context),
       stats_reset: context.server.startedAt,
     }];

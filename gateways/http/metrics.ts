@@ -129,6 +129,7 @@ export function metricsText(engine: Engine, counters: RequestCounters, numbers: 
   writer.single("db_block_cache_bytes", "gauge", "Decoded blocks in the cache.", storage.cacheBytes);
   writer.single("db_block_cache_limit_bytes", "gauge", "Most bytes of the cache.", storage.cacheLimitBytes);
   writer.single("db_block_cache_loads_total", "counter", "Blocks that were not in it.", storage.cacheLoads);
+  writer.single("db_block_cache_hits_total", "counter", "Blocks that were in it.", storage.cacheHits);
   writer.single("db_http_connections", "gauge", "Open HTTP connections.", numbers.connections);
   writer.single("db_websocket_connections", "gauge", "Open WebSockets.", numbers.webSockets);
   writer.single(

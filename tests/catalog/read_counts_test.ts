@@ -68,3 +68,81 @@ Deno.test("pg_stat_user_tables and pg_stat_user_indexes count scans and the rows
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+Deno.test("checks of foreign keys count as scans of the index, or the table, by which they look", async () => {
+  await using database = await open(":memory:");
+  await database.execute(`
+    CREATE TABLE parent (id INT PRIMARY KEY, code INT UNIQUE);
+    CREATE TABLE child (id INT PRIMARY KEY, parent INT REFERENCES parent, code INT REFERENCES parent (code));
+    CREATE INDEX child_parent ON child (parent);
+    INSERT INTO parent SELECT n, n * 10 FROM generate_series(1, 5) n`);
+  const before = await indexes(database);
+  deepStrictEqual(before, [
+    "child_parent 0 0 0",
+    "child_pkey 0 0 0",
+    "parent_code_key 0 0 0",
+    "parent_pkey 0 0 0",
+  ]);
+  await database.execute("INSERT INTO child VALUES (1, 1, 10), (2, 2, 20), (3, NULL, NULL)");
+  await database.execute("INSERT INTO child VALUES (4, 77, 10)").catch(() => {});
+  // The parent that is missing is looked for again when the statement ends.
+  deepStrictEqual(await indexes(database), [
+    "child_parent 0 0 0",
+    "child_pkey 0 0 0",
+    "parent_code_key 3 3 3",
+    "parent_pkey 4 2 2",
+  ]);
+  await database.execute("DELETE FROM parent WHERE id = 5");
+  const counts = await indexes(database);
+  // Children are looked for by the index, and by a scan where there is none.
+  match(counts[0] ?? "", /^child_parent 1 0 0$/);
+  match((await tables(database))[0] ?? "", /^child 1 3 /);
+});
+
+Deno.test("pg_statio_user_tables and pg_statio_user_indexes count blocks read from files, and from the cache", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "block-counts-" });
+  const blocks = (database: Database) =>
+    linesOf(
+      database,
+      `SELECT heap_blks_read, heap_blks_hit, idx_blks_read, idx_blks_hit FROM pg_statio_user_tables
+        WHERE relname = 't'`,
+    );
+  try {
+    {
+      await using database = await open(folder);
+      await database.execute(`
+        CREATE TABLE t (id INT PRIMARY KEY, a INT, b TEXT);
+        CREATE INDEX t_a ON t (a);
+        INSERT INTO t SELECT n, n * 7 % 20011, 'text ' || n * 7919 % 20011 FROM generate_series(1, 20000) n`);
+      deepStrictEqual(await blocks(database), ["0 0 0 0"], "rows in memory have no blocks");
+      await database.execute("CHECKPOINT");
+    }
+    await using database = await open(folder);
+    deepStrictEqual(await blocks(database), ["0 0 0 0"]);
+    await database.query("SELECT sum(a) FROM t WHERE a > 5");
+    // 20 000 rows are five blocks.
+    deepStrictEqual(await blocks(database), ["5 0 0 0"]);
+    await database.query("SELECT sum(a) FROM t WHERE a > 5");
+    deepStrictEqual(await blocks(database), ["5 5 0 0"]);
+    const byIndex = database.prepare("SELECT id FROM t WHERE a = $1");
+    await byIndex.query([700]);
+    const [first] = await linesOf(
+      database,
+      "SELECT idx_blks_read, idx_blks_hit > 0 FROM pg_statio_user_indexes WHERE indexrelname = 't_a'",
+    );
+    deepStrictEqual(first, "1 true");
+    await byIndex.query([700]);
+    const [total] = await linesOf(
+      database,
+      `SELECT idx_blks_read, idx_blks_hit > 3 AS hit, blks_read >= 6 AS read,
+          blks_hit >= heap_blks_hit + idx_blks_hit AS sum
+        FROM pg_statio_user_tables, pg_stat_database WHERE relname = 't'`,
+    );
+    deepStrictEqual(total, "1 true true true");
+    await database.execute("DROP TABLE t");
+    const [after] = await linesOf(database, "SELECT blks_hit >= 8 FROM pg_stat_database");
+    deepStrictEqual(after, "true", "what was counted stays in the database's sum");
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

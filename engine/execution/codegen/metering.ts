@@ -3,7 +3,7 @@
  * begins an evaluation is in `gas_code.ts`.
  */
 import { gas, type GasPlace } from "../../base/gas.ts";
-import { metered, meteredCast } from "../../sql/functions/call_steps.ts";
+import { metered, meteredCast, meteredWithPattern } from "../../sql/functions/call_steps.ts";
 import type { BoundCast, BoundFunction } from "../../sql/functions/definition.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
 import { stepsOn } from "../../sql/plan/expression_steps.ts";
@@ -24,7 +24,9 @@ export function emitCharge(code: Emitter, steps: string): void {
 
 /** The function to call in place of one that is called with these arguments. */
 export function meteredOn(code: Emitter, called: BoundFunction, args: readonly Expression[]): BoundFunction {
-  return code.isMetered && stepsOn(called, args) === null ? metered(called) : called;
+  if (!code.isMetered || stepsOn(called, args) !== null) return called;
+  const [, pattern] = args;
+  return (pattern?.kind === "constant" ? meteredWithPattern(called, pattern.value) : null) ?? metered(called);
 }
 
 /** The same for a cast. */

@@ -25,24 +25,33 @@ import { equalTypes } from "../../types/type_names.ts";
  * part that the index's i-th column holds.
  */
 export type KeyRoute =
-  | { readonly kind: "row_id" }
-  | { readonly kind: "index"; readonly indexId: number; readonly order: readonly number[] }
-  | { readonly kind: "scan" };
+  & (
+    | { readonly kind: "row_id" }
+    | { readonly kind: "index"; readonly indexId: number; readonly order: readonly number[] }
+    | { readonly kind: "scan" }
+  )
+  & {
+    /** The table or index that the reads are counted for; by row id, the index that the primary key is shown with. */
+    readonly countedAs: number;
+  };
 
 /** The best way to find rows of a table by these columns (ids). */
 export function routeTo(table: TableDefinition, columnIds: readonly number[]): KeyRoute {
-  if (columnIds.length === 1 && columnIds[0] === table.rowIdColumn) return { kind: "row_id" };
-  let best: Extract<KeyRoute, { kind: "index" }> | null = null;
+  if (columnIds.length === 1 && columnIds[0] === table.rowIdColumn) {
+    const primaryKey = table.constraints.find((each) => each.kind === "primary_key");
+    return { kind: "row_id", countedAs: primaryKey?.id ?? table.id };
+  }
+  let best: KeyRoute | null = null;
   let bestColumns = Infinity;
   for (const index of table.indexes) {
     if (index.predicateText !== null || index.columns.length < columnIds.length) continue;
     if (index.columns.length >= bestColumns) continue;
     const order = index.columns.slice(0, columnIds.length).map((part) => columnIds.indexOf(part.columnId));
     if (order.includes(-1) || new Set(order).size < order.length) continue;
-    best = { kind: "index", indexId: index.id, order };
+    best = { kind: "index", indexId: index.id, order, countedAs: index.id };
     bestColumns = index.columns.length;
   }
-  return best ?? { kind: "scan" };
+  return best ?? { kind: "scan", countedAs: table.id };
 }
 
 /** The columns of a table by id. */

@@ -16,11 +16,21 @@ import { LIMITS } from "../../base/limits.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import { NO_ROW } from "../../storage/access/block.ts";
+import type { ReadCount } from "../../storage/access/read_counts.ts";
 import { batchValue } from "../../transactions/batch_values.ts";
 import { keyText } from "../../transactions/stored_key.ts";
 import type { ExecutionContext, UnfinishedChanges } from "../runtime/execution.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
-import { findAll, findFirst, keyAt, readRow, sameKey, sameStored, scanByKey } from "./key_route.ts";
+import {
+  findAll,
+  findFirst,
+  keyAt,
+  type KeyRoute,
+  readRow,
+  sameKey,
+  sameStored,
+  scanByKey,
+} from "./key_route.ts";
 import { detachedState } from "./row_completion.ts";
 import { NO_STORED_ROW } from "./row_triggers.ts";
 import { convertKey, type ForeignKeyRule, rulesOf, type TableRules } from "./table_rules.ts";
@@ -208,7 +218,17 @@ export class RowChanges implements UnfinishedChanges {
     const wanted = convertKey(rule.toParent, key);
     if (wanted === null) return false;
     const reader = this.#context.table(rule.parent.id);
-    return findFirst(reader, rule.parentRoute, rule.parentColumns, wanted) !== NO_ROW;
+    const found = findFirst(reader, rule.parentRoute, rule.parentColumns, wanted) !== NO_ROW;
+    this.#countRead(rule.parentRoute, found ? 1 : 0);
+    return found;
+  }
+
+  /** Counts a look for parents or children, for the statistics views. */
+  #countRead({ countedAs }: KeyRoute, rows: number): ReadCount {
+    const reads = this.#context.reads.of(countedAs);
+    reads.scans++;
+    reads.rows += rows;
+    return reads;
   }
 
   /** The parent is looked for again; the child may have gone or changed since. */
@@ -297,6 +317,7 @@ export class RowChanges implements UnfinishedChanges {
       const key = convertKey(rule.toChild, task.oldKey);
       if (key === null) continue;
       const ids = findAll(reader, rule.childRoute, rule.childColumns, key);
+      this.#countRead(rule.childRoute, ids.length);
       if (this.#isLong(1 + ids.length)) yield;
       if (ids.length === 0) continue;
       this.#charge(64 + 16 * ids.length);
@@ -313,7 +334,9 @@ export class RowChanges implements UnfinishedChanges {
       if (key !== null) found.set(keyText(rule.childColumns, key), { task, key, ids: [] });
     }
     const reader = this.#context.table(rule.child.id);
+    const reads = this.#countRead(rule.childRoute, 0);
     yield* scanByKey(reader, rule.childColumns, [], (values, location) => {
+      reads.rows++;
       const key = values();
       if (key.includes(null)) return true;
       const group = found.get(keyText(rule.childColumns, key));
@@ -416,7 +439,9 @@ export class RowChanges implements UnfinishedChanges {
     const gone: ActionTask[] = [];
     for (const task of tasks) {
       if (this.#isLong()) yield;
-      if (findFirst(parents, rule.parentRoute, rule.parentColumns, task.oldKey) === NO_ROW) gone.push(task);
+      const isThere = findFirst(parents, rule.parentRoute, rule.parentColumns, task.oldKey) !== NO_ROW;
+      this.#countRead(rule.parentRoute, isThere ? 1 : 0);
+      if (!isThere) gone.push(task);
     }
     if (gone.length === 0) return;
     if (rule.childRoute.kind === "scan") {
@@ -429,7 +454,9 @@ export class RowChanges implements UnfinishedChanges {
     for (const task of gone) {
       const key = convertKey(rule.toChild, task.oldKey);
       if (key === null) continue;
-      if (findFirst(children, rule.childRoute, rule.childColumns, key) !== NO_ROW) {
+      const isReferenced = findFirst(children, rule.childRoute, rule.childColumns, key) !== NO_ROW;
+      this.#countRead(rule.childRoute, isReferenced ? 1 : 0);
+      if (isReferenced) {
         throw referencedBy(task);
       }
     }

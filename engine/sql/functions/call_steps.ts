@@ -67,7 +67,8 @@ export function stepsOfSize(called: BoundFunction | BoundCast, size: number): nu
   const isCast = "to" in called;
   if (!isCast && called.steps === "own") return null;
   const rule = isCast ? castRule(called) : STEP_RULES.get(called.name) ?? DEFAULT_RULE;
-  if (!isBoundedType(isCast ? called.to : called.returnType) || rule.before !== undefined) return null;
+  if (!isBoundedType(isCast ? called.to : called.returnType)) return null;
+  if (rule.before !== undefined || rule.beforePattern !== undefined) return null;
   return (rule.base ?? PLAIN_STEPS) + size / (rule.rate ?? DEFAULT_RATE);
 }
 
@@ -100,6 +101,27 @@ export function metered(called: BoundFunction): BoundFunction {
   return made;
 }
 
+/**
+ * The same for a call on a text and a constant pattern: what the pattern asks for is known beforehand, and the call is
+ * that of an expression whose steps are not counted. Null for other calls.
+ */
+export function meteredWithPattern(called: BoundFunction, pattern: SqlValue): BoundFunction | null {
+  const { inline, argumentTypes: types } = called;
+  const rule = STEP_RULES.get(called.name);
+  const [text] = types;
+  if (inline === undefined || text === undefined || types.length !== 2) return null;
+  if (rule?.beforePattern === undefined || !isBoundedType(called.returnType)) return null;
+  if (physicalTypeOf(text).form !== "string") return null;
+  const rate = rule.rate ?? DEFAULT_RATE;
+  const fixed = baseSteps(types, rule) + sizeOf(pattern) / rate + rule.beforePattern(pattern);
+  const { bounded: _bounded, ...rest } = called;
+  return {
+    ...rest,
+    inline: (args, use) =>
+      `(${use("charge", charge)}(${fixed} + ${args[0]}.length / ${rate}), ${inline(args, use)})`,
+  };
+}
+
 /** The cast that counts its steps; the cast itself when they are fixed. */
 export function meteredCast(cast: BoundCast): BoundCast {
   if (fixedCastSteps(cast) !== null) return cast;
@@ -113,8 +135,11 @@ export function meteredCast(cast: BoundCast): BoundCast {
 }
 
 function counting(evaluate: Evaluate, types: readonly SqlType[], rule: StepRule): Evaluate {
-  const { before } = rule;
-  const base = types.reduce((sum, type) => sum + paddingSteps(type), rule.base ?? PLAIN_STEPS);
+  const { beforePattern } = rule;
+  const before = beforePattern === undefined
+    ? rule.before
+    : (_text?: SqlValue, pattern?: SqlValue) => beforePattern(pattern);
+  const base = baseSteps(types, rule);
   const perUnit = types.map((type) => 1 / (rule.rate ?? (isDocument(type) ? DOCUMENT_RATE : DEFAULT_RATE)));
   const perResult = 1 / (rule.resultRate ?? rule.rate ?? DEFAULT_RATE);
   const finish = (result: SqlValue): SqlValue => {
@@ -145,6 +170,14 @@ function counting(evaluate: Evaluate, types: readonly SqlType[], rule: StepRule)
     if (before !== undefined) gas.charge(before(...args));
     return finish(evaluate(context, ...args));
   };
+}
+
+function charge(steps: number): void {
+  gas.charge(steps);
+}
+
+function baseSteps(types: readonly SqlType[], rule: StepRule): number {
+  return types.reduce((sum, type) => sum + paddingSteps(type), rule.base ?? PLAIN_STEPS);
 }
 
 /** Values of `char(n)` are filled up with spaces. */

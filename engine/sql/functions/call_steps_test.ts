@@ -1,12 +1,13 @@
 /** The steps of functions and operators over large values. */
 import assert from "node:assert/strict";
+import { assertDefined } from "../../base/assert.ts";
 import { gas } from "../../base/gas.ts";
 import { testEvaluation } from "../../execution/testing/fixture.ts";
 import { Decimal } from "../../types/decimal.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
-import { fixedSteps, metered } from "./call_steps.ts";
+import { fixedSteps, metered, meteredWithPattern } from "./call_steps.ts";
 import type { BoundFunction } from "./definition.ts";
 import { allDefinitions, resolveFunction, resolveOperator } from "./registry.ts";
 import { expandSignature } from "./overload.ts";
@@ -154,4 +155,29 @@ Deno.test("Gas counts an evaluation within another one by itself, and none outsi
   assert.equal(gas.isCounting, false);
   assert.equal(gas.spent, 200_000);
   assert.ok(gas.isTurnDue);
+});
+
+Deno.test("meteredWithPattern() charges what metered() does, in front of the same call", () => {
+  const patterns = ["^[a-z]+@[a-z]+$", "x", "(a|b)*c"];
+  for (const name of ["~", "!~", "~*", "!~*"]) {
+    const bound = resolveOperator(name, TEXT, TEXT);
+    for (const pattern of patterns) {
+      const made = assertDefined(meteredWithPattern(bound, pattern), name);
+      const uses: [string, unknown][] = [];
+      const code = assertDefined(made.inline, name)(["text", JSON.stringify(pattern)], (label, used) => {
+        uses.push([`${label}_${uses.length}`, used]);
+        return `${label}_${uses.length - 1}`;
+      });
+      const run = new Function(...uses.map(([label]) => label), "text", `return ${code};`);
+      for (const text of ["", "ada@example", "x".repeat(1000), "abababababc"]) {
+        gas.beginTurn();
+        const answer = gas.run({ what: name }, () => run(...uses.map(([, used]) => used), text));
+        const { spent } = gas;
+        const wanted = stepsOf(bound, [text, pattern]);
+        assert.ok(Math.abs(spent - wanted.steps) < 1e-6, `${name} ${pattern}: ${spent}, ${wanted.steps}`);
+        assert.equal(answer, bound.evaluate(testEvaluation, text, pattern));
+      }
+    }
+  }
+  assert.equal(meteredWithPattern(resolveOperator("~~", TEXT, TEXT), "a%"), null);
 });

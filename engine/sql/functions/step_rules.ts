@@ -20,6 +20,8 @@ export interface StepRule {
   readonly resultRate?: number;
   /** Further steps that the arguments ask for. */
   readonly before?: (...args: SqlValue[]) => number;
+  /** The same when the second argument alone asks for them. */
+  readonly beforePattern?: (pattern: SqlValue | undefined) => number;
 }
 
 /** Characters that a step writes, and those beyond Latin whose case it finds. */
@@ -114,7 +116,7 @@ const TRIMMED: StepRule = { before: (text, set) => wideSteps(text, 2) + lengthOf
 const BY_CHARACTER: StepRule = { before: (text) => wideSteps(text, 4) };
 const SEARCHED: StepRule = { before: searchSteps };
 /** Who matches charges for it. */
-const PATTERN: StepRule = { rate: 32, before: (_text, pattern) => lengthOf(pattern) / 2 };
+const PATTERN: StepRule = { rate: 32, beforePattern: (pattern) => lengthOf(pattern) / 2 };
 const HASHED: StepRule = { base: 20, rate: 8 };
 const DIVIDED: StepRule = {
   before: (left, right) => divisionSteps(sizeOfNumber(left) + sizeOfNumber(right)),

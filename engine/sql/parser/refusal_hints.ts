@@ -73,6 +73,9 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
   [/^GENERATED … VIRTUAL/, "Write STORED, or compute the value in a view."],
   [/^CREATE TABLE AS EXECUTE/, "Write the query itself behind AS."],
   [/^CREATE RECURSIVE VIEW/, "Write CREATE VIEW … AS WITH RECURSIVE …"],
+  [/SET (UN)?LOGGED/, "Every table is logged; CREATE UNLOGGED TABLE makes one like others."],
+  [/TRANSACTION$/, "End the transaction with COMMIT; a transaction lives no longer than its connection."],
+  [/^system column/, "Rows are told apart by the primary key, or by rowid in a table without one."],
   [/^XML|^IS DOCUMENT/, "Keep the text in a column of type text, or convert it to jsonb."],
   [/^EXPLAIN \(FORMAT/, "There are FORMAT TEXT and FORMAT JSON."],
   [

@@ -32,6 +32,14 @@ export interface CacheEntry {
   evict(): void;
 }
 
+/** How often blocks of a table, or of one of its indexes, were asked for since the start. */
+export interface BlockCount {
+  /** They had to be read from their file, whole or in part. */
+  read: number;
+  /** They were in the cache. */
+  hit: number;
+}
+
 /** The cache. */
 export class BlockCache {
   readonly #limit: number;
@@ -47,6 +55,9 @@ export class BlockCache {
   #bytes = 0;
   /** Entries that were taken in since the start: what was asked for and not there. */
   loads = 0;
+  readonly #counts = new Map<number, BlockCount>();
+  /** Hits of tables that were dropped. */
+  #forgottenHits = 0;
 
   /** At most this many bytes are kept. */
   constructor(limitBytes: number) {
@@ -61,6 +72,28 @@ export class BlockCache {
   /** Bytes kept now. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** The count of a table or of an index, by its object identifier; to be counted in by the owners of entries. */
+  blocksOf(id: number): BlockCount {
+    let count = this.#counts.get(id);
+    if (count === undefined) this.#counts.set(id, count = { read: 0, hit: 0 });
+    return count;
+  }
+
+  /** Blocks that were asked for and there, since the start. */
+  get hits(): number {
+    let total = this.#forgottenHits;
+    for (const { hit } of this.#counts.values()) total += hit;
+    return total;
+  }
+
+  /** Forgets the counts of what was dropped. */
+  forgetCounts(ids: Iterable<number>): void {
+    for (const id of ids) {
+      this.#forgottenHits += this.#counts.get(id)?.hit ?? 0;
+      this.#counts.delete(id);
+    }
   }
 
   /** Takes an entry in, evicting others; an entry larger than the cache is evicted at once. */

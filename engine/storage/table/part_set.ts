@@ -543,6 +543,7 @@ export class PartSet {
     const segment = new Segment({ number, op: files.op as OpNumber, object: files.object }, file, {
       shape: this.#shape,
       cache: this.#cache,
+      blocks: this.#cache.blocksOf(this.#definition.id),
       needIndex: (keys) => this.#needIndex(segment, keys),
     });
     assert(segment.rowLimit === files.rows, `segment ${files.data.name} has the rows that the manifest says`);
@@ -567,7 +568,7 @@ export class PartSet {
       summary,
       footer,
     );
-    segment.addIndex(keys.indexId, new SegmentIndex(file, keys.encoder, this.#cache, segment.rowLimit));
+    segment.addIndex(keys.indexId, new SegmentIndex(file, keys, this.#cache, segment.rowLimit));
   }
 
   /** Files to sync before a manifest may name them; each is handed out once. Close them afterwards. */

@@ -8,7 +8,7 @@ import { assert } from "../../base/assert.ts";
 import type { OpNumber, RowId, StoredValue } from "../../operations/effect.ts";
 import { type Block, BLOCK_ROWS, type BlockCursor } from "../access/block.ts";
 import { type NumberArray, type Span, spanOf, type Vector } from "../access/vector.ts";
-import type { BlockCache, CacheEntry } from "./block_cache.ts";
+import type { BlockCache, BlockCount, CacheEntry } from "./block_cache.ts";
 import { hashId } from "./bloom_filter.ts";
 import { decodeBytes, decodeCodes, decodeDictionary, type Dictionary, readBytesAt } from "./bytes_block.ts";
 import type { ChunkFile } from "./chunk_file.ts";
@@ -126,6 +126,8 @@ export class Segment implements Part {
   readonly deletions: DeletionVector;
   readonly #shape: TableShape;
   readonly #cache: BlockCache;
+  /** Where blocks asked for are counted, those of all segments of the table together. */
+  readonly blocks: BlockCount;
   readonly #needIndex: (keys: IndexKeys) => void;
   readonly #description: SegmentDescription;
   readonly #columns: (SegmentColumn | undefined)[] = [];
@@ -141,6 +143,7 @@ export class Segment implements Part {
     surroundings: {
       readonly shape: TableShape;
       readonly cache: BlockCache;
+      readonly blocks: BlockCount;
       /** Builds an index that is not there yet, if the table has it. */
       readonly needIndex: (keys: IndexKeys) => void;
     },
@@ -152,6 +155,7 @@ export class Segment implements Part {
     this.file = file;
     this.#shape = surroundings.shape;
     this.#cache = surroundings.cache;
+    this.blocks = surroundings.blocks;
     this.#needIndex = surroundings.needIndex;
     this.#description = decodeSegmentDescription(file.takeDescription());
     this.deletions = new DeletionVector(this.#description.rowCount);
@@ -239,6 +243,7 @@ export class Segment implements Part {
     const entry = column.entries[block];
     if (entry !== null && entry !== undefined) {
       entry.referenced = true;
+      this.blocks.hit++;
       return entry.vector;
     }
     if (column.constant !== null) return column.constant;
@@ -252,6 +257,7 @@ export class Segment implements Part {
   }
 
   #keep(column: SegmentColumn, block: number, chunk: Uint8Array | null, hot: boolean): Vector {
+    if (chunk !== null) this.blocks.read++;
     const vector = this.#decode(column, block, chunk);
     const decoded = vector.kind === "number" ? vector.data.byteLength : 0;
     const entry = new VectorEntry(vector, Math.max(decoded, chunk?.length ?? 0) + 128, {
@@ -357,6 +363,7 @@ export class Segment implements Part {
     let vector: Vector;
     if (entry !== null && entry !== undefined) {
       entry.referenced = true;
+      this.blocks.hit++;
       vector = entry.vector;
     } else if (layout.kind === "number") {
       const value = this.#readSingleNumber(column, row);
@@ -415,6 +422,7 @@ export class Segment implements Part {
     // A second value in a row: its neighbors will be wanted too.
     if (column.lastSingle === block) return false;
     column.lastSingle = block;
+    this.blocks.read++;
     reads[block] = (reads[block] as number) + 1;
     return true;
   }
@@ -727,6 +735,7 @@ class SegmentScan implements BlockCursor {
     const entry = column.entries[at];
     if (entry !== null && entry !== undefined) {
       entry.referenced = true;
+      this.#segment.blocks.hit++;
       return entry.vector;
     }
     ahead.first = at;

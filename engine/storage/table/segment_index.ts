@@ -4,12 +4,12 @@
  */
 import { assert } from "../../base/assert.ts";
 import { BLOCK_ROWS } from "../access/block.ts";
-import type { BlockCache, CacheEntry } from "./block_cache.ts";
+import type { BlockCache, BlockCount, CacheEntry } from "./block_cache.ts";
 import { hashNumber, hashText } from "./bloom_filter.ts";
 import { type ChunkFile, damagedFile } from "./chunk_file.ts";
 import { LivePositions, type RowEnds, TombstoneRanges } from "./tombstone_ranges.ts";
 import { compareNumberKeys, type IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
-import type { PartIndexCursor } from "./part.ts";
+import type { IndexKeys, PartIndexCursor } from "./part.ts";
 import {
   decodeEntries,
   decodeIndexDescription,
@@ -48,14 +48,16 @@ export class SegmentIndex {
   /** null until the index is used first: most of a large one is the Bloom filter. */
   #loaded: IndexDescription | null = null;
   readonly #cache: BlockCache;
+  readonly #blocks: BlockCount;
   readonly #entries: (BlockEntry | null)[];
   /** Stretches of entries whose rows have ended. */
   readonly dead = new TombstoneRanges();
 
-  constructor(file: ChunkFile, encoder: IndexKeyEncoder, cache: BlockCache, entryCount: number) {
+  constructor(file: ChunkFile, { encoder, indexId }: IndexKeys, cache: BlockCache, entryCount: number) {
     this.file = file;
     this.encoder = encoder;
     this.#cache = cache;
+    this.#blocks = cache.blocksOf(indexId);
     this.entryCount = entryCount;
     this.#entries = new Array<BlockEntry | null>(Math.ceil(entryCount / BLOCK_ROWS)).fill(null);
   }
@@ -92,9 +94,11 @@ export class SegmentIndex {
     const entry = this.#entries[at];
     if (entry !== null && entry !== undefined) {
       entry.referenced = true;
+      this.#blocks.hit++;
       return entry.block;
     }
     const chunk = this.file.readChunk(at);
+    this.#blocks.read++;
     const { form, entryCount } = this.#description;
     const block = decodeEntries(chunk, form, Math.min(BLOCK_ROWS, entryCount - at * BLOCK_ROWS));
     const loaded = new BlockEntry(block, chunk.length, this.#entries, at);

@@ -22,7 +22,7 @@ import type {
 import { LIMITS } from "../../base/limits.ts";
 import type { DiskFile } from "../../host/disk.ts";
 import { MemoryDisk } from "../../host/memory_host.ts";
-import { BlockCache } from "./block_cache.ts";
+import { BlockCache, type BlockCount } from "./block_cache.ts";
 import { Delta } from "./delta.ts";
 import { DistinctSketch } from "./distinct_sketch.ts";
 import type { BytesSink } from "./delta_column.ts";
@@ -83,6 +83,7 @@ interface CachedStatistics {
 /** A table's rows in all versions that may still be read. */
 export class TableStore implements TableShape {
   readonly #horizon: SnapshotHorizon;
+  readonly #cache: BlockCache;
   readonly #onTruncated: () => void;
   #definition: TableDefinition;
   readonly #parts: PartSet;
@@ -103,13 +104,14 @@ export class TableStore implements TableShape {
 
   constructor(options: TableStoreOptions) {
     this.#horizon = options.horizon;
+    this.#cache = options.cache ?? new BlockCache(LIMITS.blockCacheBytes);
     this.#onTruncated = options.onTruncated ?? (() => {});
     this.#definition = options.definition;
     this.#noteDefinition(options.definition);
     this.#parts = new PartSet(options.definition, [...this.#indexes.values()], {
       shape: this,
       files: options.files ?? segmentFilesIn(new MemoryDisk(), "tables"),
-      cache: options.cache ?? new BlockCache(LIMITS.blockCacheBytes),
+      cache: this.#cache,
       defersIndexes: options.horizon.isReplaying?.() ?? false,
     });
   }
@@ -122,6 +124,11 @@ export class TableStore implements TableShape {
     table.#parts.latestSnapshot = piece.op;
     table.#parts.restore(piece);
     return table;
+  }
+
+  /** How often blocks of the table, or of one of its indexes, were asked for since the start. */
+  blocksOf(id: number): Readonly<BlockCount> {
+    return this.#cache.blocksOf(id);
   }
 
   /** The table's definition as of the last {@link alter}. */

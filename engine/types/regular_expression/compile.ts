@@ -47,6 +47,7 @@ class ChoosingMatcher implements Matcher {
   readonly #nativeFindsLongest: boolean;
   #automaton: Automaton | null = null;
   lastIndex = 0;
+  readonly #doubled: number;
   /** A length of text, and the steps that V8 may need for it. */
   #boundLength = -1;
   #boundSteps = 0;
@@ -55,43 +56,49 @@ class ChoosingMatcher implements Matcher {
     this.#native = native;
     this.#parsed = parsed;
     this.#cost = backtrackingCost(parsed.root);
+    this.#doubled = 2 ** this.#cost.doublings;
     this.#nativeFindsLongest = !parsed.isForced && !mayPreferShorter(parsed.root);
   }
 
   exec(text: string): RegExpExecArray | null {
     const from = this.lastIndex;
-    const isNative = this.#nativeFindsLongest && this.#isCheap(text.length - from);
+    const { isCounting } = gas;
+    const isNative = this.#nativeFindsLongest && this.#isCheap(text.length - from, isCounting);
     const matcher = isNative ? this.#native : this.#linear();
     matcher.lastIndex = from;
     const found = matcher.exec(text);
     this.lastIndex = matcher.lastIndex;
-    if (isNative && gas.isCounting) this.#charge(from, found === null ? -1 : this.lastIndex, text.length);
+    if (isNative && isCounting) this.#charge(from, found === null ? -1 : this.lastIndex, text.length);
     return found;
   }
 
   test(text: string): boolean {
     const from = this.lastIndex;
-    const isNative = this.#isCheap(text.length - from);
+    const { isCounting } = gas;
+    const isNative = this.#isCheap(text.length - from, isCounting);
     const matcher = isNative ? this.#native : this.#linear();
     matcher.lastIndex = from;
     const found = matcher.test(text);
     this.lastIndex = matcher.lastIndex;
-    if (isNative && gas.isCounting) this.#charge(from, found ? this.lastIndex : -1, text.length);
+    if (isNative && isCounting) this.#charge(from, found ? this.lastIndex : -1, text.length);
     return found;
   }
 
   /** While steps are counted, V8 gets only what it surely does in a few of them, for nothing stops it. */
-  #isCheap(length: number): boolean {
-    const most = gas.isCounting && this.#cost.power > 1 ? COUNTED_BACKTRACKING_STEPS : MAX_BACKTRACKING_STEPS;
+  #isCheap(length: number, isCounting: boolean): boolean {
+    const most = isCounting && this.#cost.power > 1 ? COUNTED_BACKTRACKING_STEPS : MAX_BACKTRACKING_STEPS;
     return this.#bound(length) <= most;
   }
 
   /** Steps that V8 may need for a text of this length. */
   #bound(length: number): number {
     if (length !== this.#boundLength) {
-      const { power, doublings } = this.#cost;
       this.#boundLength = length;
-      this.#boundSteps = Math.max(2, length) ** power * 2 ** doublings;
+      // `**` takes as long as a short match. Beyond the limit it does not matter how far.
+      const size = Math.max(2, length);
+      let steps = this.#doubled;
+      for (let left = this.#cost.power; left > 0 && steps <= MAX_BACKTRACKING_STEPS; left--) steps *= size;
+      this.#boundSteps = steps;
     }
     return this.#boundSteps;
   }
