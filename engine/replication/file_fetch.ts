@@ -1,16 +1,19 @@
 /**
  * Fetches files of another member into a folder, by name and hash: in pieces, several on their way at a time. A file
- * counts when its hash is right, and is durable then.
+ * counts when its hash is right, and is durable then. It is hashed while it comes, and synced by the way.
  *
  * Limits: 8 pieces of 256 KiB on their way; a piece that does not come within a second is asked for again. A donor is
  * given up that does not answer for 5 s, has not got a file, or gives one whose hash is wrong twice.
  */
 import { type DiskFile, joinPath } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
+import { Sha256 } from "../host/sha256.ts";
 import { type HashedFile, hashInSteps } from "../storage/file_hashes.ts";
 import { FILE_PIECE_BYTES } from "./checkpoint_donor.ts";
 
 const PIECES_AT_ONCE = 8;
+/** So much of a file is written before a sync of it begins. */
+const SYNC_BYTES = 32 * 1024 * 1024;
 const REPEAT_MICROSECONDS = 1_000_000;
 const SILENCE_MICROSECONDS = 5_000_000;
 
@@ -30,6 +33,12 @@ interface Fetched {
   readonly asked: Map<number, number>;
   nextOffset: number;
   missingBytes: number;
+  /** Of the first so many bytes. */
+  readonly hash: Sha256;
+  hashedBytes: number;
+  unsyncedBytes: number;
+  /** The sync that is under way; whether it went well. */
+  syncing: Promise<boolean> | null;
 }
 
 /** See the head of the file. */
@@ -76,6 +85,11 @@ export class FileFetch {
     }
     fetched.missingBytes -= bytes.length;
     this.#bytes += bytes.length;
+    if (offset === fetched.hashedBytes) {
+      fetched.hash.update(bytes);
+      fetched.hashedBytes += bytes.length;
+    }
+    syncByTheWay(fetched, bytes.length);
     if (fetched.missingBytes === 0) void this.#finish(name, fetched);
     else this.#goOn();
   }
@@ -133,16 +147,29 @@ export class FileFetch {
     const path = joinPath(folder, wanted.name);
     disk.remove(path);
     const file = disk.openFile(path, { create: true, write: true });
-    const fetched = { wanted, file, asked: new Map(), nextOffset: 0, missingBytes: wanted.size };
+    const fetched: Fetched = {
+      wanted,
+      file,
+      asked: new Map(),
+      nextOffset: 0,
+      missingBytes: wanted.size,
+      hash: new Sha256(),
+      hashedBytes: 0,
+      unsyncedBytes: 0,
+      syncing: null,
+    };
     this.#fetched.set(wanted.name, fetched);
     return fetched;
   }
 
   /** The last piece of a file is here. */
-  async #finish(name: string, { wanted, file }: Fetched): Promise<void> {
+  async #finish(name: string, { wanted, file, hash, hashedBytes, syncing }: Fetched): Promise<void> {
     const { timers } = this.#options.host;
     try {
-      const isRight = await hashOf(file, timers) === wanted.hash;
+      // A piece that was asked for again came behind later ones.
+      const found = hashedBytes === wanted.size ? hash.digest() : await hashOf(file, timers);
+      const isRight = found === wanted.hash;
+      if (await syncing === false) return this.#end(false);
       await file.syncData();
       file.close();
       if (this.#isOver) return;
@@ -158,6 +185,17 @@ export class FileFetch {
       this.#end(false);
     }
   }
+}
+
+/** Begins a sync of what has come when that is much, so that little is left for the last. */
+function syncByTheWay(fetched: Fetched, bytes: number): void {
+  fetched.unsyncedBytes += bytes;
+  if (fetched.unsyncedBytes < SYNC_BYTES || fetched.syncing !== null) return;
+  fetched.unsyncedBytes = 0;
+  fetched.syncing = fetched.file.syncData().then(() => {
+    fetched.syncing = null;
+    return true;
+  }, () => false);
 }
 
 /** The SHA-256 of a whole file, which is read between other work. */

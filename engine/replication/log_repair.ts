@@ -114,6 +114,9 @@ export class LogRepair {
     if (offers === null || offers.solidOp !== log.solidOp) {
       offers = { solidOp: log.solidOp, at: now, from: new Set() };
       this.#offers = offers;
+      // The others are asked at once: this member may not know yet what else it wants.
+      const wanted = [{ op: log.solidOp + 1, header: null }];
+      core.sendToAll({ kind: "request_prepare", from: core.index, view: core.view, wanted });
     }
     offers.from.add(offer.from);
     const areAll = offers.from.size === core.ports.identity.memberCount - 1;

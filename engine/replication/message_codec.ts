@@ -75,7 +75,8 @@ export function encodeMessage(group: number, message: PeerMessage): Uint8Array {
   writer.writeU8(message.from);
   writer.writeU64(BigInt(message.view));
   writeBody(writer, message);
-  const bytes = writer.finish();
+  // The writer is this call's own.
+  const bytes = writer.view();
   const view = new DataView(bytes.buffer);
   view.setUint32(0, bytes.length - FRAME_LENGTH_BYTES, true);
   view.setUint32(FRAME_LENGTH_BYTES, crc32c(bytes, FRAME_LENGTH_BYTES + CHECKSUM_BYTES), true);
@@ -84,11 +85,17 @@ export function encodeMessage(group: number, message: PeerMessage): Uint8Array {
 
 /** About how many bytes a message has besides its fields: a large one is not to be copied as its buffer grows. */
 function payloadBytesOf(message: PeerMessage): number {
-  if (message.kind === "prepare") {
-    return message.entries.reduce((sum, { payload }) => sum + payload.length + 64, 0);
+  switch (message.kind) {
+    case "prepare":
+      return message.entries.reduce((sum, { payload }) => sum + payload.length + 64, 0);
+    case "repair_entries":
+      return message.entries.reduce((sum, { entry }) => sum + entry.payload.length + 64, 0);
+    case "file_piece":
+    case "entry_piece":
+      return message.bytes.length;
+    default:
+      return 0;
   }
-  if (message.kind !== "repair_entries") return 0;
-  return message.entries.reduce((sum, { entry }) => sum + entry.payload.length + 64, 0);
 }
 
 /** The message of a frame without its length; raises XX001. Payloads are views of the frame. */
