@@ -25,7 +25,7 @@ import type { PeerMessage } from "./message.ts";
 import type { CheckpointName, MessageBus, ReplicatedState } from "./ports.ts";
 import { Replica } from "./replica.ts";
 import type { Superblock, SuperblockListener } from "./superblock.ts";
-import { TICK_MILLISECONDS } from "./timeouts.ts";
+import { SPARE_MILLISECONDS, TICK_MILLISECONDS } from "./timeouts.ts";
 
 /** The engine of a member, with what it is closed by. */
 export interface MemberEngine extends SeatedEngine {
@@ -74,6 +74,7 @@ export class SuperblockReports implements SuperblockListener {
 
 /** A primary that stops waits no longer for its superblock before it goes. */
 const HAND_OVER_MICROSECONDS = 500_000;
+const DRAWN_INTEGERS = 64;
 
 /** See the head of the file. */
 export class Member<E extends MemberEngine>
@@ -99,6 +100,7 @@ export class Member<E extends MemberEngine>
   #knownPrimary: number | null = null;
   #isClosed = false;
   #timer: TimerId | null = null;
+  #spareTimer: TimerId | null = null;
   #forgetLog: () => void = () => {};
   #replayTo: number;
 
@@ -314,11 +316,7 @@ export class Member<E extends MemberEngine>
       readLease: usesReadLease,
       now: () => host.clock.monotonic() / 1000,
       wallNow: () => host.clock.now() / 1000,
-      random: (bound) => {
-        const bytes = new Uint8Array(4);
-        host.random.fill(bytes);
-        return new DataView(bytes.buffer).getUint32(0) % bound;
-      },
+      random: randomIntegers(host.random),
     });
     const large = this.#large = new LargeEntries({
       index: this.index,
@@ -391,9 +389,17 @@ export class Member<E extends MemberEngine>
         this.engine.startServing();
       }
       this.#lookAtPrimary();
+      if (this.#spareTimer === null && replica.keepsSpareWaiting) this.#setSpareTimer();
     } catch (error) {
       this.#stop(error);
     }
+  }
+
+  #setSpareTimer(): void {
+    this.#spareTimer = this.#options.host.timers.setTimer(SPARE_MILLISECONDS * 1000, () => {
+      this.#spareTimer = null;
+      this.#hear((replica) => replica.onSpareDue());
+    });
   }
 
   #lookAtPrimary(): void {
@@ -497,9 +503,23 @@ export class Member<E extends MemberEngine>
     this.#isClosed = true;
     const { host, superblock, peers } = this.#options;
     if (this.#timer !== null) host.timers.clearTimer(this.#timer);
+    if (this.#spareTimer !== null) host.timers.clearTimer(this.#spareTimer);
     this.#transfer?.close();
     peers.close();
     await this.engine.close();
     await superblock.close();
   }
+}
+
+/** Random integers below a bound. Each message that is heard draws one: the source is asked for many at a time. */
+function randomIntegers(source: Host["random"]): (bound: number) => number {
+  const drawn = new Uint32Array(DRAWN_INTEGERS);
+  let next = drawn.length;
+  return (bound) => {
+    if (next === drawn.length) {
+      source.fill(new Uint8Array(drawn.buffer));
+      next = 0;
+    }
+    return (drawn[next++] as number) % bound;
+  };
 }

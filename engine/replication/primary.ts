@@ -6,6 +6,7 @@
  */
 import { assert } from "../base/assert.ts";
 import { BackupProgress } from "./backup_progress.ts";
+import { EagerBackups } from "./eager_backups.ts";
 import { bytesOf, EMPTY_LOG, type ReplicatedEntry } from "./entry_header.ts";
 import type { Prepare, PrepareOk, RequestStartView, StartView } from "./message.ts";
 import { ReadLease } from "./read_lease.ts";
@@ -16,6 +17,7 @@ import {
   MAX_PREPARE_BYTES,
   MAX_PREPARE_ENTRIES,
   RESEND_MILLISECONDS,
+  SPARE_MILLISECONDS,
 } from "./timeouts.ts";
 
 /** See the head of the file. */
@@ -29,6 +31,7 @@ export class Primary {
   /** What begins the view at a backup that has not acknowledged it; headers from the commit number of all votes on. */
   readonly #startView: StartView;
   readonly #lease: ReadLease;
+  readonly #eager: EagerBackups;
   #offeredAt = -Infinity;
 
   /** The primary of a view whose log is here, and is committed up to `commit` at every member that has voted. */
@@ -41,6 +44,7 @@ export class Primary {
     this.#others = [...this.#backups.keys()].filter((index) => index !== core.index);
     this.#startView = this.#startViewFrom(Math.min(commit, core.commit));
     this.#lease = new ReadLease(core.ports);
+    this.#eager = new EagerBackups(this.#others, core.quorum - 1);
   }
 
   /** Lets the others begin the view. */
@@ -82,7 +86,8 @@ export class Primary {
         backup.sentAt = now;
         core.send(index, this.#startView);
       }
-      if (backup.resendWhenStalled(core.log.lastOp, now)) this.#sendEntriesTo(index);
+      backup.resendWhenStalled(core.log.lastOp, now);
+      if (this.#isDue(index, now)) this.#sendEntriesTo(index);
       if (now - backup.sentAt >= HEARTBEAT_MILLISECONDS) this.#sendCommit(index);
     }
     if (now - this.#offeredAt >= RESEND_MILLISECONDS) this.#offerCheckpoints(others, now);
@@ -91,9 +96,30 @@ export class Primary {
 
   /** Sends what is new in the log. */
   sendEntries(): void {
+    const now = this.#core.ports.now();
+    this.#eager.turn();
     let shared: Prepare | null = null;
-    for (const index of this.#others) shared = this.#sendEntriesTo(index, shared);
+    for (const index of this.#eager.order) {
+      if (this.#isDue(index, now)) shared = this.#sendEntriesTo(index, shared);
+    }
     this.countCommit();
+  }
+
+  /** Whether spare backups wait for entries; {@link sendToSpare} is called when they have waited long enough. */
+  get keepsSpareWaiting(): boolean {
+    const { lastOp } = this.#core.log;
+    return this.#others.some((index) => {
+      const backup = this.#backup(index);
+      return backup.nextOp <= lastOp && backup.isWindowOpen;
+    });
+  }
+
+  sendToSpare(): void {
+    for (const index of this.#others) this.#sendEntriesTo(index);
+  }
+
+  #isDue(index: number, now: number): boolean {
+    return this.#eager.isEager(index) || now - this.#backup(index).sentAt >= SPARE_MILLISECONDS;
   }
 
   /** Commits what a quorum has durable; the primary itself counts like any other member. */
@@ -121,9 +147,11 @@ export class Primary {
     const backup = this.#backup(message.from);
     const now = this.#core.ports.now();
     backup.acknowledge(message.op, now);
+    const has = (index: number) => this.#backup(index).acknowledgedOp;
+    this.#eager.acknowledged(message.from, message.op, has, this.#core.log.solidOp);
     this.countCommit();
     backup.measureLag(this.#core.commit, now);
-    this.#sendEntriesTo(message.from);
+    if (this.#isDue(message.from, now)) this.#sendEntriesTo(message.from);
     this.#lease.echoed(message.from, message.stamp);
     this.#goOnConfirming();
   }

@@ -147,6 +147,16 @@ export class Replica {
     this.#afterEvent();
   }
 
+  /** Whether {@link onSpareDue} is to be called after `SPARE_MILLISECONDS`. */
+  get keepsSpareWaiting(): boolean {
+    return this.#viewChange.primary?.keepsSpareWaiting ?? false;
+  }
+
+  /** Spare backups have waited for entries. Without this call they get them with the next tick. */
+  onSpareDue(): void {
+    this.#viewChange.primary?.sendToSpare();
+  }
+
   /** More of the log has become durable. */
   onDurable(): void {
     const { primary } = this.#viewChange;

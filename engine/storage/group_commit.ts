@@ -66,7 +66,9 @@ export class GroupCommit {
   #schedule(): void {
     if (this.#scheduled || this.#flushing !== null) return;
     this.#scheduled = true;
-    const turn = this.#log.sendAppended() !== null || this.#policy.isGathering()
+    // What a backup gets at once is all there is.
+    const isGathering = !this.#log.isBackup() && this.#policy.isGathering();
+    const turn = this.#log.sendAppended() !== null || isGathering
       ? this.#host.timers.endOfTurn()
       : Promise.resolve();
     void turn.then(() => this.#startFlush());

@@ -22,7 +22,11 @@ import {
   UNKNOWN_VOTE_BAN,
 } from "../../../engine/replication/ports.ts";
 import { Replica } from "../../../engine/replication/replica.ts";
-import { PROMISE_MILLISECONDS, TICK_MILLISECONDS } from "../../../engine/replication/timeouts.ts";
+import {
+  PROMISE_MILLISECONDS,
+  SPARE_MILLISECONDS,
+  TICK_MILLISECONDS,
+} from "../../../engine/replication/timeouts.ts";
 import type { EventQueue } from "./event_queue.ts";
 import { ToyDisk, ToyLog } from "./toy_log.ts";
 
@@ -221,6 +225,9 @@ export class ToyMember implements ReplicatedState, StateTransfer {
     life.waiting.push({ header, view });
     life.replica.onAppended();
     this.#sync(life);
+    // Now and then the next tick does it.
+    if (!life.replica.keepsSpareWaiting || this.#random.below(4) === 0) return;
+    this.#events.after(SPARE_MILLISECONDS, () => this.#whenAwake(life, () => life.replica.onSpareDue()));
   }
 
   /** A client reads all there is. */
