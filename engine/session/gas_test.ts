@@ -1,5 +1,6 @@
 /** Statements over rows that take many steps: how often they let others in, and how they end. */
 import assert from "node:assert/strict";
+import { FEW_ROWS } from "../execution/codegen/emitter.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
 import { TestClient } from "../statements/copy/client_for_test.ts";
 
@@ -12,7 +13,7 @@ async function clientWithTable(): Promise<TestClient> {
   return client;
 }
 
-Deno.test("a statement over costly rows lets others in after each of them, however fast they are", async () => {
+Deno.test("a statement over costly rows lets others in after one or two of them, however fast they are", async () => {
   const client = await clientWithTable();
   const { engine } = client;
   const { yieldToLoop } = engine;
@@ -29,7 +30,8 @@ Deno.test("a statement over costly rows lets others in after each of them, howev
   const check = async (name: string, work: () => Promise<unknown>): Promise<void> => {
     const before = yields;
     await work();
-    if (yields - before < rows - 3) few.push(`${yields - before}: ${name}`);
+    // A piece may have two rows, as long as they do not take long.
+    if (yields - before < rows / FEW_ROWS - 1) few.push(`${yields - before}: ${name}`);
   };
   for (
     const statement of [

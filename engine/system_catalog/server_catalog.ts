@@ -16,6 +16,7 @@ import { DATABASE_ID, EXTENSION_IDS, NAMESPACE, OWNER_ID, TABLESPACE } from "./o
 import { holderFor } from "../transactions/lock_table.ts";
 import { liveRows, type RelationProviders } from "./relation_provider.ts";
 import type { RowValues } from "./relation_shape.ts";
+import { indexesOf } from "./table_objects.ts";
 
 const UTF8 = 6;
 
@@ -79,14 +80,15 @@ function activityRow(session: VisibleSession, viewer: VisibleSession): RowValues
 
 /** Rows written to all tables since the start. */
 function changesOfAll({ catalog, machine }: CatalogContext): RowValues {
-  let tup_inserted = 0, tup_updated = 0, tup_deleted = 0;
-  for (const { id } of catalog.tables) {
-    const { inserted, updated, deleted } = machine.changesOf(id);
+  let tup_inserted = 0, tup_updated = 0, tup_deleted = 0, tup_fetched = 0;
+  for (const table of catalog.tables) {
+    for (const { id } of indexesOf(table)) tup_fetched += machine.reads.of(id).rows;
+    const { inserted, updated, deleted } = machine.changesOf(table.id);
     tup_inserted += inserted;
     tup_updated += updated;
     tup_deleted += deleted;
   }
-  return { tup_inserted, tup_updated, tup_deleted };
+  return { tup_returned: machine.reads.allRows, tup_fetched, tup_inserted, tup_updated, tup_deleted };
 }
 
 function* lockRows({ server }: CatalogContext): Iterable<RowValues> {

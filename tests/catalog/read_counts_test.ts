@@ -48,6 +48,10 @@ Deno.test("pg_stat_user_tables and pg_stat_user_indexes count scans and the rows
       await database.execute("UPDATE ball SET color = 'x' WHERE id = 7; DELETE FROM ball WHERE size = 8");
       deepStrictEqual(await indexes(database), ["ball_pkey 11 13 13", "ball_size 2 2 2"]);
       deepStrictEqual(await tables(database), ["ball 1 100 13 15", "heap 2 10 - -"]);
+      deepStrictEqual(
+        await linesOf(database, "SELECT tup_returned, tup_fetched FROM pg_stat_database"),
+        ["125 15"],
+      );
 
       // What is only explained is not read.
       await database.query("EXPLAIN SELECT * FROM ball WHERE color = 'c1'");

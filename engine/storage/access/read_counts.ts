@@ -14,6 +14,8 @@ export interface ReadCount {
 /** The counts of an engine. */
 export class ReadCounts {
   readonly #counts = new Map<number, ReadCount>();
+  /** Rows that were read of what was dropped. */
+  #forgottenRows = 0;
 
   /** The count of a table (scans of all rows) or of an index, by its object identifier; to be counted in. */
   of(id: number): ReadCount {
@@ -22,8 +24,18 @@ export class ReadCounts {
     return count;
   }
 
+  /** Rows that all scans have met, those of what was dropped too. */
+  get allRows(): number {
+    let total = this.#forgottenRows;
+    for (const { rows } of this.#counts.values()) total += rows;
+    return total;
+  }
+
   /** Forgets what was dropped. */
   forget(ids: Iterable<number>): void {
-    for (const id of ids) this.#counts.delete(id);
+    for (const id of ids) {
+      this.#forgottenRows += this.#counts.get(id)?.rows ?? 0;
+      this.#counts.delete(id);
+    }
   }
 }
