@@ -61,6 +61,22 @@ function* allTableStatistics(context: CatalogContext): Iterable<RowValues> {
   for (const table of context.catalog.tables) yield tableStatistics(context, table);
 }
 
+/** What the transaction of the session has written; what it has read is not told apart. */
+function* writtenByTransaction({ catalog, session }: CatalogContext): Iterable<RowValues> {
+  for (const table of catalog.tables) {
+    const written = session.currentTransaction?.writtenTo(table.id)?.written;
+    yield {
+      relid: table.id,
+      schemaname: table.schema,
+      relname: table.name,
+      n_tup_ins: written?.inserted ?? 0,
+      n_tup_upd: written?.updated ?? 0,
+      n_tup_del: written?.deleted ?? 0,
+      n_tup_hot_upd: 0,
+    };
+  }
+}
+
 function* indexStatistics(context: CatalogContext): Iterable<RowValues> {
   for (const table of context.catalog.tables) {
     for (const index of indexesOf(table)) {
@@ -212,11 +228,8 @@ export const BROWSING_RELATIONS: RelationProviders = {
   ),
   pg_stat_user_tables: liveRows(allTableStatistics),
   pg_stat_all_tables: liveRows(allTableStatistics),
-  pg_stat_xact_user_tables: liveRows(function* (context) {
-    for (const table of context.catalog.tables) {
-      yield { relid: table.id, schemaname: table.schema, relname: table.name, seq_scan: 0, n_tup_ins: 0 };
-    }
-  }),
+  pg_stat_xact_user_tables: liveRows(writtenByTransaction),
+  pg_stat_xact_all_tables: liveRows(writtenByTransaction),
   pg_stat_user_indexes: liveRows(indexStatistics),
   pg_stat_all_indexes: liveRows(indexStatistics),
   pg_statio_user_tables: liveRows(tableBlocks),

@@ -612,9 +612,9 @@ export class Transaction {
     }
   }
 
-  /** How many uncommitted rows it has in the table. */
-  uncommittedRows(tableId: number): number {
-    return this.#writeSets.get(tableId)?.rowCount ?? 0;
+  /** How many uncommitted rows it has in the table; undefined: none. */
+  writtenTo(tableId: number): Pick<TableWriteSet, "rowCount" | "written"> | undefined {
+    return this.#writeSets.get(tableId);
   }
 
   /** Ids of the tables with uncommitted rows. */

@@ -217,7 +217,7 @@ export class TransactionManager {
     if (owner !== undefined && owner !== transaction) return owner;
     let rows = 0, most = 0, rival: Transaction | undefined;
     for (const other of this.#active) {
-      const count = other === transaction ? 0 : other.uncommittedRows(tableId);
+      const count = other === transaction ? 0 : other.writtenTo(tableId)?.rowCount ?? 0;
       rows += count;
       if (count <= most) continue;
       most = count;

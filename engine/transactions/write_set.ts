@@ -197,6 +197,18 @@ export class TableWriteSet {
     for (const batch of this.batches) list.push({ kind: "create_batch", tableId, batch });
   }
 
+  /** Rows that the transaction has inserted, updated and deleted as it stands: one that it took back is none. */
+  get written(): { readonly inserted: number; readonly updated: number; readonly deleted: number } {
+    let inserted = 0, updated = 0, deleted = 0;
+    for (const { values, existed } of this.rows) {
+      if (values === null) deleted += existed ? 1 : 0;
+      else if (existed) updated++;
+      else inserted++;
+    }
+    for (const batch of this.batches) inserted += batch.rowCount;
+    return { inserted, updated, deleted };
+  }
+
   /** How many {@link appendEffects} there are. */
   get effectCount(): number {
     let count = (this.truncated ? 1 : 0) + this.batches.length;

@@ -150,3 +150,18 @@ Deno.test("pg_statio_user_tables and pg_statio_user_indexes count blocks read fr
     await Deno.remove(folder, { recursive: true });
   }
 });
+
+Deno.test("pg_stat_xact_user_tables counts the rows that the transaction has written", async () => {
+  await using database = await open(":memory:");
+  await database.execute(
+    "CREATE TABLE t (id INT PRIMARY KEY, a INT); INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)",
+  );
+  const written = "SELECT n_tup_ins, n_tup_upd, n_tup_del FROM pg_stat_xact_user_tables";
+  await database.transaction(async (inner) => {
+    await inner.execute(
+      "INSERT INTO t VALUES (4, 4), (5, 5); UPDATE t SET a = 0 WHERE id = 1; DELETE FROM t WHERE id = 2",
+    );
+    deepStrictEqual((await inner.query(written)).map((row) => Object.values(row)), [[2, 1, 1]]);
+  });
+  deepStrictEqual(await linesOf(database, written), ["0 0 0"]);
+});
