@@ -150,11 +150,6 @@ export const LIMITS = {
   transactionBatchBytes: 4 * GIBIBYTE,
   /** Committed writes kept to validate open transactions against; older transactions must be run again beyond it. */
   validationHistoryWrites: 1_000_000,
-  /**
-   * Uncommitted rows of other transactions that ADD COLUMN brings to the table's new form when it commits: about
-   * ten milliseconds. It waits for the transactions when there are more.
-   */
-  widenedRows: 20_000,
   /** Steps of one evaluation of a trigger or CHECK expression. */
   expressionGas: 100_000,
   /** Instructions of one call of a WebAssembly function. */

@@ -269,7 +269,7 @@ export class Engine implements SessionEngine, SeatedEngine {
   #applied(catalogBefore: Catalog): void {
     const { catalog } = this.machine;
     if (catalog !== catalogBefore) {
-      this.manager.catalogChanged(null);
+      this.manager.catalogChanged(null, catalogBefore);
       if (catalog.functions !== catalogBefore.functions) {
         this.#preparing = this.#preparing.then(() => this.#prepareFunctions());
       }

@@ -37,6 +37,8 @@ export class SessionEvaluation implements CatalogContext, SessionServices {
   readonly user: string;
   readonly database: string;
   readonly services: SessionServices = this;
+  /** The transaction whose commit is under way, which may still compute values of its rows. */
+  committing: Transaction | null = null;
   readonly #session: EvaluatingSession;
   readonly #currentValues = new Map<number, number | bigint>();
   #lastSequence = 0;
@@ -205,12 +207,16 @@ export class SessionEvaluation implements CatalogContext, SessionServices {
   }
 
   #transaction(): Transaction {
-    return assertDefined(this.#session.currentTransaction, "transaction of a sequence function");
+    return assertDefined(
+      this.#session.currentTransaction ?? this.committing,
+      "transaction of a sequence function",
+    );
   }
 
   /** A sequence by the text that nextval takes: a name as in SQL, or an object id. */
   #sequence(text: string): SequenceDefinition {
-    const catalog = this.#session.catalog;
+    const { currentTransaction } = this.#session;
+    const catalog = (currentTransaction ?? this.committing ?? this.#session).catalog;
     if (/^\d+$/.test(text)) {
       const byId = catalog.sequence(Number(text));
       if (byId !== undefined) return byId;

@@ -161,7 +161,7 @@ export class Planning {
       literals,
       virtualRelation: (schema, name) => systemRelation(catalog, schema, name),
       virtualRelationNames: systemRelationNames,
-      hasPendingChecks: (tableId) => session.currentTransaction?.hasPendingChecks(tableId) === true,
+      hasPendingChecks: (tableId) => session.currentTransaction?.deferred.hasPending(tableId) === true,
       statistics: (tableId) => this.#statistics(catalog, tableId),
     };
   }

@@ -37,5 +37,7 @@ export function tellableAt(
   if (transaction === undefined || transaction.readOnly) return readsDurableAt(engine, plan);
   if (plan.planned.columns.length === 0) return 0 as OpNumber;
   const durable = engine.durableOp;
-  return (durable === engine.lastOp ? 0 : transaction.newestRead(readsBefore, durable)) as OpNumber;
+  return (durable === engine.lastOp
+    ? 0
+    : engine.manager.newestRead(transaction, readsBefore, durable)) as OpNumber;
 }

@@ -64,7 +64,7 @@ import { runSeveral } from "./run_several.ts";
 import { SessionTimeouts } from "./session_timeouts.ts";
 import { StateNeed } from "./state_need.ts";
 import { asDatabaseError } from "../statements/statement_errors.ts";
-import { StatementContext } from "./statement_context.ts";
+import { makerFor, StatementContext } from "./statement_context.ts";
 import { endTemporaryTables } from "./temporary_tables.ts";
 import { runAutocommit, runInTransaction, type RunnerEnvironment } from "./statement_runner.ts";
 import { TransactionBlock } from "../statements/transaction_block.ts";
@@ -109,7 +109,8 @@ export class Session implements SessionHost {
   /** The transaction of single reads, renewed for each; null while one of them is still running. */
   #reader: Transaction | null = null;
   readonly #timeouts: SessionTimeouts;
-  readonly #environment: RunnerEnvironment;
+  /** What the runner needs; for COPY, which runs statements piece by piece. */
+  readonly environment: RunnerEnvironment;
 
   constructor(
     engine: SessionEngine,
@@ -136,7 +137,7 @@ export class Session implements SessionHost {
     this.#timeouts = new SessionTimeouts(engine.host, this.settings, this);
     this.#timeouts.idleBegins(false);
     const cancellation = this.#cancellation;
-    this.#environment = {
+    this.environment = {
       manager: engine.manager,
       monotonic: () => engine.monotonic(),
       yieldToLoop: () => engine.yieldToLoop(),
@@ -290,15 +291,16 @@ export class Session implements SessionHost {
     const plan = this.refreshPlan(prepared);
     const block = this.#block;
     const transaction = block?.transaction ?? this.#begin(true);
-    if (block === null) this.engine.manager.register(transaction);
-    const compiled = plan.compiled;
+    const catalog = this.engine.manager.renew(transaction, plan.planned.tableIds);
     let execution: StatementExecution | null = null;
     const portal = new Portal({
       columns: plan.planned.columns,
       step: (sink) => {
         this.checkCanceled();
-        execution ??= compiled.start(this.#context(transaction, parameters));
-        return execution.step(sink);
+        return transaction.compiledFor(catalog, () => {
+          execution ??= plan.compiled.start(this.#context(transaction, parameters));
+          return execution.step(sink);
+        });
       },
       asStatement: (run) => {
         this.currentText = prepared.text;
@@ -512,11 +514,6 @@ export class Session implements SessionHost {
     this.#cancellation.check();
   }
 
-  /** What the runner needs; for COPY, which runs statements piece by piece. */
-  get environment(): RunnerEnvironment {
-    return this.#environment;
-  }
-
   /** Registers what is called when the session is ended from outside; it closes the session and its connection. */
   onTerminated(listener: TerminationListener): void {
     this.#terminated = listener;
@@ -678,16 +675,16 @@ export class Session implements SessionHost {
       const { transaction } = block;
       this.need.requireIn(transaction);
       const given = { compiled, sink, transaction, contextFor, isBounded: false, claims: [] };
-      const run = () => whenDone(runInTransaction(this.#environment, given), finish);
+      const run = () => whenDone(runInTransaction(this.environment, given), finish);
       return options.readOnly || block.portals.size === 0 ? run() : block.readAhead().then(run);
     }
-    return runAutocommit(this.#environment, {
+    return runAutocommit(this.environment, {
       ...options,
       begin: (interruptible) => {
         return this.#statementTransaction = this.#begin(interruptible, options.readOnly || this.#isReadOnly);
       },
       run: (transaction, isLast) =>
-        runInTransaction(this.#environment, {
+        runInTransaction(this.environment, {
           compiled,
           sink,
           transaction,
@@ -711,8 +708,10 @@ export class Session implements SessionHost {
     return new StatementContext(this, transaction, parameters);
   }
 
+  readonly #makerFor = makerFor(this);
+
   #begin(interruptible: boolean, readOnly = false): Transaction {
-    const transaction = this.engine.manager.begin({ interruptible });
+    const transaction = this.engine.manager.begin({ interruptible, makerFor: this.#makerFor });
     transaction.readOnly = transaction.neverWrites = readOnly;
     return transaction;
   }
@@ -740,6 +739,7 @@ export class Session implements SessionHost {
 
   #finished(hasFailed: boolean): void {
     this.isRunning = false;
+    this.evaluation.committing = null;
     if (this.#block === null) this.settings.endScope(hasFailed);
     if (this.isClosed) this.#timeouts.stop();
     else this.#timeouts.idleBegins(this.#block !== null);

@@ -1,10 +1,13 @@
 /** What one running statement may read, write and ask; see ExecutionContext. */
 import type { ExecutionContext, RowTransaction } from "../execution/runtime/execution.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
+import type { SessionEvaluation } from "./evaluation.ts";
 import type { ReadCounts } from "../storage/access/read_counts.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { ProceduralHost } from "../statements/statement_host.ts";
+import { AddedRows } from "../statements/ddl/added_rows.ts";
+import type { RowMaker } from "../transactions/catch_up.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 
 /** The session of a running statement. */
@@ -12,6 +15,16 @@ export type RunningSession = Pick<
   ProceduralHost,
   "engine" | "evaluation" | "checkCanceled" | "memoryLimitBytes"
 >;
+
+/** Computes values for rows of the session's transactions, also during their commits. */
+export function makerFor(
+  session: RunningSession & { readonly evaluation: Pick<SessionEvaluation, "committing"> },
+): (transaction: Transaction) => RowMaker {
+  return (transaction) => {
+    session.evaluation.committing = transaction;
+    return new AddedRows(new StatementContext(session, transaction, []));
+  };
+}
 
 /** One per execution. */
 export class StatementContext implements ExecutionContext {

@@ -64,6 +64,7 @@ export function runInTransaction(
   run: StatementRun,
 ): MaybePromise<StatementExecution> {
   const mark = run.transaction.mark();
+  run.transaction.statements++;
   run.transaction.outside?.beginStatement();
   return attempt(environment, run, mark);
 }
@@ -73,6 +74,7 @@ function attempt(
   run: StatementRun,
   mark: Mark,
 ): MaybePromise<StatementExecution> {
+  if (run.transaction.isBehind) return caughtUp(environment, run, mark);
   run.transaction.outside?.beginAttempt();
   try {
     for (const tableId of run.claims) {
@@ -91,6 +93,24 @@ function attempt(
     if (!isRetrySignal(thrown)) throw thrown;
     return retry(environment, run, mark, thrown);
   }
+}
+
+/** Brings the transaction's rows to the form that others have given their tables, and attempts the statement. */
+async function caughtUp(
+  environment: RunnerEnvironment,
+  run: StatementRun,
+  mark: Mark,
+): Promise<StatementExecution> {
+  let end = environment.monotonic() + SLICE_MICROSECONDS;
+  const { manager } = environment;
+  run.transaction.compiledCatalog = manager.catalog;
+  for (const _ of run.transaction.catchUp()) {
+    if (environment.monotonic() < end) continue;
+    await environment.yieldToLoop();
+    environment.checkCanceled();
+    end = environment.monotonic() + SLICE_MICROSECONDS;
+  }
+  return await attempt(environment, run, mark);
 }
 
 /** Nobody may come in between: the transaction has noted no reads. */

@@ -16,7 +16,7 @@ import type { Settings } from "../settings/settings.ts";
 interface SavepointRecord {
   readonly name: string;
   readonly mark: Mark;
-  readonly constraintModes: Transaction["constraintModes"];
+  readonly constraintModes: Transaction["deferred"]["modes"];
   /** Cursors that were declared later go when it is rolled back to. */
   readonly cursorsDeclared: number;
   readonly readOnly: boolean;
@@ -60,11 +60,11 @@ export class TransactionBlock {
   /** SAVEPOINT. `cursorsDeclared`: how many cursors the session has declared so far. */
   savepoint(name: string, cursorsDeclared: number): void {
     this.#settings.beginScope();
-    const { constraintModes, readOnly } = this.transaction;
+    const { deferred, readOnly } = this.transaction;
     this.#savepoints.push({
       name,
       mark: this.transaction.mark(),
-      constraintModes,
+      constraintModes: deferred.modes,
       cursorsDeclared,
       readOnly,
     });
@@ -96,7 +96,7 @@ export class TransactionBlock {
     this.#settings.endScope(true);
     this.#settings.beginScope();
     this.transaction.rollbackTo(record.mark, { keepLocks: false, forgetReads: false });
-    this.transaction.constraintModes = record.constraintModes;
+    this.transaction.deferred.modes = record.constraintModes;
     this.#setReadOnly(record.readOnly);
     this.failed = false;
     return record.cursorsDeclared;

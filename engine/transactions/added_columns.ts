@@ -1,47 +1,31 @@
 /**
- * ADD COLUMN beside open writers of the table: which new definitions leave every row as it is but for columns that
- * hold one known value, and what it costs to bring uncommitted rows to such a definition.
+ * ADD COLUMN beside open writers of the table: which new definitions leave every row as it is but for values in
+ * columns that come. `catch_up.ts` has what uncommitted rows get there.
  *
  * Invariant: added columns come last, so a position in a row of the old definition is the same in the new one.
  */
 import type { Catalog } from "../catalog/catalog.ts";
-import type {
-  ColumnDefinition,
-  ConstraintDefinition,
-  IndexDefinition,
-  TableDefinition,
-} from "../catalog/definitions.ts";
+import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
 import { encodeCanonicalJson } from "../operations/canonical_json.ts";
-import type { RowBatch, StoredRow } from "../operations/effect.ts";
-import { storageClassOf } from "../types/physical_type.ts";
-import { constantColumn } from "./batch_values.ts";
-import { rowBytes } from "./write_set.ts";
-
-/** Values count as one more row for so many bytes. */
-const PIECE_BYTES = 1024;
 
 /**
- * Whether a table only gets columns that the rows which are there may hold, each with its missing value, and indexes
- * and constraints of these columns alone. Whoever makes the definition has shown that missing values satisfy them, or
- * looks at the rows.
+ * Whether a table only gets columns, and indexes and constraints in which one of them takes part. Whoever makes the
+ * definition has shown that the committed rows satisfy these; those who have uncommitted rows look at them when they
+ * commit.
  */
 export function onlyAddsColumns(before: TableDefinition | undefined, after: TableDefinition): boolean {
   if (before === undefined) return false;
   const added = after.columns.slice(before.columns.length);
-  const canBeMissing = ({ generatedText, notNull, missingValue }: ColumnDefinition): boolean =>
-    generatedText === null && !(notNull && missingValue === null);
-  if (!added.every(canBeMissing)) return false;
-  const areAdded = (ids: readonly number[]): boolean =>
-    ids.length > 0 && ids.every((id) => added.some((each) => each.id === id));
-  const isNewConstraint = (each: ConstraintDefinition): boolean =>
-    each.kind !== "primary_key" && areAdded(each.columns);
-  const isNewIndex = ({ columns, includes, predicateText }: IndexDefinition): boolean =>
-    predicateText === null && areAdded([...columns.map((each) => each.columnId), ...includes]);
+  // Hidden columns hold the expressions of an index over columns that were there.
+  if (added.some((each) => each.hidden)) return false;
+  const isNew = (ids: readonly number[]): boolean => ids.some((id) => added.some((each) => each.id === id));
+  const isNewIndex = ({ columns, predicateText }: IndexDefinition): boolean =>
+    predicateText === null && isNew(columns.map((each) => each.columnId));
   const kept: TableDefinition = {
     ...after,
     columns: after.columns.slice(0, before.columns.length),
     nextColumnId: before.nextColumnId,
-    constraints: after.constraints.filter((each) => !isNewConstraint(each)),
+    constraints: after.constraints.filter((each) => !isNew(each.columns)),
     indexes: after.indexes.filter((each) => !isNewIndex(each)),
   };
   return encodeCanonicalJson(kept) === encodeCanonicalJson(before);
@@ -79,24 +63,4 @@ function judge(compiled: Catalog, now: Catalog, tableId: number): boolean {
   const children = now.referencing(tableId), known = compiled.referencing(tableId);
   if (children.length !== known.length || children.some((each, at) => each !== known[at])) return false;
   return before === after || (after !== undefined && onlyAddsColumns(before, after));
-}
-
-/** The row with the missing values of the columns that it does not have yet. */
-export function widenedRow(values: StoredRow, columns: readonly ColumnDefinition[]): StoredRow {
-  if (values.length >= columns.length) return values;
-  return [...values, ...columns.slice(values.length).map((column) => column.missingValue)];
-}
-
-/** The same for the rows of a batch. */
-export function widenedBatch(batch: RowBatch, columns: readonly ColumnDefinition[]): RowBatch {
-  if (batch.columns.length >= columns.length) return batch;
-  const added = columns.slice(batch.columns.length).map(({ type, missingValue }) =>
-    constantColumn(storageClassOf(type), missingValue, batch.rowCount)
-  );
-  return { ...batch, columns: [...batch.columns, ...added] };
-}
-
-/** What one row counts when columns are added to it: 1, and more when the values are long. */
-export function wideningCost(added: readonly ColumnDefinition[]): number {
-  return 1 + Math.floor(rowBytes(added.map((column) => column.missingValue)) / PIECE_BYTES);
 }

@@ -4,14 +4,17 @@
  * them.
  */
 import { decodeUtf8 } from "../base/bytes.ts";
+import type { DatabaseError } from "../base/errors.ts";
 import { columnPosition } from "../catalog/catalog.ts";
 import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
 import { forbidsDuplicates } from "../catalog/index_keys.ts";
 import type { RowBatch, StoredValue } from "../operations/effect.ts";
 import { NO_ROW } from "../storage/access/block.ts";
 import type { IndexBounds } from "../storage/access/readable_table.ts";
-import { batchValue } from "./batch_values.ts";
+import { batchRow, batchValue } from "./batch_values.ts";
+import { duplicateKey } from "./duplicates.ts";
 import type { Lock } from "./lock_table.ts";
+import { LockWait } from "./signals.ts";
 import type { TableWriteSet } from "./write_set.ts";
 import { keyColumns, keyText } from "./stored_key.ts";
 import type { Transaction } from "./transaction.ts";
@@ -119,4 +122,28 @@ function between(low: StoredValue, high: StoredValue): IndexBounds {
     high: { value: high, inclusive: true },
     backward: false,
   };
+}
+
+/** Finds, in pieces, the first row of a batch that is to be written whose key of a unique index is taken. */
+export function* checkBatch(
+  check: BatchCheck,
+): Generator<void, { readonly row: number; readonly error: DatabaseError } | null> {
+  const { table, writeSet, batch } = check;
+  let limit = batch.rowCount;
+  let error: DatabaseError | null = null;
+  for (const index of table.indexes) {
+    if (!index.unique) continue;
+    const own = writeSet.batchKeys(index).add(batch);
+    yield;
+    const before = own >= 0 && own < limit ? own : limit;
+    const taken = yield* firstTakenKey({ ...check, limit: before }, index);
+    if (taken !== null && taken.lock !== null) {
+      throw new LockWait(taken.lock, `key of index "${index.name}"`);
+    }
+    const row = taken?.row ?? before;
+    if (row === limit) continue;
+    limit = row;
+    error = duplicateKey(table, index, batchRow(batch, row));
+  }
+  return error === null ? null : { row: limit, error };
 }

@@ -1,10 +1,9 @@
 /** What a transaction keeps in order to take back what it has done since a place in its life. */
+import { assertDefined } from "../base/assert.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { RowId, StoredRow } from "../operations/effect.ts";
+import type { DeferredChecks } from "./deferred_checks.ts";
 import type { TableWriteSet } from "./write_set.ts";
-
-/** By table: the constraints whose checks of its rows wait for the commit. */
-export type PendingChecks = ReadonlyMap<number, ReadonlySet<number>>;
 
 /** A place in a transaction's life that it can return to. */
 export interface Mark {
@@ -14,8 +13,7 @@ export interface Mark {
   readonly changes: number;
   readonly sequences: number;
   readonly messages: number;
-  readonly commitChecks: number;
-  readonly pending: PendingChecks;
+  readonly deferred: ReturnType<DeferredChecks["mark"]>;
   readonly catalog: Catalog;
 }
 
@@ -26,8 +24,38 @@ export type JournalEntry =
     readonly kind: "set";
     readonly writeSet: TableWriteSet;
     readonly id: RowId;
-    readonly values: StoredRow | null;
+    values: StoredRow | null;
+    readonly isFilled: boolean;
   }
   | { readonly kind: "batch"; readonly writeSet: TableWriteSet }
+  | {
+    readonly kind: "origin";
+    readonly writeSet: TableWriteSet;
+    readonly id: RowId;
+    readonly origin: RowId | null | undefined;
+  }
   | { readonly kind: "contents"; readonly writeSet: TableWriteSet; readonly saved: TableWriteSet }
   | { readonly kind: "writeSet"; readonly tableId: number; readonly before: TableWriteSet | undefined };
+
+/** Takes back a write to rows of a write set that stays. */
+export function takeBack(entry: Exclude<JournalEntry, { kind: "batch" | "writeSet" }>): void {
+  const { writeSet } = entry;
+  switch (entry.kind) {
+    case "add":
+      writeSet.removeLast();
+      break;
+    case "set": {
+      const row = assertDefined(writeSet.byId.get(entry.id), "writeSet row");
+      writeSet.set(row, entry.values);
+      row.isFilled = entry.isFilled;
+      break;
+    }
+    case "origin":
+      if (entry.origin === undefined) writeSet.origins.delete(entry.id);
+      else writeSet.origins.set(entry.id, entry.origin);
+      break;
+    case "contents":
+      writeSet.restore(entry.saved);
+      break;
+  }
+}

@@ -18,13 +18,16 @@ export class LockWait {
   }
 }
 
-/** A row that the statement wants to write or lock was changed after the transaction's snapshot. */
+/**
+ * A row that the statement wants to write or lock was changed after the transaction's snapshot; null: a table got
+ * values then that the statement would read as NULL, or another form.
+ */
 export class StaleSnapshot {
   readonly kind = "stale_snapshot";
   readonly tableId: number;
-  readonly rowId: number | bigint;
+  readonly rowId: number | bigint | null;
 
-  constructor(tableId: number, rowId: number | bigint) {
+  constructor(tableId: number, rowId: number | bigint | null) {
     this.tableId = tableId;
     this.rowId = rowId;
   }

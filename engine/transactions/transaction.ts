@@ -16,23 +16,26 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogChange } from "../catalog/catalog_change.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { batchBytes } from "../operations/batch_codec.ts";
-import type { Effect, EffectSource, OpNumber, RowBatch, RowId, StoredRow } from "../operations/effect.ts";
+import type { Effect, OpNumber, RowBatch, RowId, StoredRow } from "../operations/effect.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
-import { mayGoOn, newParents, onlyAddsColumns, widenedBatch, widenedRow } from "./added_columns.ts";
-import { firstTakenKey } from "./batch_check.ts";
-import { batchMemory, batchRow } from "./batch_values.ts";
+import { mayGoOn, newParents, onlyAddsColumns } from "./added_columns.ts";
+import { checkBatch } from "./batch_check.ts";
+import { batchMemory } from "./batch_values.ts";
+import { type CatchingUp, catchUp, checkRows, type RowMaker } from "./catch_up.ts";
 import { isTemporarySchema } from "../catalog/temporary_schema.ts";
 import type { CommitMessage } from "./commit_message.ts";
-import type { JournalEntry, Mark, PendingChecks } from "./journal.ts";
+import { DeferredChecks } from "./deferred_checks.ts";
+import { type JournalEntry, type Mark, takeBack } from "./journal.ts";
 import type { Lock, LockKey } from "./lock_table.ts";
 import type { NontransactionalEffects } from "./nontransactional_effects.ts";
+import type { Done } from "./transaction_effects.ts";
 import { rowBytes, TableWriteSet, type WriteSetRow } from "./write_set.ts";
 import { requireStorableBatch, requireStorableRow } from "./storable_rows.ts";
 import type { ReadPredicate } from "./read_set.ts";
 import { duplicateId, duplicateKey } from "./duplicates.ts";
 import { LockWait, StaleSnapshot, TableWait } from "./signals.ts";
 import { keyColumns, keyOf, keyText } from "./stored_key.ts";
-import { TableView } from "./table_view.ts";
+import { type ReadTracker, TableView } from "./table_view.ts";
 import type { TransactionManager } from "./transaction_manager.ts";
 
 /** What a row in an write set takes besides its values, its lock included. */
@@ -42,7 +45,13 @@ const NO_VALUES: StoredRow = [];
 /** A row of a bulk load takes so much less work than one that was written by itself. */
 const BATCH_ROWS_PER_ROW = 16;
 
-const NO_CONSTRAINTS: ReadonlySet<number> = new Set();
+/** How a transaction begins. */
+export interface TransactionOptions {
+  readonly interruptible: boolean;
+  readonly timestamp?: number;
+  /** Makes what computes values of rows when others add columns to their tables. */
+  readonly makerFor?: (transaction: Transaction) => RowMaker;
+}
 
 /** One transaction: a snapshot, what it has read, and what it wants to write. */
 export class Transaction {
@@ -78,6 +87,11 @@ export class Transaction {
   isCommitted = false;
   /** The committed catalog when the running statement was compiled; null: it has not yielded. */
   compiledCatalog: Catalog | null = null;
+  /** Statements that were begun. */
+  statements = 0;
+  /** Its rows lack something that others have added to their tables; see `catch_up.ts`. */
+  isBehind = false;
+  readonly #makerFor: TransactionOptions["makerFor"];
   readonly #manager: TransactionManager;
   /** NaN until it is needed, which in most reads it never is. */
   #timestamp: number;
@@ -85,7 +99,6 @@ export class Transaction {
   readonly #views = new Map<number, ReadableTable>();
   readonly #journal: JournalEntry[] = [];
   readonly #changes: CatalogChange[] = [];
-  readonly #commitChecks: { readonly check: () => void; readonly constraintId: number }[] = [];
   readonly #sequences: Extract<Effect, { kind: "sequence" }>[] = [];
   #catalog: Catalog;
   /** Roughly what the uncommitted rows take; never given back, for a transaction that rolls much back is rare. */
@@ -93,21 +106,16 @@ export class Transaction {
   /** What bulk loads take in memory, and about what they add to the entry. */
   #batchMemory = 0;
   #batchBytes = 0;
-  /** By constraint, and by null for all others: what SET CONSTRAINTS has said. */
-  constraintModes: ReadonlyMap<number | null, "deferred" | "immediate"> = new Map();
-  #pending: PendingChecks = new Map();
   readonly #track = (predicate: ReadPredicate): void => {
     this.reads.push(predicate);
   };
 
-  constructor(
-    manager: TransactionManager,
-    options: { readonly interruptible: boolean; readonly timestamp?: number },
-  ) {
+  constructor(manager: TransactionManager, options: TransactionOptions) {
     this.#manager = manager;
     this.snapshot = manager.lastOp;
     this.#timestamp = options.timestamp ?? NaN;
     this.interruptible = options.interruptible;
+    this.#makerFor = options.makerFor;
     this.#catalog = manager.catalog;
   }
 
@@ -130,39 +138,58 @@ export class Transaction {
 
   /** The table as this transaction sees it. */
   table(tableId: number): ReadableTable {
+    if (this.snapshot < this.#manager.lastFillOp) this.#requireFilled(tableId);
     const writeSet = this.#writeSets.get(tableId);
     if (writeSet === undefined && !this.interruptible && this.#changes.length === 0) {
       return this.#manager.store(tableId).at(this.snapshot);
     }
     const cached = this.#views.get(tableId);
     if (cached !== undefined) return cached;
-    const definition = assertDefined(this.catalog.table(tableId), `table ${tableId}`);
-    const beneath = this.#manager.catalog.table(tableId) ?? null;
-    const view = new TableView({
-      definition,
-      beneath,
-      committed: beneath === null ? null : this.#manager.store(tableId).at(this.snapshot),
-      writeSet: writeSet ?? null,
-      track: this.interruptible && !this.neverWrites ? this.#track : null,
-    });
+    const view = this.#view(
+      tableId,
+      writeSet ?? null,
+      this.interruptible && !this.neverWrites ? this.#track : null,
+    );
     this.#views.set(tableId, view);
     return view;
   }
 
+  /** Columns that were filled after the snapshot would be empty: the statement has to run at a newer one. */
+  #requireFilled(tableId: number): void {
+    if (this.#manager.isFilledSince(tableId, this.snapshot, this.compiledCatalog)) {
+      throw new StaleSnapshot(tableId, null);
+    }
+  }
+
+  /** Runs a part of a query that was compiled for a catalog. */
+  compiledFor<T>(catalog: Catalog, run: () => T): T {
+    const before = this.compiledCatalog;
+    this.compiledCatalog = catalog;
+    try {
+      return run();
+    } finally {
+      this.compiledCatalog = before;
+    }
+  }
+
   /** The table as it is now, whatever this transaction writes to it later. */
   tableNow(tableId: number): ReadableTable {
+    if (this.snapshot < this.#manager.lastFillOp) this.#requireFilled(tableId);
     const writeSet = this.#writeSets.get(tableId);
-    const definition = assertDefined(this.catalog.table(tableId), `table ${tableId}`);
-    const beneath = this.#manager.catalog.table(tableId) ?? null;
-    return new TableView({
-      definition,
-      beneath,
-      committed: beneath === null ? null : this.#manager.store(tableId).at(this.snapshot),
-      writeSet: writeSet === undefined || writeSet.isEmpty ? null : writeSet.copy(),
-      track: (predicate) => {
+    return this.#view(
+      tableId,
+      writeSet === undefined || writeSet.isEmpty ? null : writeSet.copy(),
+      (predicate) => {
         if (this.interruptible && !this.neverWrites) this.#track(predicate);
       },
-    });
+    );
+  }
+
+  #view(tableId: number, writeSet: TableWriteSet | null, track: ReadTracker | null): TableView {
+    const definition = assertDefined(this.catalog.table(tableId), `table ${tableId}`);
+    const beneath = this.#manager.catalog.table(tableId) ?? null;
+    const committed = beneath === null ? null : this.#manager.store(tableId).at(this.snapshot);
+    return new TableView({ definition, beneath, committed, writeSet, track });
   }
 
   /**
@@ -177,6 +204,7 @@ export class Transaction {
     this.#manager.register(this);
     for (const writeSet of this.#writeSets.values()) {
       for (const row of writeSet.rows) {
+        if (row.isFilled) continue;
         this.#lock(writeSet.definition.id, row.id, () => `row ${row.id}`);
         if (row.values !== null) this.#lockKeys(writeSet.definition, row.values);
       }
@@ -207,68 +235,25 @@ export class Transaction {
     return this.#manager.reserveRowIds(tableId, count);
   }
 
-  /** Notes that changes of a table concern a constraint whose checks wait for the commit. */
-  notePending(tableId: number, constraintId: number): void {
-    const known = this.#pending.get(tableId) ?? NO_CONSTRAINTS;
-    if (known.has(constraintId)) return;
-    this.#pending = new Map([...this.#pending, [tableId, new Set([...known, constraintId])]]);
-  }
+  /** Checks that wait for the commit. */
+  readonly deferred = new DeferredChecks();
 
-  /** Whether checks that concern the table's rows wait for the commit. */
-  hasPendingChecks(tableId: number): boolean {
-    return this.#pending.has(tableId);
+  /** See `RowTransaction`. */
+  notePending(tableId: number, constraintId: number): void {
+    this.deferred.notePending(tableId, constraintId);
   }
 
   /** Runs a check of a constraint when the transaction commits, before its effects are formed. */
   beforeCommit(check: () => void, constraintId = 0): void {
-    this.#commitChecks.push({ check, constraintId });
-  }
-
-  /** Runs the checks that were put off to the commit. They may not add further ones. */
-  runCommitChecks(): void {
-    for (const { check } of this.#commitChecks.splice(0)) check();
+    this.deferred.add(check, constraintId);
   }
 
   /** What SET CONSTRAINTS has said of a deferrable constraint; undefined: nothing. */
   constraintMode(constraintId: number): "deferred" | "immediate" | undefined {
-    return this.constraintModes.get(constraintId) ?? this.constraintModes.get(null);
+    return this.deferred.mode(constraintId);
   }
 
-  /**
-   * SET CONSTRAINTS; null: all. Checks that were put off are made now when they may not wait any longer. They stay
-   * for the commit all the same: a savepoint may take back what satisfies them.
-   */
-  setConstraints(ids: readonly number[] | null, mode: "deferred" | "immediate"): void {
-    if (ids === null) this.constraintModes = new Map([[null, mode]]);
-    else this.constraintModes = new Map([...this.constraintModes, ...ids.map((id) => [id, mode] as const)]);
-    if (mode === "deferred") return;
-    this.#pending = new Map(
-      [...this.#pending].flatMap(([tableId, constraints]) => {
-        const left = [...constraints].filter((id) => ids !== null && !ids.includes(id));
-        return left.length === 0 ? [] : [[tableId, new Set(left)] as const];
-      }),
-    );
-    for (const { check, constraintId } of this.#commitChecks) {
-      if (ids === null || ids.includes(constraintId)) check();
-    }
-  }
-
-  /** Bulk loads, for the last look at their ids before the commit. `replacesAll`: the table was emptied before. */
-  *batches(): Iterable<
-    {
-      readonly table: TableDefinition;
-      readonly batch: RowBatch;
-      readonly writeSet: TableWriteSet;
-      readonly replacesAll: boolean;
-    }
-  > {
-    for (const writeSet of this.#writeSets.values()) {
-      const { batches, definition, truncated } = writeSet;
-      for (const batch of batches) yield { table: definition, batch, writeSet, replacesAll: truncated };
-    }
-  }
-
-  /** Whether there are any {@link batches}. */
+  /** Whether there are any bulk loads. */
   get hasBatches(): boolean {
     for (const writeSet of this.#writeSets.values()) if (writeSet.batches.length > 0) return true;
     return false;
@@ -279,36 +264,72 @@ export class Transaction {
     return this.#manager.nextRowId(tableId);
   }
 
-  create(tableId: number, id: RowId, written: StoredRow): void {
+  create(tableId: number, id: RowId, values: StoredRow): void {
     const table = this.#definition(tableId);
     const writeSet = this.#writable(table);
-    const values = widenedRow(written, table.columns);
+    this.#requireWhole(table, values.length);
     requireStorableRow(table, values);
     this.#lock(tableId, id, () => `row ${id} of relation "${table.name}"`);
     const own = writeSet.byId.get(id);
     const existed = own === undefined
       ? this.#manager.existsNow(tableId, id) && !writeSet.truncated
       : own.existed;
-    if (own === undefined ? existed : own.values !== null) throw duplicateId(table, id);
+    if (own === undefined ? existed : own.values !== null) {
+      if (own?.isFilled === true && !this.#manager.existsNow(tableId, id)) {
+        throw new StaleSnapshot(tableId, id);
+      }
+      throw duplicateId(table, id);
+    }
     this.#checkUnique(table, writeSet, values, id);
     this.#account(values);
     if (own === undefined) {
       writeSet.add(id, values, false);
       this.#note(writeSet.added);
     } else {
-      this.#note({ kind: "set", writeSet, id, values: own.values });
-      writeSet.set(own, values);
+      this.#set(writeSet, own, values);
     }
   }
 
-  update(tableId: number, id: RowId, written: StoredRow): void {
+  update(tableId: number, id: RowId, values: StoredRow): void {
     const table = this.#definition(tableId);
     const writeSet = this.#writable(table);
-    const values = widenedRow(written, table.columns);
+    this.#requireWhole(table, values.length);
     requireStorableRow(table, values);
     this.#lockAndCheck(table, id);
     this.#checkUnique(table, writeSet, values, id);
     this.#write(writeSet, id, values);
+  }
+
+  /**
+   * Gives a row a value in a column that this transaction adds while others write to the table. It is not locked, and
+   * for whoever has read it it has not changed.
+   */
+  fill(tableId: number, id: RowId, values: StoredRow): void {
+    const table = this.#definition(tableId);
+    const writeSet = this.#writable(table);
+    requireStorableRow(table, values);
+    this.#account(values);
+    writeSet.filled ??= { at: this.snapshot, since: this.snapshot };
+    const own = writeSet.byId.get(id);
+    if (own !== undefined) this.#set(writeSet, own, values, own.isFilled);
+    else {
+      writeSet.add(id, values, true, true);
+      this.#note(writeSet.added);
+    }
+  }
+
+  /** Whether a definition changes a committed table in another way than by adding columns. */
+  rewrites(table: TableDefinition): boolean {
+    return !onlyAddsColumns(this.#manager.catalog.table(table.id), table);
+  }
+
+  /** Whether others may write to a table whose rows this transaction fills or looks at for new columns. */
+  sharesTable(tableId: number): boolean {
+    const after = this.catalog.table(tableId);
+    return this.#changes.length > 0 && after !== undefined &&
+      this.#writeSets.get(tableId)?.truncated !== true &&
+      this.#manager.alteringTransaction(tableId) !== this &&
+      !this.rewrites(after);
   }
 
   delete(tableId: number, id: RowId): void {
@@ -318,38 +339,30 @@ export class Transaction {
     this.#write(writeSet, id, null);
   }
 
+  moved(tableId: number, moves: readonly { readonly from: RowId; readonly to: RowId }[]): void {
+    const writeSet = this.#writeSets.get(tableId);
+    writeSet?.noteMoves(moves, (id, origin) => this.#note({ kind: "origin", writeSet, id, origin }));
+  }
+
   /** See `RowTransaction`. */
-  *checkBatch(
-    tableId: number,
-    batch: RowBatch,
-  ): Generator<void, { readonly row: number; readonly error: DatabaseError } | null> {
+  checkBatch(tableId: number, batch: RowBatch): ReturnType<typeof checkBatch> {
     const table = this.#definition(tableId);
     const writeSet = this.#writable(table, { spread: false });
-    let limit = batch.rowCount;
-    let error: DatabaseError | null = null;
-    for (const index of table.indexes) {
-      if (!index.unique) continue;
-      const own = writeSet.batchKeys(index).add(batch);
-      yield;
-      const before = own >= 0 && own < limit ? own : limit;
-      const check = { manager: this.#manager, transaction: this, table, writeSet, batch, limit: before };
-      const taken = yield* firstTakenKey(check, index);
-      if (taken !== null && taken.lock !== null) {
-        throw new LockWait(taken.lock, `key of index "${index.name}"`);
-      }
-      const row = taken?.row ?? before;
-      if (row === limit) continue;
-      limit = row;
-      error = duplicateKey(table, index, batchRow(batch, row));
-    }
-    return error === null ? null : { row: limit, error };
+    return checkBatch({
+      manager: this.#manager,
+      transaction: this,
+      table,
+      writeSet,
+      batch,
+      limit: batch.rowCount,
+    });
   }
 
   /** Ids must be new (from the table's counter, or shown to be free), and {@link checkBatch} have found nothing. */
-  createBatch(tableId: number, written: RowBatch): void {
+  createBatch(tableId: number, batch: RowBatch): void {
     const table = this.#definition(tableId);
     const writeSet = this.#writable(table, { spread: false });
-    const batch = widenedBatch(written, table.columns);
+    this.#requireWhole(table, batch.columns.length);
     requireStorableBatch(table, batch);
     this.#take(batch);
     if (this.#batchMemory > LIMITS.transactionBatchBytes) {
@@ -386,7 +399,10 @@ export class Transaction {
       for (const parent of newParents(before, change.table)) this.requireAlone(parent);
     }
     if (change.kind === "put_table" && onlyAddsColumns(before, change.table)) {
-      this.#requireWidening(change.table, before?.columns.length ?? 0);
+      const rival = this.#manager.alteringTransaction(tableId);
+      if (rival !== undefined && rival !== this) {
+        throw new TableWait(rival, `relation "${change.table.name}"`);
+      }
     } else this.requireAlone(tableId);
     this.#catalog = this.catalog.apply(change);
     this.#changes.push(change);
@@ -415,37 +431,18 @@ export class Transaction {
     this.#sequences.push({ kind: "sequence", sequenceId, value, called });
   }
 
-  /** The effects of the whole transaction, catalog changes first. */
-  effects(): Effect[] {
-    const effects: Effect[] = this.#changes.map((change) => ({ kind: "ddl", change }));
-    for (const writeSet of this.#writeSets.values()) writeSet.appendEffects(effects);
-    if (this.#sequences.length > 0) effects.push(...this.#lastSequences());
-    return effects;
+  /** Its uncommitted rows, by table. */
+  get writeSets(): Iterable<TableWriteSet> {
+    return this.#writeSets.values();
   }
 
-  /** The same effects one after the other, for a transaction of many. */
-  effectSource(): EffectSource {
-    const sequences = this.#lastSequences();
-    let count = this.#changes.length + sequences.length;
-    for (const writeSet of this.#writeSets.values()) count += writeSet.effectCount;
-    const each = function* (this: Transaction): Generator<Effect, void> {
-      for (const change of this.#changes) yield { kind: "ddl", change };
-      for (const writeSet of this.#writeSets.values()) {
-        const tableId = writeSet.definition.id;
-        if (writeSet.truncated) yield { kind: "truncate", tableId };
-        for (const row of writeSet.rows) {
-          const effect = writeSet.effectOf(row);
-          if (effect !== null) yield effect;
-        }
-        for (const batch of writeSet.batches) yield { kind: "create_batch", tableId, batch };
-      }
-      yield* sequences;
-    };
-    return { count, estimatedBytes: this.estimatedBytes, each: () => each.call(this) };
+  /** What its effects are made of. */
+  get done(): Done {
+    return { changes: this.#changes, writeSets: this.#writeSets.values(), sequences: this.#lastSequences() };
   }
 
-  #lastSequences(): Effect[] {
-    if (this.#sequences.length === 0) return [];
+  #lastSequences(): readonly Effect[] {
+    if (this.#sequences.length === 0) return this.#sequences;
     const last = new Map<number, Effect>();
     for (const effect of this.#sequences) {
       const id = effect.sequenceId;
@@ -488,16 +485,6 @@ export class Transaction {
     });
   }
 
-  /** Rows that it creates or changes one by one, in tables that were there before. */
-  *written(): Iterable<
-    { readonly writeSet: TableWriteSet; readonly row: WriteSetRow; readonly values: StoredRow }
-  > {
-    for (const writeSet of this.#writeSets.values()) {
-      if (writeSet.truncated) continue;
-      for (const row of writeSet.rows) if (row.values !== null) yield { writeSet, row, values: row.values };
-    }
-  }
-
   /** A place to return to with {@link rollbackTo}. */
   mark(): Mark {
     return {
@@ -507,8 +494,7 @@ export class Transaction {
       changes: this.#changes.length,
       sequences: this.#sequences.length,
       messages: this.messages.length,
-      commitChecks: this.#commitChecks.length,
-      pending: this.#pending,
+      deferred: this.deferred.mark(),
       catalog: this.#catalog,
     };
   }
@@ -517,62 +503,27 @@ export class Transaction {
   rollbackTo(mark: Mark, options: { readonly keepLocks: boolean; readonly forgetReads: boolean }): void {
     while (this.#journal.length > mark.journal) {
       const entry = assertDefined(this.#journal.pop(), "journal entry");
-      switch (entry.kind) {
-        case "add":
-          entry.writeSet.removeLast();
-          break;
-        case "set":
-          entry.writeSet.set(
-            assertDefined(entry.writeSet.byId.get(entry.id), "writeSet row"),
-            // Others may have added columns since.
-            entry.values && widenedRow(entry.values, entry.writeSet.definition.columns),
-          );
-          break;
-        case "batch":
-          this.#takeBack(entry.writeSet.batches.pop());
-          break;
-        case "contents":
-          entry.writeSet.restore(entry.saved);
-          break;
-        case "writeSet":
-          if (entry.before === undefined) this.#writeSets.delete(entry.tableId);
-          else this.#writeSets.set(entry.tableId, entry.before);
-          break;
-      }
+      if (entry.kind === "batch") this.#takeBack(entry.writeSet.batches.pop());
+      else if (entry.kind !== "writeSet") takeBack(entry);
+      else if (entry.before === undefined) this.#writeSets.delete(entry.tableId);
+      else this.#writeSets.set(entry.tableId, entry.before);
+    }
+    for (const writeSet of this.#writeSets.values()) {
+      const { filled } = writeSet;
+      if (filled === null || filled.at === filled.since) continue;
+      writeSet.filled = { at: filled.since, since: filled.since };
+      this.isBehind = true;
     }
     this.lostNumbers ||= this.tookNumbers;
     if (options.forgetReads) this.reads.length = mark.reads;
     this.messages.length = mark.messages;
-    this.#commitChecks.length = mark.commitChecks;
-    this.#pending = mark.pending;
+    this.deferred.rollbackTo(mark.deferred);
     if (!options.keepLocks) this.#manager.locks.releaseAfter(this, mark.locks);
     if (this.#changes.length > mark.changes) {
       this.#changes.length = mark.changes;
       this.#catalog = mark.catalog;
     }
     this.#views.clear();
-  }
-
-  /**
-   * The newest op among what was read since a mark (only what is not durable matters); 0 when all of it is durable.
-   * Single rows are looked at one by one, everything else counts as the newest write to its table.
-   */
-  newestRead(since: number, durable: number): number {
-    let newest = 0;
-    for (let index = since; index < this.reads.length; index++) {
-      const read = this.reads[index] as ReadPredicate;
-      if (this.#manager.catalog.table(read.tableId) === undefined) continue;
-      const store = this.#manager.store(read.tableId);
-      if (store.lastModifiedOp <= durable) continue;
-      let op: number = store.lastModifiedOp;
-      if (read.kind === "id") {
-        if (this.#writeSets.get(read.tableId)?.byId.has(read.id)) continue;
-        const location = store.find(read.id, this.snapshot);
-        if (location >= 0) op = store.versionOp(location);
-      }
-      if (op > durable && op > newest) newest = op;
-    }
-    return newest;
   }
 
   /** Reads at the newest state from now on: for a session's transaction of single reads, which notes nothing. */
@@ -587,34 +538,72 @@ export class Transaction {
     assert(snapshot >= this.snapshot, "a snapshot moves forward");
     this.snapshot = snapshot;
     this.#views.clear();
+    for (const { filled } of this.#writeSets.values()) this.isBehind ||= filled !== null;
   }
 
   /**
    * Another transaction has changed the catalog: views are laid anew over the new definitions. A table with
-   * uncommitted rows can only have got columns.
+   * uncommitted rows can only have got columns, which its rows lack.
    */
   catalogChanged(): void {
     this.#views.clear();
-    for (const [tableId, writeSet] of this.#writeSets) {
+    for (const [tableId, { definition }] of this.#writeSets) {
       const next = this.catalog.table(tableId);
-      if (next !== undefined && next !== writeSet.definition) this.#widen(writeSet, next);
+      this.isBehind ||= next !== undefined && next !== definition;
     }
   }
 
-  #widen(writeSet: TableWriteSet, next: TableDefinition): void {
-    const added = next.columns.slice(writeSet.definition.columns.length);
-    this.#bytes += writeSet.rows.length * rowBytes(added.map((column) => column.missingValue));
-    for (const batch of writeSet.batches) this.#takeBack(batch);
-    writeSet.remap(next);
-    for (const batch of writeSet.batches) this.#take(batch);
-    for (const entry of this.#journal) {
-      if (entry.kind === "contents" && entry.writeSet === writeSet) entry.saved.remap(next);
+  /** Brings rows up to date with what others have done to their tables, in pieces. */
+  *catchUp(): Generator<void, void> {
+    while (this.isBehind) {
+      this.isBehind = false;
+      let isDone = false;
+      try {
+        yield* catchUp(this.#catchingUp());
+        isDone = true;
+      } finally {
+        this.#views.clear();
+        this.isBehind ||= !isDone;
+      }
     }
   }
 
-  /** How many uncommitted rows it has in the table; undefined: none. */
-  writtenTo(tableId: number): Pick<TableWriteSet, "rowCount" | "written"> | undefined {
+  /** What counts its uncommitted rows in the table; undefined: there are none. */
+  writtenTo(tableId: number): Pick<TableWriteSet, "written"> | undefined {
     return this.#writeSets.get(tableId);
+  }
+
+  /** Whether rows are to be brought up to date or looked at, at the newest state, before the commit. */
+  get needsNewest(): boolean {
+    if (this.isBehind || !this.deferred.isEmpty && this.snapshot < this.#manager.lastFillOp) {
+      return true;
+    }
+    for (const { filled, unchecked } of this.#writeSets.values()) {
+      if (filled !== null || unchecked !== null) return true;
+    }
+    return false;
+  }
+
+  /** What is left of that when nobody else commits any more. */
+  *finishRows(): Generator<void, void> {
+    this.compiledCatalog = this.#manager.catalog;
+    yield* this.catchUp();
+    yield* checkRows(this.#catchingUp());
+  }
+
+  #catchingUp(): CatchingUp {
+    return {
+      manager: this.#manager,
+      transaction: this,
+      maker: assertDefined(this.#makerFor, "what computes values")(this),
+      writeSets: this.#writeSets.values(),
+      journal: this.#journal,
+      noteAdded: (writeSet) => this.#note(writeSet.added),
+      replaceBatch: (before, after) => {
+        this.#takeBack(before);
+        this.#take(after);
+      },
+    };
   }
 
   /** Ids of the tables with uncommitted rows. */
@@ -625,7 +614,7 @@ export class Transaction {
   /** Whether it has rows of its own in the table besides bulk loads, or has truncated it. */
   writesRows(tableId: number): boolean {
     const writeSet = this.#writeSets.get(tableId);
-    return writeSet !== undefined && (writeSet.rows.length > 0 || writeSet.truncated);
+    return writeSet !== undefined && (writeSet.truncated || writeSet.rows.some((row) => !row.isFilled));
   }
 
   /** Ids of the tables that its DDL makes, drops, or alters in another way than by adding columns. */
@@ -635,15 +624,19 @@ export class Transaction {
     );
     return [...new Set(altered)].filter((id) => {
       const after = this.#catalog.table(id);
-      return after === undefined || !onlyAddsColumns(this.#manager.catalog.table(id), after);
+      return after === undefined || this.rewrites(after);
     });
   }
 
+  /** The definition that the running statement knows: rows are brought to a newer one after it. */
   #definition(tableId: number): TableDefinition {
-    const table = this.catalog.table(tableId);
+    const own = this.#writeSets.get(tableId);
+    if (own !== undefined) return own.definition;
+    const now = this.catalog.table(tableId);
+    const table = now && this.#changes.length === 0 ? this.compiledCatalog?.table(tableId) ?? now : now;
     // Another transaction has dropped it since the statement was compiled.
     if (table === undefined && this.compiledCatalog?.table(tableId) !== undefined) {
-      throw new StaleSnapshot(tableId, 0);
+      throw new StaleSnapshot(tableId, null);
     }
     return assertDefined(table, `table ${tableId}`);
   }
@@ -661,13 +654,9 @@ export class Transaction {
     if (
       this.compiledCatalog !== null && this.compiledCatalog !== catalog &&
       !mayGoOn(this.compiledCatalog, catalog, table.id)
-    ) throw new StaleSnapshot(table.id, 0);
+    ) throw new StaleSnapshot(table.id, null);
     const existing = this.#writeSets.get(table.id);
     if (existing !== undefined) {
-      const widening = this.#manager.wideningTransaction(table.id);
-      if (widening !== undefined && widening !== this && existing.rowCount >= LIMITS.widenedRows) {
-        throw new TableWait(widening, `relation "${table.name}"`);
-      }
       if (options.spread && existing.batches.length > 0) {
         this.#note({ kind: "contents", writeSet: existing, saved: existing.copy() });
         existing.spreadBatches();
@@ -681,6 +670,7 @@ export class Transaction {
     }
     const writeSet = new TableWriteSet(table);
     this.#writeSets.set(table.id, writeSet);
+    this.isBehind ||= this.catalog.table(table.id) !== table;
     this.#views.delete(table.id);
     // An empty write set is taken back too: it would keep a later ALTER of another transaction waiting.
     this.#note({ kind: "writeSet", tableId: table.id, before: undefined });
@@ -702,13 +692,23 @@ export class Transaction {
     const own = writeSet.byId.get(id);
     if (own !== undefined) {
       if (values === null) this.lostNumbers ||= this.tookNumbers;
-      this.#note({ kind: "set", writeSet, id, values: own.values });
-      writeSet.set(own, values);
+      this.#set(writeSet, own, values);
       return;
     }
     assert(!writeSet.truncated, "a truncated table has no committed rows");
     writeSet.add(id, values, true);
     this.#note(writeSet.added);
+  }
+
+  #set(writeSet: TableWriteSet, row: WriteSetRow, values: StoredRow | null, isFilled = false): void {
+    this.#note({ kind: "set", writeSet, id: row.id, values: row.values, isFilled: row.isFilled });
+    writeSet.set(row, values);
+    row.isFilled = isFilled;
+  }
+
+  /** A query that is fetched piece by piece and writes may be older than the rows of its transaction. */
+  #requireWhole(table: TableDefinition, columns: number): void {
+    if (columns < table.columns.length) throw new StaleSnapshot(table.id, null);
   }
 
   #take(batch: RowBatch): void {
@@ -729,7 +729,10 @@ export class Transaction {
   #lockAndCheck(table: TableDefinition, id: RowId): void {
     this.#lock(table.id, id, () => `row ${id} of relation "${table.name}"`);
     // Nobody has committed anything since the snapshot: it is not even worth a look whether the row is its own.
-    if (this.snapshot === this.#manager.lastOp || this.#writeSets.get(table.id)?.byId.has(id)) return;
+    if (
+      this.snapshot === this.#manager.lastOp ||
+      this.#writeSets.get(table.id)?.byId.get(id)?.isFilled === false
+    ) return;
     if (this.#manager.changedSince(table.id, id, this.snapshot)) throw new StaleSnapshot(table.id, id);
   }
 
@@ -756,7 +759,9 @@ export class Transaction {
       if (!forbidsDuplicates(index, key)) continue;
       this.#lock(index.id, keyText(keyColumns(table, index), key), () => `key of index "${index.name}"`);
       for (const row of writeSet.lookup(index, key)) {
-        if (row.id !== id) throw duplicateKey(table, index, values);
+        if (row.id === id) continue;
+        const isOld = row.isFilled && this.#manager.changedSince(table.id, row.id, this.snapshot);
+        throw isOld ? new StaleSnapshot(table.id, row.id) : duplicateKey(table, index, values);
       }
       if (writeSet.truncated) continue;
       const rival = this.#manager.keyHolderNow(table, index, key, this, writeSet, id);
@@ -772,13 +777,6 @@ export class Transaction {
     if (this.#changes.length === 0 && this.#catalog !== this.#manager.catalog) {
       this.#catalog = this.#manager.catalog;
     }
-  }
-
-  /** Waits for a transaction that alters the table, and for those with too many uncommitted rows to widen. */
-  #requireWidening(table: TableDefinition, former: number): void {
-    this.becomeInterruptible();
-    const rival = this.#manager.widenTable(table.id, this, table.columns.slice(former));
-    if (rival !== undefined) throw new TableWait(rival, `relation "${table.name}"`);
   }
 
   /** Waits until no other open transaction has uncommitted rows in the table, and keeps new ones out. */

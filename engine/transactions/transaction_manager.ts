@@ -16,16 +16,23 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { forbidsDuplicates } from "../catalog/index_keys.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
-import type { ClientRequest, Effect, OpNumber, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
+import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
+import type {
+  ClientRequest,
+  Effect,
+  OpNumber,
+  RowBatch,
+  RowId,
+  StoredRow,
+  StoredValue,
+} from "../operations/effect.ts";
 import type { StateMachine } from "../state_machine/state_machine.ts";
 import type { TableStore } from "../storage/table/table_store.ts";
 import { NO_ROW } from "../storage/access/block.ts";
-import { wideningCost } from "./added_columns.ts";
 import { LockTable } from "./lock_table.ts";
 import { firstTakenKey } from "./batch_check.ts";
 import { batchRow } from "./batch_values.ts";
-import type { TableWriteSet } from "./write_set.ts";
+import type { TableWriteSet, WriteSetRow } from "./write_set.ts";
 import {
   affects,
   bulkAffects,
@@ -35,7 +42,8 @@ import {
 } from "./read_set.ts";
 import { keyOf } from "./stored_key.ts";
 import { duplicateId, duplicateKey } from "./duplicates.ts";
-import { Transaction } from "./transaction.ts";
+import { Transaction, type TransactionOptions } from "./transaction.ts";
+import { effectList, effectSource } from "./transaction_effects.ts";
 
 /** Waits for a table after which a transaction keeps new writers out of it. */
 const PATIENT_WAITS = 8;
@@ -76,8 +84,10 @@ export class TransactionManager {
   #historyFloor = 0;
   readonly #claims = new Map<number, Transaction>();
   readonly #tableWaits = new WeakMap<Transaction, number>();
-  /** By table: who adds columns to it while others write. */
-  readonly #widenings = new Map<number, Transaction>();
+  /** By table: columns that got values of rows that were there, as long as there are older snapshots. */
+  readonly #fills = new Map<number, { readonly op: OpNumber; readonly columnId: number }[]>();
+  /** The newest entry that has filled a column. */
+  lastFillOp = 0;
   #catalogOwner: Transaction | undefined;
   /** The transaction that commits in steps. */
   #committing: Transaction | undefined;
@@ -137,7 +147,7 @@ export class TransactionManager {
   }
 
   /** A new transaction at the newest snapshot. An interruptible one is registered at once. */
-  begin(options: { readonly interruptible: boolean; readonly timestamp?: number }): Transaction {
+  begin(options: TransactionOptions): Transaction {
     const transaction = new Transaction(this, options);
     if (options.interruptible) this.register(transaction);
     return transaction;
@@ -179,7 +189,9 @@ export class TransactionManager {
     const cursor = reader.lookup(index.id, key);
     for (let location = cursor.next(); location !== NO_ROW; location = cursor.next()) {
       const holder = reader.idAt(location);
-      if (holder !== id && !writeSet.byId.has(holder)) return true;
+      if (holder === id) continue;
+      const own = writeSet.byId.get(holder);
+      if (own === undefined || own.isFilled) return true;
     }
     return false;
   }
@@ -204,35 +216,6 @@ export class TransactionManager {
     return rival;
   }
 
-  /**
-   * Lets a transaction add columns to a table while others write to it: its commit widens their rows, which must not
-   * be too many. Answers the transaction that is in the way, if there is one.
-   */
-  widenTable(
-    tableId: number,
-    transaction: Transaction,
-    added: readonly ColumnDefinition[],
-  ): Transaction | undefined {
-    const owner = this.#claims.get(tableId);
-    if (owner !== undefined && owner !== transaction) return owner;
-    let rows = 0, most = 0, rival: Transaction | undefined;
-    for (const other of this.#active) {
-      const count = other === transaction ? 0 : other.writtenTo(tableId)?.rowCount ?? 0;
-      rows += count;
-      if (count <= most) continue;
-      most = count;
-      rival = other;
-    }
-    if (rows * wideningCost(added) > LIMITS.widenedRows) return rival;
-    this.#widenings.set(tableId, transaction);
-    return undefined;
-  }
-
-  /** The transaction for whose new columns of the table a large writer has to wait, if any. */
-  wideningTransaction(tableId: number): Transaction | undefined {
-    return this.#widenings.get(tableId);
-  }
-
   /** Reserves the catalog for DDL. Answers the transaction that is in the way, if there is one. */
   catalogOwner(transaction: Transaction): Transaction | undefined {
     if (this.#catalogOwner !== undefined && this.#catalogOwner !== transaction) return this.#catalogOwner;
@@ -249,17 +232,17 @@ export class TransactionManager {
     try {
       if (!transaction.hasEffects && client === null) return 0 as OpNumber;
       assert(this.#committing === undefined, "no other transaction commits");
-      transaction.runCommitChecks();
+      const { snapshot } = transaction;
+      if (transaction.needsNewest) { for (const _ of this.#finishRows(transaction)); }
+      transaction.deferred.run();
       if (transaction.snapshot < this.lastOp && transaction.hasEffects) this.#validate(transaction);
-      if (transaction.snapshot < this.#lastInSteps) this.#checkWritten(transaction);
-      if (transaction.hasBatches) {
-        const checking = this.#checkBatches(transaction);
-        while (checking.next().done !== true);
-      }
+      if (snapshot < this.#lastInSteps) this.#checkWritten(transaction);
+      if (transaction.hasBatches) { for (const _ of this.#checkBatches(transaction, snapshot)); }
       this.#noteLostNumbers(transaction);
-      const effects = transaction.effects();
+      const effects = effectList(transaction.done);
       if (effects.length === 0 && client === null) return 0 as OpNumber;
       const record = this.#recordOf(effects, transaction);
+      const { catalog } = this;
       const op = this.#stateMachine.commit({
         timestamp: transaction.timestamp,
         client: client === null ? null : client((this.lastOp + 1) as OpNumber),
@@ -267,16 +250,68 @@ export class TransactionManager {
       });
       transaction.isCommitted = true;
       if (record !== null) this.#remember({ op, ...record });
-      if (transaction.hasDdl) this.catalogChanged(transaction);
+      if (transaction.hasDdl) this.catalogChanged(transaction, catalog);
       return op;
     } finally {
       this.end(transaction);
     }
   }
 
-  /** An entry has changed the catalog: that of this transaction, or null if another node has made it. */
-  catalogChanged(by: Transaction | null): void {
+  /**
+   * An entry has changed the catalog from what it was before: that of this transaction, or null if another node has
+   * made it.
+   */
+  catalogChanged(by: Transaction | null, before: Catalog): void {
+    this.#noteFills(before);
     for (const other of this.#active) if (other !== by) other.catalogChanged();
+  }
+
+  /** Tables got columns and, in the same entry, values in them. */
+  #noteFills(before: Catalog): void {
+    const { lastOp } = this;
+    for (const { id, columns } of this.catalog.tables) {
+      const known = before.table(id);
+      const isEmpty = columns.some((each) =>
+        each.id >= (known?.nextColumnId ?? Infinity) && each.missingValue === null
+      );
+      if (known === undefined || !isEmpty) continue;
+      if (this.store(id).lastModifiedOp !== lastOp) continue;
+      const oldest = this.oldestSnapshot();
+      const fills = (this.#fills.get(id) ?? []).filter((each) => each.op > oldest);
+      this.#fills.set(id, [...fills, { op: lastOp, columnId: known.nextColumnId }]);
+      this.lastFillOp = lastOp;
+    }
+  }
+
+  /** Whether a column that a statement of this catalog knows was filled after the snapshot. */
+  isFilledSince(tableId: number, snapshot: OpNumber, compiled: Catalog | null): boolean {
+    const known = compiled?.table(tableId)?.nextColumnId ?? Infinity;
+    return this.#fills.get(tableId)?.some(({ op, columnId }) => op > snapshot && columnId < known) === true;
+  }
+
+  /**
+   * Before a query is opened that cannot begin anew: brings the transaction's rows up to date, and its snapshot where
+   * one of the tables was filled after it. Answers the catalog that it is compiled for.
+   */
+  renew(transaction: Transaction, tableIds: readonly number[]): Catalog {
+    transaction.statements++;
+    if (transaction.isBehind) { for (const _ of transaction.catchUp()); }
+    const stale = transaction.snapshot < this.lastFillOp
+      ? tableIds.find((each) => this.isFilledSince(each, transaction.snapshot, null))
+      : undefined;
+    if (stale !== undefined && !this.advanceSnapshot(transaction)) {
+      throw serializationFailure(this.catalog, { tableId: stale, id: null, op: null });
+    }
+    return this.catalog;
+  }
+
+  /** Brings a transaction to the newest state, and its rows up to date with it. Nobody else commits meanwhile. */
+  *#finishRows(transaction: Transaction): Generator<void, void> {
+    if (transaction.snapshot < this.lastOp) {
+      this.#validate(transaction);
+      transaction.moveSnapshot(this.lastOp);
+    }
+    yield* transaction.finishRows();
   }
 
   /** Whether a transaction is committing in steps. */
@@ -306,13 +341,16 @@ export class TransactionManager {
   ): Generator<void, OpNumber> {
     try {
       yield;
-      transaction.runCommitChecks();
+      const { snapshot } = transaction;
+      const { catalog } = this;
+      if (transaction.needsNewest) yield* this.#finishRows(transaction);
+      transaction.deferred.run();
       if (transaction.snapshot < this.lastOp) this.#validate(transaction);
-      if (transaction.snapshot < this.#lastInSteps) this.#checkWritten(transaction);
-      yield* this.#checkBatches(transaction);
+      if (snapshot < this.#lastInSteps) this.#checkWritten(transaction);
+      yield* this.#checkBatches(transaction, snapshot);
       const rewritten = transaction.rewrittenTables;
       this.#noteLostNumbers(transaction);
-      const effects = transaction.effectSource();
+      const effects = effectSource(transaction.done, transaction.estimatedBytes);
       if (effects.count === 0 && client === null) return 0 as OpNumber;
       const op = yield* this.#stateMachine.commitInSteps({
         timestamp: transaction.timestamp,
@@ -322,7 +360,7 @@ export class TransactionManager {
       transaction.isCommitted = true;
       this.#lastInSteps = op;
       // Others may have begun meanwhile.
-      const bulk = [...transaction.batches()].map(({ table, batch }): CommittedBulk => ({
+      const bulk = [...batches(transaction)].map(({ table, batch }): CommittedBulk => ({
         tableId: table.id,
         batch,
       }));
@@ -331,7 +369,7 @@ export class TransactionManager {
       }
       for (const tableId of rewritten) bulk.push({ tableId, batch: null });
       this.#remember({ op, writes: [], bulk });
-      if (transaction.hasDdl) this.catalogChanged(transaction);
+      if (transaction.hasDdl) this.catalogChanged(transaction, catalog);
       while (!this.locks.releaseSome(transaction, LOCKS_AT_ONCE)) yield;
       return op;
     } finally {
@@ -345,7 +383,7 @@ export class TransactionManager {
    * steps then: bulk loads take no locks.
    */
   #checkWritten(transaction: Transaction): void {
-    for (const { writeSet, row: { id, existed }, values } of transaction.written()) {
+    for (const { writeSet, row: { id, existed }, values } of written(transaction)) {
       const { definition: table } = writeSet;
       const isTaken = !existed && this.existsNow(table.id, id) ||
         table.indexes.some((index) => {
@@ -368,9 +406,6 @@ export class TransactionManager {
     this.locks.releaseAll(transaction);
     if (this.#catalogOwner === transaction) this.#catalogOwner = undefined;
     for (const [tableId, owner] of this.#claims) if (owner === transaction) this.#claims.delete(tableId);
-    for (const [tableId, owner] of this.#widenings) {
-      if (owner === transaction) this.#widenings.delete(tableId);
-    }
     for (const listener of transaction.ended) listener();
     this.#pruneHistory();
   }
@@ -394,9 +429,33 @@ export class TransactionManager {
 
   /** Moves a transaction's snapshot to the newest state if nothing that it has read has changed since. */
   advanceSnapshot(transaction: Transaction): boolean {
+    // One that only reads has noted nothing.
+    if (transaction.neverWrites && transaction.statements > 1) return transaction.snapshot === this.lastOp;
     if (this.#conflict(transaction) !== null) return false;
     transaction.moveSnapshot(this.lastOp);
     return true;
+  }
+
+  /**
+   * The newest op among what was read since a mark (only what is not durable matters); 0 when all of it is durable.
+   * Single rows are looked at one by one, everything else counts as the newest write to its table.
+   */
+  newestRead(transaction: Transaction, since: number, durable: number): number {
+    let newest = 0;
+    for (let index = since; index < transaction.reads.length; index++) {
+      const read = transaction.reads[index] as ReadPredicate;
+      if (this.catalog.table(read.tableId) === undefined) continue;
+      const store = this.store(read.tableId);
+      if (store.lastModifiedOp <= durable) continue;
+      let op: number = store.lastModifiedOp;
+      if (read.kind === "id") {
+        if (transaction.writeSetRow(read.tableId, read.id) !== undefined) continue;
+        const location = store.find(read.id, transaction.snapshot);
+        if (location >= 0) op = store.versionOp(location);
+      }
+      if (op > durable && op > newest) newest = op;
+    }
+    return newest;
   }
 
   #validate(transaction: Transaction): void {
@@ -409,13 +468,13 @@ export class TransactionManager {
    * A bulk load takes no lock on its ids and unique keys. Whether others hold or have committed one of them meanwhile
    * is looked up here, when no other commit can come in between.
    */
-  *#checkBatches(transaction: Transaction): Generator<void, void> {
-    for (const { table, batch, writeSet, replacesAll } of transaction.batches()) {
+  *#checkBatches(transaction: Transaction, snapshot: OpNumber): Generator<void, void> {
+    for (const { table, batch, writeSet, replacesAll } of batches(transaction)) {
       yield;
       // What was there before is gone, and no other transaction writes to the table: it was locked when it was emptied.
       if (replacesAll) continue;
       const committed = this.catalog.table(table.id);
-      const written = committed !== undefined && this.store(table.id).lastModifiedOp > transaction.snapshot;
+      const written = committed !== undefined && this.store(table.id).lastModifiedOp > snapshot;
       if (!written && this.locks.count === 0) continue;
       for (const id of batch.ids) {
         if (written && this.store(table.id).find(id, this.lastOp) !== NO_ROW) throw duplicateId(table, id);
@@ -470,7 +529,9 @@ export class TransactionManager {
         case "update":
         case "delete": {
           const table = committing.catalog.table(effect.tableId);
-          if (table === undefined) break;
+          if (table === undefined || committing.writeSetRow(effect.tableId, effect.id)?.isFilled === true) {
+            break;
+          }
           writes.push({
             tableId: effect.tableId,
             columnIds: table.columns.map((column) => column.id),
@@ -537,6 +598,33 @@ export class TransactionManager {
     for (const record of this.#history.splice(0, keepFrom)) {
       this.#historyWrites -= record.writes.length + record.bulk.length;
     }
+  }
+}
+
+/** Rows that a transaction creates or changes one by one, in tables that were there before. */
+function* written(
+  transaction: Transaction,
+): Iterable<{ readonly writeSet: TableWriteSet; readonly row: WriteSetRow; readonly values: StoredRow }> {
+  for (const writeSet of transaction.writeSets) {
+    if (writeSet.truncated) continue;
+    for (const row of writeSet.rows) {
+      if (row.values !== null && !row.isFilled) yield { writeSet, row, values: row.values };
+    }
+  }
+}
+
+/** Bulk loads, for the last look at their ids before the commit. `replacesAll`: the table was emptied before. */
+function* batches(transaction: Transaction): Iterable<
+  {
+    readonly table: TableDefinition;
+    readonly batch: RowBatch;
+    readonly writeSet: TableWriteSet;
+    readonly replacesAll: boolean;
+  }
+> {
+  for (const writeSet of transaction.writeSets) {
+    const { definition: table, truncated: replacesAll } = writeSet;
+    for (const batch of writeSet.batches) yield { table, batch, writeSet, replacesAll };
   }
 }
 

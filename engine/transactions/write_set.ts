@@ -7,7 +7,7 @@
  */
 import { columnPosition } from "../catalog/catalog.ts";
 import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
-import type { Effect, RowBatch, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
+import type { Effect, OpNumber, RowBatch, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
 import { storageClassOf } from "../types/physical_type.ts";
 import { BLOCK_ROWS } from "../storage/access/block.ts";
 import type { Vector } from "../storage/access/vector.ts";
@@ -24,7 +24,12 @@ export interface WriteSetRow {
   /** null: deleted. */
   values: StoredRow | null;
   /** A committed row of this id lies beneath. */
-  readonly existed: boolean;
+  existed: boolean;
+  /**
+   * Only a column that the transaction adds was given a value: the row is not locked, and follows what others make of
+   * it. `values` null: they have deleted it.
+   */
+  isFilled: boolean;
 }
 
 /** Rows by key text, for one index and one number of leading key parts. */
@@ -49,6 +54,16 @@ export class TableWriteSet {
   readonly added = { kind: "add", writeSet: this } as const;
   /** Committed rows beneath are hidden. */
   truncated = false;
+  /** The op up to which filled rows follow what others have committed, and the first one; null: there are none. */
+  filled: { readonly at: OpNumber; readonly since: OpNumber } | null = null;
+  /** Rows to be looked at before the commit, for constraints that nobody knew of when they were written. */
+  unchecked: Set<RowId> | "all" | null = null;
+  /** Indexes that came later than rows, for whose keys no lock was taken. */
+  readonly unlocked = new Set<number>();
+  /** Rows that were given other ids: the committed row by the new one, and null by the one that it had. */
+  readonly origins = new Map<RowId, RowId | null>();
+  /** By row and column: defaults that were computed after the row was written. */
+  readonly drawn = new Map<RowId, Map<number, StoredValue>>();
   readonly #keyMaps: KeyMap[] = [];
   /** By unique index: the keys in batches, made on demand. */
   readonly #batchKeys = new Map<number, BatchKeys>();
@@ -62,8 +77,8 @@ export class TableWriteSet {
   }
 
   /** Adds a row that the write set does not know yet. */
-  add(id: RowId, values: StoredRow | null, existed: boolean): WriteSetRow {
-    const row: WriteSetRow = { id, position: this.rows.length, values, existed };
+  add(id: RowId, values: StoredRow | null, existed: boolean, isFilled = false): WriteSetRow {
+    const row: WriteSetRow = { id, position: this.rows.length, values, existed, isFilled };
     this.rows.push(row);
     this.byId.add(id, row);
     if (values !== null) this.#index(row, values);
@@ -75,6 +90,24 @@ export class TableWriteSet {
     if (row.values !== null) this.#unindex(row, row.values);
     row.values = values;
     if (values !== null) this.#index(row, values);
+  }
+
+  /** Rows get other ids, all at once. `note` hears what was known of an id before. */
+  noteMoves(
+    moves: readonly { readonly from: RowId; readonly to: RowId }[],
+    note: (id: RowId, origin: RowId | null | undefined) => void,
+  ): void {
+    const { origins, byId } = this;
+    const first = moves.map(({ from }) => {
+      const known = origins.get(from);
+      return known === undefined && byId.get(from)?.existed === true ? from : known ?? null;
+    });
+    const set = (id: RowId, origin: RowId | null): void => {
+      note(id, origins.get(id));
+      origins.set(id, origin);
+    };
+    for (const { from } of moves) set(from, null);
+    for (const [at, { to }] of moves.entries()) set(to, first[at] ?? null);
   }
 
   /** Takes back the newest {@link add}. */
@@ -123,13 +156,6 @@ export class TableWriteSet {
     return map.rows.get(keyText(keyColumns(this.definition, index), key)) ?? [];
   }
 
-  /** How many rows it holds. */
-  get rowCount(): number {
-    let count = this.rows.length;
-    for (const batch of this.batches) count += batch.rowCount;
-    return count;
-  }
-
   /** Brings rows to a new layout of the table: added columns get their missing value, dropped ones vanish. */
   remap(next: TableDefinition): void {
     const old = this.definition;
@@ -151,6 +177,11 @@ export class TableWriteSet {
       );
       this.batches[at] = { ...batch, columns };
     }
+    this.takeDefinition(next);
+  }
+
+  /** Rows and batches have the columns of this definition now. */
+  takeDefinition(next: TableDefinition): void {
     this.definition = next;
     this.#keyMaps.length = 0;
     this.#batchKeys.clear();
@@ -164,14 +195,16 @@ export class TableWriteSet {
     this.byId.clear();
     this.#keyMaps.length = 0;
     this.#batchKeys.clear();
-    for (const row of saved.rows) this.add(row.id, row.values, row.existed);
+    this.filled = saved.filled;
+    for (const row of saved.rows) this.add(row.id, row.values, row.existed, row.isFilled);
     this.batches.splice(0, Infinity, ...saved.batches);
   }
 
   /** A copy to return to when a savepoint is rolled back. */
   copy(): TableWriteSet {
     const result = new TableWriteSet(this.definition);
-    for (const row of this.rows) result.add(row.id, row.values, row.existed);
+    for (const row of this.rows) result.add(row.id, row.values, row.existed, row.isFilled);
+    result.filled = this.filled;
     result.batches.push(...this.batches);
     result.truncated = this.truncated;
     return result;

@@ -185,7 +185,9 @@ scenario("several statements in one text are one transaction", async ([a]) => {
 scenario("ALTER TABLE waits for writers, and writers wait for it", async ([a, b, c]) => {
   ok(a && b && c);
   await a.run("BEGIN; UPDATE account SET balance = 1 WHERE id = 1");
-  const altering = b.run("ALTER TABLE account ADD COLUMN note int GENERATED ALWAYS AS (balance + 1) STORED");
+  const altering = b.run(
+    "ALTER TABLE account ADD COLUMN note int GENERATED ALWAYS AS (balance + 1) STORED, ADD CHECK (balance > 0)",
+  );
   ok(await isWaiting(altering));
   await a.run("COMMIT");
   strictEqual(await altering, "ALTER TABLE");

@@ -60,7 +60,8 @@ const conflictRetries = new WeakMap<RowTransaction, number>();
 
 /** A row on its way to a new id. */
 interface Move {
-  readonly id: RowId;
+  readonly from: RowId;
+  readonly to: RowId;
   readonly row: StoredRow;
 }
 
@@ -166,8 +167,11 @@ export class ModifyRun {
       this.#writer.delete(table.id, id);
       if (this.#facts.defersMoves) {
         this.#state.charge(64 + 16 * row.length);
-        this.#moves.push({ id: newId, row });
-      } else this.#writer.create(table.id, newId, row);
+        this.#moves.push({ from: id, to: newId, row });
+      } else {
+        this.#writer.create(table.id, newId, row);
+        this.#writer.moved?.(table.id, [{ from: id, to: newId }]);
+      }
     }
     if (changes !== null && before !== null) {
       changes.updated(newId, before, row);
@@ -239,10 +243,11 @@ export class ModifyRun {
 
   /** Works through a piece of what is left to do after the last row. true: all is done. */
   finish(): boolean {
+    if (this.#nextMove === 0 && this.#moves.length > 0) this.#writer.moved?.(this.table.id, this.#moves);
     for (let work = 0; this.#nextMove < this.#moves.length; work++) {
       if (work >= PIECE) return false;
-      const { id, row } = this.#moves[this.#nextMove++] as Move;
-      this.#writer.create(this.table.id, id, row);
+      const { to, row } = this.#moves[this.#nextMove++] as Move;
+      this.#writer.create(this.table.id, to, row);
     }
     this.#moves = [];
     this.#nextMove = 0;

@@ -394,7 +394,7 @@ export class RowChanges implements UnfinishedChanges {
       if (action === "cascade") after[position] = newKey?.[part] ?? null;
       else if (chosen.length > 0 && !chosen.includes(column.id)) continue;
       else if (action === "set null") after[position] = null;
-      else after[position] = rules.completion.defaultValue(this.#context, position);
+      else after[position] = rules.completion.newValue(this.#context, position, after);
     }
     rules.triggers.of("update", updated)?.fire(this.#state, after, before);
     rules.completion.complete(this.#context, after);
@@ -412,6 +412,7 @@ export class RowChanges implements UnfinishedChanges {
       if (this.#context.table(table.id).find(newId) !== NO_ROW) throw duplicateRowId(table, newId);
       writer.delete(table.id, id);
       writer.create(table.id, newId, after);
+      writer.moved?.(table.id, [{ from: id, to: newId }]);
     }
     this.updated(newId, before, after, rules);
     // Checks that wait for the end of the statement find the row by its id.

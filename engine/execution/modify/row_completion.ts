@@ -3,6 +3,7 @@
  * or DDL make. Generated columns are computed, NOT NULL and CHECK are verified, defaults evaluated; the expressions
  * come from the catalog's texts and are compiled on first use.
  */
+import { assertDefined } from "../../base/assert.ts";
 import type { GasPlace } from "../../base/gas.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
@@ -14,7 +15,7 @@ import type { ExecutionContext } from "../runtime/execution.ts";
 import { emitValue } from "../codegen/expression.ts";
 import { emitMeteredValue } from "../codegen/gas_code.ts";
 import { ExecutionState } from "../runtime/execution_state.ts";
-import { defaultPlace } from "../../catalog/gas_places.ts";
+import { defaultPlace, generatedPlace } from "../../catalog/gas_places.ts";
 import { emitCheckedRow, newEmitter, storedColumn, toStoredCode } from "./row_code.ts";
 import { bindTableExpressions, TableExpressionBinder } from "./table_expressions.ts";
 
@@ -38,7 +39,7 @@ export class RowCompletion {
   readonly #catalog: Catalog;
   #complete: CompleteFunction | null = null;
   #uses: ReadonlySet<number> | null = null;
-  readonly #defaults: (ValueFunction | undefined)[] = [];
+  readonly #values: (ValueFunction | undefined)[] = [];
 
   constructor(catalog: Catalog, table: TableDefinition) {
     this.#catalog = catalog;
@@ -74,20 +75,33 @@ export class RowCompletion {
     );
   }
 
-  /** The default of a column, or NULL. */
-  defaultValue(context: ExecutionContext, position: number, state = detachedState(context)): StoredValue {
+  /** What a new row has in a column: its default, what is generated from the rest of the row, or NULL. */
+  newValue(
+    context: ExecutionContext,
+    position: number,
+    row: readonly StoredValue[] = [],
+    state = detachedState(context),
+  ): StoredValue {
+    let evaluate = this.#values[position];
+    if (evaluate === undefined) this.#values[position] = evaluate = this.#compileValue(position);
+    return evaluate(state, row);
+  }
+
+  #compileValue(position: number): ValueFunction {
     const { table } = this;
-    const column = table.columns[position];
-    if (column === undefined || column.defaultText === null) return null;
-    let evaluate = this.#defaults[position];
-    if (evaluate === undefined) {
-      const binder = new TableExpressionBinder(this.#catalog, table);
-      const expression = binder.value(column, column.defaultText, "DEFAULT expressions");
-      const place = defaultPlace(table, column.name);
-      evaluate = compileOverRow(table, { expression, columns: binder.columns }, column.type, place);
-      this.#defaults[position] = evaluate;
-    }
-    return evaluate(state, []);
+    const column = assertDefined(table.columns[position], "column of a table");
+    const text = column.generatedText ?? column.defaultText ??
+      (column.identity === null ? null : `nextval(${column.sequenceId}::regclass)`);
+    if (text === null) return () => null;
+    const binder = new TableExpressionBinder(this.#catalog, table);
+    const isGenerated = column.generatedText !== null;
+    const expression = binder.value(
+      column,
+      text,
+      isGenerated ? "column generation expressions" : "DEFAULT expressions",
+    );
+    const place = isGenerated ? generatedPlace(table, position) : defaultPlace(table, column.name);
+    return compileOverRow(table, { expression, columns: binder.columns }, column.type, place);
   }
 
   #compileComplete(): CompleteFunction {

@@ -82,6 +82,8 @@ export interface RowTransaction {
   create(tableId: number, id: RowId, values: StoredRow): void;
   update(tableId: number, id: RowId, values: StoredRow): void;
   delete(tableId: number, id: RowId): void;
+  /** Rows that were deleted are the ones that are created with other ids; absent: nobody wants to know. */
+  readonly moved?: (tableId: number, moves: readonly { readonly from: RowId; readonly to: RowId }[]) => void;
   /**
    * Ids must be new, and where the table has unique indexes, `checkBatch` must have been run to its end and found
    * nothing.

@@ -49,11 +49,13 @@ function plainReader(column: BatchColumn, rowCount: number): ColumnReader {
   }
 }
 
-/** A column of the same storage class as `like` from values. */
-export function columnOf(like: BatchColumn, values: readonly StoredValue[]): BatchColumn {
+/** A column from values. */
+export function columnOf(
+  storageClass: BatchColumn["storageClass"],
+  values: readonly StoredValue[],
+): BatchColumn {
   const hasNulls = values.includes(null);
   const nulls = hasNulls ? Uint8Array.from(values, (value) => value === null ? 1 : 0) : null;
-  const { storageClass } = like;
   switch (storageClass) {
     case "float": {
       const data = new Float64Array(values.length);

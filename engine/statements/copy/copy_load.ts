@@ -157,7 +157,9 @@ class LoadExecution implements StatementExecution {
     this.#state = detachedState(context);
     this.#changes = new RowChanges(context, table.id, (bytes) => this.#state.charge(bytes));
     this.#defaulted = table.columns.flatMap((column, position) =>
-      column.defaultText !== null && !load.positions.includes(position) ? [position] : []
+      (column.defaultText !== null || column.identity !== null) && !load.positions.includes(position)
+        ? [position]
+        : []
     );
     this.#inBatches = takesBatches(load, context) && (table.rowIdColumn === null || !this.#hasBigIds());
     this.#completes = needsCompletion(table);
@@ -311,7 +313,8 @@ class LoadExecution implements StatementExecution {
     while (!this.#completeRows(work)) yield;
     const columns = batch.columns.slice();
     for (const position of work.makes) {
-      columns[position] = columnOf(batch.columns[position] as BatchColumn, work.made[position] ?? []);
+      const { storageClass } = batch.columns[position] as BatchColumn;
+      columns[position] = columnOf(storageClass, work.made[position] ?? []);
     }
     return { batch: { ...batch, rowCount: work.row, columns }, error: work.error };
   }
@@ -368,7 +371,7 @@ class LoadExecution implements StatementExecution {
       if (this.#load.positions.includes(position)) columns.push(column);
       else if (!this.#defaulted.includes(position)) {
         columns.push(constantColumn(column.storageClass, null, rowCount));
-      } else columns.push(columnOf(column, yield* this.#defaults(position, rowCount)));
+      } else columns.push(columnOf(column.storageClass, yield* this.#defaults(position, rowCount)));
     }
     return columns;
   }
@@ -378,7 +381,7 @@ class LoadExecution implements StatementExecution {
     const values: StoredValue[] = [];
     for (let row = 0; row < rowCount; row++) {
       if (row % PIECE === PIECE - 1 || gas.isTurnDue) yield;
-      values.push(this.#rules.completion.defaultValue(this.#context, position, this.#state));
+      values.push(this.#rules.completion.newValue(this.#context, position, [], this.#state));
     }
     return values;
   }
@@ -460,7 +463,7 @@ class LoadExecution implements StatementExecution {
       if (!positions.includes(position)) row[position] = null;
     }
     for (const position of this.#defaulted) {
-      row[position] = this.#rules.completion.defaultValue(this.#context, position, this.#state);
+      row[position] = this.#rules.completion.newValue(this.#context, position, row, this.#state);
     }
     if (this.#where !== null && this.#where(row) !== 1) return;
     this.#triggers?.fire(this.#state, row, NO_STORED_ROW);

@@ -29,11 +29,15 @@ export class FillColumn implements Work {
   readonly #walk: RowWalk;
   readonly #position: number;
   readonly #evaluate: RowFunction;
+  readonly #write: (tableId: number, id: RowId, row: StoredRow) => void;
   #rows: NewRow[] = [];
   #isRead = false;
   #next = 0;
 
-  /** `isConversion`: the value is the statement's own, not one that the column always gets. */
+  /**
+   * `isConversion`: the value is the statement's own, not one that the column always gets. `write`: the default is to
+   * lock and change rows.
+   */
   constructor(
     context: ExecutionContext,
     { table, columnId, value, isConversion }: {
@@ -42,8 +46,10 @@ export class FillColumn implements Work {
       readonly value: TableExpression;
       readonly isConversion?: boolean;
     },
+    write: (tableId: number, id: RowId, row: StoredRow) => void = context.writer.update.bind(context.writer),
   ) {
     this.#context = context;
+    this.#write = write;
     this.#table = table;
     this.#walk = new RowWalk(context, table.id);
     this.#position = columnPosition(table, columnId);
@@ -70,7 +76,7 @@ export class FillColumn implements Work {
     const end = Math.min(this.#rows.length, this.#next + PIECE);
     for (; this.#next < end; this.#next++) {
       const { id, row } = this.#rows[this.#next] as NewRow;
-      this.#context.writer.update(this.#table.id, id, row);
+      this.#write(this.#table.id, id, row);
     }
     this.#context.checkCanceled();
     if (this.#next < this.#rows.length) return false;

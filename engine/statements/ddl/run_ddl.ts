@@ -112,11 +112,23 @@ class DefinitionExecution implements StatementExecution {
   readonly insertedId = null;
   readonly profile = [];
   readonly #run: DefinitionRun;
+  /** Tables that the plan changes in another way than by adding columns. */
+  readonly #rewritten: ReadonlySet<number>;
   #next = 0;
   #work: Work | null = null;
+  /** The table that the running step works on while others write to it; null: none. */
+  #shared: number | null = null;
 
   constructor(run: DefinitionRun) {
     this.#run = run;
+    this.#rewritten = new Set(
+      run.plan.steps.flatMap((step) =>
+        step.kind === "change" && step.change.kind === "put_table" &&
+          run.transaction.rewrites(step.change.table)
+          ? [step.change.table.id]
+          : []
+      ),
+    );
   }
 
   step(_writer: ResultWriter): boolean {
@@ -126,7 +138,7 @@ class DefinitionExecution implements StatementExecution {
     for (;;) {
       if (this.#work !== null) {
         const work = this.#work;
-        if (!work.advance()) {
+        if (!this.#advance(work)) {
           if (!gas.isTurnDue && context.monotonic() < end) continue;
           context.checkCanceled();
           return false;
@@ -141,11 +153,40 @@ class DefinitionExecution implements StatementExecution {
     }
   }
 
+  #advance(work: Work): boolean {
+    const { transaction } = this.#run;
+    const { length } = transaction.reads;
+    const isDone = work.advance();
+    // What others commit in a shared table is looked at when this transaction commits.
+    this.#forgetReads(length);
+    return isDone;
+  }
+
   /** Carries out a small step at once; answers the work of a large one. */
   #begin(step: DefinitionStep): Work | null {
+    const { transaction } = this.#run;
+    this.#shared = null;
+    const { length } = transaction.reads;
+    if ("table" in step) {
+      const { id } = step.table;
+      // Only new columns may leave others' uncommitted rows aside.
+      if (!this.#rewritten.has(id) && transaction.sharesTable(id)) this.#shared = id;
+      else transaction.requireAlone(id);
+    }
+    const work = this.#workOf(step);
+    this.#forgetReads(length);
+    return work;
+  }
+
+  /** Forgets what was read of a shared table since a place in the reads. */
+  #forgetReads(since: number): void {
+    const { reads } = this.#run.transaction;
+    if (this.#shared === null || reads.length === since) return;
+    for (const each of reads.splice(since)) if (each.tableId !== this.#shared) reads.push(each);
+  }
+
+  #workOf(step: DefinitionStep): Work | null {
     const { session, transaction, context, text, types } = this.#run;
-    // Only a change of the catalog may leave others' uncommitted rows aside.
-    if ("table" in step) transaction.requireAlone(step.table.id);
     switch (step.kind) {
       case "change":
         transaction.change(step.change);
@@ -165,7 +206,9 @@ class DefinitionExecution implements StatementExecution {
       case "validate_foreign_key":
         return new ValidateForeignKey(context, step.table, step.constraint);
       case "fill_column":
-        return new FillColumn(context, step);
+        return this.#shared === null
+          ? new FillColumn(context, step)
+          : new FillColumn(context, step, transaction.fill.bind(transaction));
       case "rekey":
         return new Rekey(context, step.table);
       case "insert_query":

@@ -124,7 +124,7 @@ export function setConstraints(session: BlockHost, statement: SetConstraints): S
       message: "SET CONSTRAINTS can only be used in transaction blocks",
     });
   } else {
-    session.block.transaction.setConstraints(
+    session.block.transaction.deferred.setMode(
       statement.names.length === 0 ? null : ids,
       statement.deferred ? "deferred" : "immediate",
     );

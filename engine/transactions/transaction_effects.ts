@@ -1,0 +1,40 @@
+/** The effects of a transaction: catalog changes first, then rows by table, then sequences. */
+import type { CatalogChange } from "../catalog/catalog_change.ts";
+import type { Effect, EffectSource } from "../operations/effect.ts";
+import type { TableWriteSet } from "./write_set.ts";
+
+/** What a transaction has done. */
+export interface Done {
+  readonly changes: readonly CatalogChange[];
+  readonly writeSets: Iterable<TableWriteSet>;
+  readonly sequences: readonly Effect[];
+}
+
+/** All of them. */
+export function effectList({ changes, writeSets, sequences }: Done): Effect[] {
+  const effects: Effect[] = changes.map((change) => ({ kind: "ddl", change }));
+  for (const writeSet of writeSets) writeSet.appendEffects(effects);
+  if (sequences.length > 0) effects.push(...sequences);
+  return effects;
+}
+
+/** One after the other, for a transaction of many. */
+export function effectSource({ changes, writeSets, sequences }: Done, estimatedBytes: number): EffectSource {
+  const sets = [...writeSets];
+  let count = changes.length + sequences.length;
+  for (const writeSet of sets) count += writeSet.effectCount;
+  const each = function* (): Generator<Effect, void> {
+    for (const change of changes) yield { kind: "ddl", change };
+    for (const writeSet of sets) {
+      const tableId = writeSet.definition.id;
+      if (writeSet.truncated) yield { kind: "truncate", tableId };
+      for (const row of writeSet.rows) {
+        const effect = writeSet.effectOf(row);
+        if (effect !== null) yield effect;
+      }
+      for (const batch of writeSet.batches) yield { kind: "create_batch", tableId, batch };
+    }
+    yield* sequences;
+  };
+  return { count, estimatedBytes, each };
+}
