@@ -254,8 +254,13 @@ scenario("a foreign key waits for those who write to the table that it refers to
 });
 
 scenario("a statement that is under way goes on as it began", async (a, b, c) => {
-  const beside = async <T>(client: TestClient, work: () => Promise<T>, action: string): Promise<T> => {
-    const stop = stopped(client);
+  const beside = async <T>(
+    client: TestClient,
+    work: () => Promise<T>,
+    action: string,
+    from = 1,
+  ): Promise<T> => {
+    const stop = stopped(client, from);
     const running = work();
     await stop.reached;
     await b.run(`ALTER TABLE t ${action}`);
@@ -268,23 +273,23 @@ scenario("a statement that is under way goes on as it began", async (a, b, c) =>
   const count = (to: string) => `(SELECT count(*) FROM generate_series(1, ${to}))`;
   const long = `INSERT INTO t SELECT g, ${count("g")}, NULL FROM generate_series(10, 4000) g`;
   strictEqual(await during(a, long, "x int DEFAULT 1"), "INSERT 0 3991");
-  strictEqual(await during(c, `UPDATE t SET n = n + ${count("20000000")}`, "y int DEFAULT 1"), "UPDATE 3");
+  strictEqual(await during(c, `UPDATE t SET n = n + ${count("4000000")}`, "y int DEFAULT 1"), "UPDATE 3");
   strictEqual(await a.run("COMMIT"), "COMMIT");
-  strictEqual(await c.run("SELECT count(*), sum(x + y), sum(n) FROM t"), "3995,7990,68002055");
+  strictEqual(await c.run("SELECT count(*), sum(x + y), sum(n) FROM t"), "3995,7990,20002055");
   // It answers with the columns that it was asked for.
   const slow = `UPDATE t SET n = ${count("600")} WHERE id > 10 RETURNING *`;
   const updated = (await during(a, slow, "z int DEFAULT 1")).split(";");
   strictEqual(updated.length, 3990);
   strictEqual(updated[0], "11,600,null,1,1");
-  const deleted = `DELETE FROM t WHERE id = 1 AND ${count("20000000")} > 0 RETURNING *`;
-  strictEqual(await during(c, deleted, "w int DEFAULT 1"), "1,20000010,a,1,1,1");
+  const deleted = `DELETE FROM t WHERE id = 1 AND ${count("4000000")} > 0 RETURNING *`;
+  strictEqual(await during(c, deleted, "w int DEFAULT 1"), "1,4000010,a,1,1,1");
   const lines = Array.from({ length: 17_000 }, (_, at) => `${at + 10_000}\t0\t\\N`).join("\n");
-  await beside(a, () => copy(a, "COPY t (id, n, s) FROM STDIN", [lines]), "ADD COLUMN v int DEFAULT 1");
+  await beside(a, () => copy(a, "COPY t (id, n, s) FROM STDIN", [lines]), "ADD COLUMN v int DEFAULT 1", 3);
   strictEqual(await c.run("SELECT count(*) FROM t WHERE id >= 10000 AND x + y + z + w + v = 5"), "17000");
   // Columns that go are another matter: it is planned again.
-  const late = `INSERT INTO t (id, n, v) SELECT 9, ${count("20000000")}, 9`;
+  const late = `INSERT INTO t (id, n, v) SELECT 9, ${count("4000000")}, 9`;
   strictEqual(await beside(c, () => c.run(late), "DROP COLUMN x"), "INSERT 0 1");
-  strictEqual(await c.run("SELECT * FROM t WHERE id = 9"), "9,20000000,null,1,1,1,9");
+  strictEqual(await c.run("SELECT * FROM t WHERE id = 9"), "9,4000000,null,1,1,1,9");
 });
 
 scenario("COPY whose data is on its way", async (a, b, c) => {

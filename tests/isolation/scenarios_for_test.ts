@@ -59,14 +59,17 @@ export async function copy(
   await client.session.simple(command, new Source(), () => {});
 }
 
-/** Statements stop where they let others in, from the third time on. */
-export function stopped(client: TestClient): { readonly reached: Promise<void>; readonly go: () => void } {
+/** Statements stop where they let others in, from this time on. */
+export function stopped(
+  client: TestClient,
+  from = 1,
+): { readonly reached: Promise<void>; readonly go: () => void } {
   const { engine } = client.session;
   const { yieldToLoop } = engine;
   const reached = Promise.withResolvers<void>(), gate = Promise.withResolvers<void>();
   let times = 0;
   engine.yieldToLoop = () => {
-    if (++times < 3) return yieldToLoop.call(engine);
+    if (++times < from) return yieldToLoop.call(engine);
     reached.resolve();
     return gate.promise;
   };
