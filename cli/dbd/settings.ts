@@ -151,6 +151,12 @@ export const SETTINGS: readonly SettingLine[] = [
     help: "whether a cluster's primary reads without asking the others while they promise to wait (on)",
   },
   {
+    key: "scrub_rate",
+    kind: "text",
+    value: "SIZE|off",
+    help: "bytes of its files that a member reads each second to find damage (1MiB)",
+  },
+  {
     key: "drain_timeout",
     kind: "seconds",
     value: "SECONDS",
@@ -170,6 +176,8 @@ export interface ClusterSettings {
   readonly peers: readonly Address[];
   /** The primary may answer reads under a lease. */
   readonly usesReadLease: boolean;
+  /** 0: files are not read before they are needed. */
+  readonly scrubBytesPerSecond: number;
 }
 
 /** What the server is started with. */
@@ -447,8 +455,9 @@ const CLUSTER_SIZES: readonly number[] = [1, 3, 5];
 function readCluster(find: Find): ClusterSettings | null {
   const replica = find("replica"), list = find("peers"), lease = find("read_lease");
   if (replica === undefined && list === undefined) {
-    if (lease !== undefined) {
-      throw new UsageError("--read-lease is for members of a cluster: give --replica and --peers");
+    const alien = ["read_lease", "scrub_rate"].find((key) => find(key) !== undefined);
+    if (alien !== undefined) {
+      throw new UsageError(`${flagOf(alien)} is for members of a cluster: give --replica and --peers`);
     }
     return null;
   }
@@ -469,7 +478,14 @@ function readCluster(find: Find): ClusterSettings | null {
   const others = peers.filter((_, peer) => peer !== index).map(formatAddress);
   const repeated = others.find((address, peer) => others.indexOf(address) !== peer);
   if (repeated !== undefined) throw new UsageError(`--peers names ${repeated} twice`);
-  return { index, peers, usesReadLease: lease === undefined || readSwitch(find, "read_lease") };
+  return {
+    index,
+    peers,
+    usesReadLease: lease === undefined || readSwitch(find, "read_lease"),
+    scrubBytesPerSecond: find("scrub_rate")?.toLowerCase() === "off"
+      ? 0
+      : bytes(find, "scrub_rate", { initial: LIMITS.scrubBytesPerSecond, maximum: 2 ** 40 }),
+  };
 }
 
 /** A member must find again what it has promised, where the others look for it. */

@@ -118,13 +118,19 @@ Deno.test("readCommand() reads which member of which cluster the server is", () 
   strictEqual(settings([]).cluster, null);
   const peers = [{ hostname: "a", port: 1 }, { hostname: "b", port: 7878 }, { hostname: "c", port: 3 }];
   const parameters = ["--replica", "1", "--peers", "a:1, b,c:3", "--token=t"];
-  deepStrictEqual(settings(parameters).cluster, { index: 1, peers, usesReadLease: true });
+  deepStrictEqual(settings(parameters).cluster, {
+    index: 1,
+    peers,
+    usesReadLease: true,
+    scrubBytesPerSecond: 1 << 20,
+  });
   const environment = { DB_REPLICA: "0", DB_PEERS: "0.0.0.0:1", DB_READ_LEASE: "off" };
   // The own address is not looked at, and may be anything.
   deepStrictEqual(settings([], environment).cluster, {
     index: 0,
     peers: [{ hostname: "0.0.0.0", port: 1 }],
     usesReadLease: false,
+    scrubBytesPerSecond: 1 << 20,
   });
   strictEqual(settings(["--replica=0", "--peers=a,b,c", "--allow-open"]).cluster?.peers.length, 3);
 });

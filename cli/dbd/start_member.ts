@@ -15,7 +15,7 @@ import type { MemberSeat } from "../../engine/replication/member_seat.ts";
 import { PeerConnections } from "../../engine/replication/peer_connections.ts";
 import { Superblock } from "../../engine/replication/superblock.ts";
 import type { Engine } from "../../engine/session/engine.ts";
-import { readManifest } from "../../engine/storage/manifest.ts";
+import { newestManifestNumber } from "../../engine/storage/manifest.ts";
 import { listLogFiles } from "../../engine/storage/log_files.ts";
 import { LOG_DIRECTORY } from "../../engine/storage/storage_engine.ts";
 import { MemberDoor } from "../../gateways/binary/member_door.ts";
@@ -135,6 +135,7 @@ export async function startMember(
       peers,
       directory: dataDirectory,
       usesReadLease: cluster.usesReadLease,
+      scrubBytesPerSecond: cluster.scrubBytesPerSecond,
       openEngine,
       log,
       onPrimaryChanged: () => relay.targetChanged(),
@@ -179,7 +180,7 @@ function openSuperblock(
         "member fetches everything from the others",
     );
   }
-  const isSingle = readManifest(host.disk, directory).manifest !== null ||
+  const isSingle = newestManifestNumber(host.disk, directory) > 0 ||
     listLogFiles(host.disk, joinPath(directory, LOG_DIRECTORY)).length > 0;
   if (!isSingle) return null;
   throw new StartError(
@@ -189,7 +190,7 @@ function openSuperblock(
 }
 
 function hasLog(host: Host, directory: string, superblock: Superblock): boolean {
-  return superblock.read().view > 0 || readManifest(host.disk, directory).manifest !== null ||
+  return superblock.read().view > 0 || newestManifestNumber(host.disk, directory) > 0 ||
     listLogFiles(host.disk, joinPath(directory, LOG_DIRECTORY)).length > 0;
 }
 

@@ -100,6 +100,8 @@ export const LIMITS = {
   uncommittedLogBytes: 64 * MEBIBYTE,
   /** A member of a replication group keeps so many bytes of log before its checkpoint for members that lag. */
   keptLogBytes: 128 * MEBIBYTE,
+  /** A member of a replication group reads so much of its files each second, to find damage before it is needed. */
+  scrubBytesPerSecond: MEBIBYTE,
   /** A checkpoint that found the disk full tries again after this much more log. */
   checkpointRetryLogBytes: MEBIBYTE,
   /** A server that stops makes a checkpoint when more log than this would have to be read again. */

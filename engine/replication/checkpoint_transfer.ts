@@ -8,9 +8,18 @@
  */
 import { directoryOf, type Disk, joinPath, readWholeFile, writeWholeFile } from "../host/disk.ts";
 import { assert } from "../base/assert.ts";
+import { equalBytes } from "../base/bytes.ts";
 import type { Host } from "../host/host.ts";
 import { type HashedFile, isCheckpointFileName } from "../storage/file_hashes.ts";
-import { decodeManifest, type Manifest, readManifest, writeManifest } from "../storage/manifest.ts";
+import { DamagedFileError } from "../storage/table/damaged_file.ts";
+import {
+  decodeManifest,
+  encodeManifest,
+  type Manifest,
+  newestManifestNumber,
+  readManifest,
+  writeManifest,
+} from "../storage/manifest.ts";
 import { Log } from "../storage/log.ts";
 import { LOG_DIRECTORY, TABLES_DIRECTORY } from "../storage/storage_engine.ts";
 import type { CheckpointOffer } from "./checkpoint_donor.ts";
@@ -136,6 +145,17 @@ export function removeTransfer(disk: Disk, directory: string): void {
   }
 }
 
+/** Whether the newest manifest of the directory is this one, but for its number. */
+function isInstalled(disk: Disk, directory: string, manifest: Uint8Array): boolean {
+  try {
+    const own = readManifest(disk, directory).manifest;
+    return own !== null && equalBytes(encodeManifest({ ...own, number: 0 }), manifest);
+  } catch (error) {
+    if (error instanceof DamagedFileError) return false;
+    throw error;
+  }
+}
+
 /**
  * Puts a complete transfer in the place of what the directory holds, of which nothing may be open; false when there is
  * none. May be repeated after a crash at any point.
@@ -156,9 +176,8 @@ export function installTransfer(disk: Disk, directory: string): boolean {
     }
     disk.syncDirectory(to);
   }
-  const before = readManifest(disk, directory).manifest;
-  if (before?.op !== manifest.op) {
-    writeManifest(disk, directory, { ...manifest, number: (before?.number ?? 0) + 1 });
+  if (!isInstalled(disk, directory, ready.subarray(1))) {
+    writeManifest(disk, directory, { ...manifest, number: newestManifestNumber(disk, directory) + 1 });
   }
   // Else the log begins anew behind the checkpoint.
   if (ready[0] !== KEEPS_LOG) Log.remove(disk, joinPath(directory, LOG_DIRECTORY));

@@ -14,10 +14,13 @@ import type { Host, TimerId } from "../host/host.ts";
 import type { ClusterStatus } from "../system_catalog/cluster_status.ts";
 import { Horizon } from "../storage/commit_horizon.ts";
 import type { Log } from "../storage/log.ts";
+import { DamagedFileError } from "../storage/table/damaged_file.ts";
+import type { HashedFile } from "../storage/file_hashes.ts";
 import type { Manifest } from "../storage/manifest.ts";
 import { reportCluster, type ReportedPeers } from "./cluster_report.ts";
 import { EMPTY_LOG, type EntryHeader, type ReplicatedEntry } from "./entry_header.ts";
 import { LargeEntries } from "./large_entries.ts";
+import { MemberFiles, type MemberFilesOwner } from "./member_files.ts";
 import { MemberLog } from "./member_log.ts";
 import type { MemberSeat, SeatedEngine } from "./member_seat.ts";
 import { MemberTransfer, type TransferOwner } from "./member_transfer.ts";
@@ -52,6 +55,8 @@ export interface MemberOptions<E extends MemberEngine> {
   readonly directory: string;
   /** Whether the primary may read under a lease. */
   readonly usesReadLease: boolean;
+  /** How fast files are read to find damage; unless given they are not. */
+  readonly scrubBytesPerSecond?: number;
   openEngine(seat: MemberSeat): Promise<E>;
   /** Writes one line for people. */
   log(line: string): void;
@@ -78,7 +83,7 @@ const DRAWN_INTEGERS = 64;
 
 /** See the head of the file. */
 export class Member<E extends MemberEngine>
-  implements ReplicatedState, MemberSeat, SuperblockListener, TransferOwner {
+  implements ReplicatedState, MemberSeat, SuperblockListener, TransferOwner, MemberFilesOwner {
   /** Resolves with the reason when the member cannot go on and must stop. */
   readonly failed: Promise<DatabaseError>;
   readonly horizon: Horizon;
@@ -87,6 +92,7 @@ export class Member<E extends MemberEngine>
   #engine: E | null = null;
   #log: MemberLog | null = null;
   #transfer: MemberTransfer | null = null;
+  readonly #files: MemberFiles;
   #large: LargeEntries | null = null;
   #replica: Replica | null = null;
   /** What the state is busy with; null: nothing. */
@@ -108,6 +114,8 @@ export class Member<E extends MemberEngine>
     this.#options = options;
     this.#replayTo = options.superblock.read().commit;
     this.horizon = new Horizon(this.#replayTo);
+    const { host, directory, scrubBytesPerSecond = 0 } = options;
+    this.#files = new MemberFiles({ host, directory, scrubBytesPerSecond, owner: this });
     const { promise, resolve } = Promise.withResolvers<DatabaseError>();
     this.failed = promise;
     this.#announceFailure = resolve;
@@ -116,7 +124,17 @@ export class Member<E extends MemberEngine>
   /** Opens the engine at what is known to be committed, and joins the group. */
   static async start<E extends MemberEngine>(options: MemberOptions<E>): Promise<Member<E>> {
     const member = new Member(options);
-    member.#engine = await options.openEngine(member);
+    options.peers.onMessage((message) => member.#onMessage(message));
+    member.#tick();
+    try {
+      await member.#files.openRepaired(
+        async () => void (member.#engine = await options.openEngine(member)),
+        (checkpoint) => member.#takeUp(checkpoint),
+      );
+    } catch (error) {
+      member.#leave();
+      throw error;
+    }
     options.reports.target = member;
     member.#join();
     return member;
@@ -209,13 +227,23 @@ export class Member<E extends MemberEngine>
       : this.#log?.readPayload(header.op, header.digest) ?? null;
     // The replica finds out that it cannot be read when it asks for the slot again.
     if (whole === null) return;
-    const applying = this.engine.applyEntry(header.op, whole);
+    const applying = this.#applied(header.op, whole);
     if (applying === null) return this.#checkDigest(header);
     this.#applying = header;
     this.#workUntil(applying, () => {
       this.#applying = null;
       this.#checkDigest(header);
     });
+  }
+
+  /** Damage is the same to the replica, whether an entry is applied in one piece or in steps. */
+  #applied(op: number, payload: Uint8Array): Promise<void> | null {
+    try {
+      return this.engine.applyEntry(op, payload);
+    } catch (error) {
+      if (error instanceof DamagedFileError) return Promise.reject(error);
+      throw error;
+    }
   }
 
   rebuild(op: number): void {
@@ -241,11 +269,11 @@ export class Member<E extends MemberEngine>
   }
 
   get view(): number {
-    return this.replica.view;
+    return this.viewNumber;
   }
 
   get manifest(): Manifest | null {
-    return this.#isRebuilding ? null : this.engine.storage.manifest;
+    return this.#isRebuilding || this.#engine === null ? null : this.#engine.storage.manifest;
   }
 
   continuesLog({ op, digest }: CheckpointName): boolean {
@@ -279,6 +307,51 @@ export class Member<E extends MemberEngine>
 
   onTransferFailed(): void {
     this.#hear((replica) => replica.onStateTransferFailed());
+  }
+
+  // --- damaged files ---
+
+  onDamage(file: HashedFile): void {
+    this.#files.onDamage(file);
+  }
+
+  get donors(): readonly number[] {
+    const { peers, superblock } = this.#options;
+    const connected = new Set(peers.statistics().flatMap((each) => each.isConnected ? [each.index] : []));
+    return Array.from({ length: superblock.identity.memberCount }, (_, index) => index)
+      .filter((index) => index !== this.index)
+      .sort((a, b) => Number(connected.has(b)) - Number(connected.has(a)));
+  }
+
+  send(to: number, message: PeerMessage): void {
+    this.#options.peers.send(to, message);
+  }
+
+  log(line: string): void {
+    this.#options.log(line);
+  }
+
+  onRepaired(): void {
+    if (!this.#isRebuilding) this.#engine?.filesRepaired();
+  }
+
+  /** A primary lets another member serve first. */
+  onIrreparable(): void {
+    if (this.#isRebuilding || this.#isClosed) return;
+    if (this.#isServing) return this.#hear((replica) => replica.handOver());
+    const op = this.engine.appliedOp;
+    this.#workUntil(
+      this.#openAgain(op, async () => this.#takeUp(await this.#files.fetchCheckpoint())),
+      () => {
+        this.#isRebuilding = false;
+      },
+    );
+  }
+
+  /** A checkpoint of another member is here; it is of what is committed. */
+  #takeUp({ op }: CheckpointName): void {
+    this.horizon.advance(op);
+    this.#replayTo = Math.max(this.#replayTo, op);
   }
 
   onError(error: unknown): void {
@@ -318,7 +391,7 @@ export class Member<E extends MemberEngine>
       wallNow: () => host.clock.now() / 1000,
       random: randomIntegers(host.random),
     });
-    const large = this.#large = new LargeEntries({
+    this.#large = new LargeEntries({
       index: this.index,
       now: () => host.clock.monotonic() / 1000,
       viewOf: () => this.view,
@@ -333,25 +406,32 @@ export class Member<E extends MemberEngine>
       },
       deliver: (message) => this.#hear((replica) => replica.onMessage(message)),
     });
-    peers.onMessage((message) => {
-      if (this.#isRebuilding || this.#isClosed) return;
-      switch (message.kind) {
-        case "request_checkpoint":
-        case "checkpoint_files":
-        case "request_file":
-        case "file_piece":
-          return transfer.onMessage(message);
-        case "request_entry":
-          return large.onRequestEntry(message);
-        case "entry_piece":
-          return large.onEntryPiece(message);
-        case "prepare":
-        case "repair_entries":
-          if (large.holds(message)) return;
-      }
-      this.#hear((replica) => replica.onMessage(message));
-    });
-    this.#tick();
+  }
+
+  #onMessage(message: PeerMessage): void {
+    if (this.#isClosed) return;
+    switch (message.kind) {
+      case "checkpoint_files":
+      case "file_piece":
+        this.#files.onMessage(message);
+    }
+    const [transfer, large] = [this.#transfer, this.#large];
+    if (this.#isRebuilding || transfer === null || large === null) return;
+    switch (message.kind) {
+      case "request_checkpoint":
+      case "checkpoint_files":
+      case "request_file":
+      case "file_piece":
+        return transfer.onMessage(message);
+      case "request_entry":
+        return large.onRequestEntry(message);
+      case "entry_piece":
+        return large.onEntryPiece(message);
+      case "prepare":
+      case "repair_entries":
+        if (large.holds(message)) return;
+    }
+    this.#hear((replica) => replica.onMessage(message));
   }
 
   #listenToLog(): void {
@@ -373,6 +453,7 @@ export class Member<E extends MemberEngine>
     this.#timer = this.#options.host.timers.setTimer(TICK_MILLISECONDS * 1000, () => this.#tick());
     this.#hear((replica) => replica.onTick());
     this.#transfer?.onTick();
+    this.#files.onTick();
     this.#large?.onTick();
   }
 
@@ -425,7 +506,11 @@ export class Member<E extends MemberEngine>
       finish();
       this.#hear((replica) => replica.onApplied());
       if (wasRebuilding) this.#hearMissed();
-    }).catch((error) => this.#stop(error));
+    }).catch((error) => {
+      if (!(error instanceof DamagedFileError) || this.#work !== work) return this.#stop(error);
+      // An entry is applied in part: the state is built again as soon as what it needs can be read.
+      this.rebuild((this.#applying?.op ?? this.engine.appliedOp + 1) - 1);
+    });
   }
 
   #checkDigest({ op, digest }: EntryHeader): void {
@@ -441,14 +526,14 @@ export class Member<E extends MemberEngine>
   }
 
   /** Opens the engine anew, at the op or below; `between`: while nothing is open. */
-  async #openAgain(op: number, between: () => void = () => {}): Promise<void> {
+  async #openAgain(op: number, between: () => void | Promise<void> = () => {}): Promise<void> {
     this.#applying = null;
     this.#isRebuilding = true;
     this.#replayTo = op;
     this.#forgetLog();
     await this.engine.abandon();
-    between();
-    await this.engine.reopen();
+    await between();
+    await this.#files.openRepaired(() => this.engine.reopen(), (checkpoint) => this.#takeUp(checkpoint));
     this.#log?.attach(this.engine.storage.log);
     this.#listenToLog();
   }
@@ -460,7 +545,7 @@ export class Member<E extends MemberEngine>
       ? cause
       : new DatabaseError(SQLSTATE.internalError, `replication failed: ${String(cause)}`, { cause });
     this.#isClosed = true;
-    this.engine.storage.log.stop(error);
+    this.#engine?.storage.log.stop(error);
     this.#announceFailure(error);
   }
 
@@ -497,14 +582,19 @@ export class Member<E extends MemberEngine>
     this.#stopServing();
   }
 
+  #leave(): void {
+    this.#isClosed = true;
+    const { timers } = this.#options.host;
+    for (const timer of [this.#timer, this.#spareTimer]) if (timer !== null) timers.clearTimer(timer);
+    this.#transfer?.close();
+    this.#files.close();
+  }
+
   /** Leaves the group, and makes everything durable. A primary lets another member go on at once. */
   async close(): Promise<void> {
     await this.#handOver();
-    this.#isClosed = true;
-    const { host, superblock, peers } = this.#options;
-    if (this.#timer !== null) host.timers.clearTimer(this.#timer);
-    if (this.#spareTimer !== null) host.timers.clearTimer(this.#spareTimer);
-    this.#transfer?.close();
+    this.#leave();
+    const { superblock, peers } = this.#options;
     peers.close();
     await this.engine.close();
     await superblock.close();

@@ -2,6 +2,7 @@
  * Between an engine and the member of a replication group that it is the state of: what each of them asks of the other.
  */
 import type { Horizon } from "../storage/commit_horizon.ts";
+import type { HashedFile } from "../storage/file_hashes.ts";
 import type { ClusterStatus } from "../system_catalog/cluster_status.ts";
 
 /** What an engine asks of its member. */
@@ -18,6 +19,8 @@ export interface MemberSeat {
   readonly staleness: number;
   /** What the member knows of itself and of the others, now. */
   status(): ClusterStatus;
+  /** A reader has found damage in a file of the checkpoint; `SeatedEngine.filesRepaired` follows. */
+  onDamage?(file: HashedFile): void;
   /** The engine has appended entries and applied them; called at most once in each turn. */
   appended(): void;
 }
@@ -40,6 +43,8 @@ export interface SeatedEngine {
    * promise resolves, and nothing else may be applied until then.
    */
   applyEntry(op: number, payload: Uint8Array): Promise<void> | null;
+  /** What was damaged in the files of the checkpoint is whole again: what waited for it goes on. */
+  filesRepaired(): void;
   /**
    * Gives the state up, without a checkpoint: all sessions end, at once; the promise resolves when the log is durable
    * and all files are closed.

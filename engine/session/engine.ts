@@ -201,6 +201,12 @@ export class Engine implements SessionEngine, SeatedEngine {
     return this.machine.digestValue;
   }
 
+  filesRepaired(): void {
+    if (this.#absence !== null) return;
+    this.storage.repaired();
+    this.#startWork();
+  }
+
   startServing(): void {
     const seat = this.#seat;
     assert(seat !== null && !this.#isServing && this.#absence === null, "a member begins to serve once");
@@ -296,7 +302,8 @@ export class Engine implements SessionEngine, SeatedEngine {
 
   async reopen(): Promise<void> {
     assert(this.#absence === "abandoned", "a state is opened when the one before was given up");
-    await this.#changing;
+    // An attempt before this one may have failed.
+    await Promise.allSettled([this.#changing]);
     await (this.#changing = this.#openState());
   }
 
@@ -596,9 +603,16 @@ async function openState(options: EngineOptions): Promise<EngineState> {
     ...(options.blockCacheBytes === undefined ? {} : { blockCacheBytes: options.blockCacheBytes }),
     ...(options.checkpointLogBytes === undefined ? {} : { checkpointLogBytes: options.checkpointLogBytes }),
     ...(options.log === undefined ? {} : { log: options.log }),
-    ...(member === undefined ? {} : { member: { horizon: member.horizon, replayTo: member.replayTo } }),
+    ...(member === undefined ? {} : { member }),
   });
-  const machine = member === undefined ? StateMachine.recover(storage) : await recoverSlowly(storage, host);
+  let machine: StateMachine;
+  try {
+    machine = member === undefined ? StateMachine.recover(storage) : await recoverSlowly(storage, host);
+  } catch (error) {
+    // A member opens it again when it has fetched what cannot be read.
+    await storage.close().catch(() => {});
+    throw error;
+  }
   const manager = new TransactionManager(machine, () => host.clock.now());
   snapshots.oldestSnapshot = () => manager.oldestSnapshot();
   snapshots.hasReaders = () => manager.activeCount > 0;

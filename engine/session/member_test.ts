@@ -38,6 +38,8 @@ class Seat implements MemberSeat {
     };
   }
 
+  onDamage(): void {}
+
   appended(): void {
     this.announced++;
   }

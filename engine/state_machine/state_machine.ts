@@ -29,6 +29,7 @@ import type {
   RowId,
 } from "../operations/effect.ts";
 import { decodeEntry, decodeInSteps, encodeEntry, encodeInSteps } from "../operations/entry_codec.ts";
+import { DamagedFileError } from "../storage/table/damaged_file.ts";
 import { digestOfHex, HistoryDigest } from "../operations/history_digest.ts";
 import { MAX_ROW_ID } from "../operations/value_codec.ts";
 import { ReadCounts } from "../storage/access/read_counts.ts";
@@ -203,7 +204,17 @@ export class StateMachine {
   apply(payload: Uint8Array): void {
     const entry = decodeEntry(payload);
     assert(entry.op === this.#lastOp + 1, `entry ${entry.op} follows ${this.#lastOp}`);
-    this.#apply(entry, { checksum: crc32c(payload), bytes: payload.length });
+    try {
+      this.#perform(entry, { checksum: crc32c(payload), bytes: payload.length });
+    } catch (error) {
+      this.#stopUnlessDamaged(error);
+      throw error;
+    }
+  }
+
+  /** What a member cannot read it fetches from others, and then builds this state again. */
+  #stopUnlessDamaged(error: unknown): void {
+    if (!(error instanceof DamagedFileError && this.#storage.isMember)) this.#storage.log.stop(error);
   }
 
   /** The same for a large entry, in steps between which others read. To be driven to its end, or given up with all. */
@@ -216,7 +227,7 @@ export class StateMachine {
       finish();
       this.#finishEntry(entry.op, entry, { checksum, bytes: payload.length });
     } catch (error) {
-      this.#storage.log.stop(error);
+      this.#stopUnlessDamaged(error);
       throw error;
     }
   }
@@ -287,11 +298,14 @@ export class StateMachine {
     for (const [tableId, id] of state.rowCounters) this.#rowCounters.set(tableId, id);
   }
 
+  #perform(entry: Entry, payload: PayloadFacts): void {
+    for (const effect of entry.effects) this.#applyEffect(effect, entry.op);
+    this.#finishEntry(entry.op, entry, payload);
+  }
+
   #apply(entry: Entry, payload: PayloadFacts): void {
-    const { op } = entry;
     try {
-      for (const effect of entry.effects) this.#applyEffect(effect, op);
-      this.#finishEntry(op, entry, payload);
+      this.#perform(entry, payload);
     } catch (error) {
       // A bug: the entry is in the log, but the state is between two ops and must not be read any more.
       this.#storage.log.stop(error);

@@ -20,7 +20,7 @@ import { decodeCanonicalJson, encodeCanonicalJson } from "../operations/canonica
 import type { OpNumber } from "../operations/effect.ts";
 import type { CommitHorizon } from "./commit_horizon.ts";
 import type { Log } from "./log.ts";
-import { filesOf } from "./table/part_set.ts";
+import { filesOf } from "./table/table_piece.ts";
 import type { TableStore } from "./table/table_store.ts";
 import type { FileHashes, HashedFile } from "./file_hashes.ts";
 import {

@@ -20,6 +20,7 @@ import {
 } from "../operations/canonical_json.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import { sha256Of } from "../host/sha256.ts";
+import { DamagedFileError } from "./table/damaged_file.ts";
 import type { HashedFile } from "./file_hashes.ts";
 
 /** A file with what proves that it is whole. */
@@ -116,9 +117,11 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
 /** The manifest that the bytes of a file are; `path` is for messages. */
 export function decodeManifest(bytes: Uint8Array, number: number, path: string): Manifest {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  if (bytes.length < HEAD_BYTES) throw damage(path, bytes.length, "the file ends too early");
+  if (bytes.length < HEAD_BYTES) throw new DamagedFileError(path, bytes.length, "the file ends too early");
   for (let index = 0; index < 8; index++) {
-    if (bytes[index] !== MAGIC.charCodeAt(index)) throw damage(path, index, "the magic number is wrong");
+    if (bytes[index] !== MAGIC.charCodeAt(index)) {
+      throw new DamagedFileError(path, index, "the magic number is wrong");
+    }
   }
   const version = view.getUint32(8, true);
   if (version !== FORMAT_VERSION) {
@@ -128,9 +131,9 @@ export function decodeManifest(bytes: Uint8Array, number: number, path: string):
     );
   }
   const length = view.getUint32(12, true);
-  if (length !== bytes.length - HEAD_BYTES) throw damage(path, 12, "the length is wrong");
+  if (length !== bytes.length - HEAD_BYTES) throw new DamagedFileError(path, 12, "the length is wrong");
   if (crc32c(bytes, HEAD_BYTES, bytes.length, checksumSeed(number, length)) !== view.getUint32(16, true)) {
-    throw damage(path, HEAD_BYTES, "the checksum does not match");
+    throw new DamagedFileError(path, HEAD_BYTES, "the checksum does not match");
   }
   const value = decodeCanonicalJson(decodeUtf8(bytes.subarray(HEAD_BYTES)));
   // The checksum stands for the shape: only encodeManifest writes such files.
@@ -158,6 +161,24 @@ export function readManifest(
   return { manifest: decodeManifest(readWholeFile(disk, path), newest, path), leftOver };
 }
 
+/** Whether the manifest can be read again. */
+export function isManifestWhole(disk: Disk, directory: string, { number }: Manifest): boolean {
+  const path = joinPath(directory, manifestName(number));
+  if (!disk.exists(path)) return false;
+  try {
+    decodeManifest(readWholeFile(disk, path), number, path);
+    return true;
+  } catch (error) {
+    if (error instanceof DamagedFileError) return false;
+    throw error;
+  }
+}
+
+/** The number of the newest manifest of a directory, whole or not; 0 without any. */
+export function newestManifestNumber(disk: Disk, directory: string): number {
+  return Math.max(0, ...disk.list(directory).map((name) => manifestNumber(name) ?? 0));
+}
+
 /** Writes a manifest; when it returns, the checkpoint exists. */
 export function writeManifest(disk: Disk, directory: string, manifest: Manifest): void {
   writeWholeFile(disk, joinPath(directory, manifestName(manifest.number)), encodeManifest(manifest));
@@ -173,16 +194,8 @@ export function readProven(disk: Disk, directory: string, proof: FileProof): Uin
   const path = joinPath(directory, proof.name);
   const bytes = readWholeFile(disk, path);
   if (bytes.length !== proof.size) {
-    throw damage(path, Math.min(bytes.length, proof.size), "the size is wrong");
+    throw new DamagedFileError(path, Math.min(bytes.length, proof.size), "the size is wrong");
   }
-  if (crc32c(bytes) !== proof.checksum) throw damage(path, 0, "the checksum does not match");
+  if (crc32c(bytes) !== proof.checksum) throw new DamagedFileError(path, 0, "the checksum does not match");
   return bytes;
-}
-
-function damage(path: string, position: number, what: string): DatabaseError {
-  return new DatabaseError(
-    SQLSTATE.dataCorrupted,
-    `file "${path}" is damaged at byte offset ${position}: ${what}`,
-    { hint: "Restore the data directory from a snapshot, or from another member of the cluster." },
-  );
 }

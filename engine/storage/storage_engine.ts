@@ -26,13 +26,14 @@ import { digestOfState } from "../operations/history_digest.ts";
 import { type Entry, type OpNumber, opNumber } from "../operations/effect.ts";
 import { Checkpoint, isStateFileName } from "./checkpoint.ts";
 import type { CommitHorizon } from "./commit_horizon.ts";
-import { FileHashes } from "./file_hashes.ts";
+import { DamagedFileError } from "./table/damaged_file.ts";
+import { FileHashes, type HashedFile } from "./file_hashes.ts";
 import { Log } from "./log.ts";
 import { DEFAULT_LOG_OPTIONS, type LogOptions } from "./log_options.ts";
 import { type Manifest, readManifest, readProven } from "./manifest.ts";
 import { copySnapshot, prepareSnapshotDirectory } from "./snapshot_copy.ts";
 import { BlockCache } from "./table/block_cache.ts";
-import type { TablePiece } from "./table/part_set.ts";
+import type { TablePiece } from "./table/table_piece.ts";
 import { type SegmentFiles, segmentFilesIn } from "./table/segment_files.ts";
 import { type SnapshotHorizon, TableStore } from "./table/table_store.ts";
 import { UncommittedLog } from "./uncommitted_log.ts";
@@ -62,6 +63,8 @@ export interface MemberStorage {
    * to it are committed.
    */
   readonly replayTo: number;
+  /** Hears of damage in a file of the checkpoint, which it has fetched; see {@link StorageEngine.repaired}. */
+  onDamage?(file: HashedFile): void;
 }
 
 /** What was found at opening. */
@@ -161,6 +164,8 @@ export class StorageEngine {
   #working: Promise<void> | null = null;
   /** Why the checkpoint under way does not go on, and the bytes of log at which it tries again. */
   #diskFull: { readonly error: DatabaseError; readonly untilBytes: number } | null = null;
+  /** What a member's checkpoint under way, or the building of an index, needs and cannot read. */
+  #damage: DamagedFileError | null = null;
   /** How often to look again for parts that were replaced. */
   #releases = 0;
   /** A table was emptied, and what it held may have no readers now. */
@@ -180,7 +185,10 @@ export class StorageEngine {
     this.#tablesDirectory = joinPath(directory, TABLES_DIRECTORY);
     disk.createDirectory(this.#tablesDirectory);
     this.#hashes = options.member === undefined ? null : new FileHashes(disk, this.#tablesDirectory);
-    this.#files = segmentFilesIn(disk, this.#tablesDirectory, this.#hashes);
+    this.#files = segmentFilesIn(disk, this.#tablesDirectory, {
+      hashes: this.#hashes,
+      onDamage: (path) => this.#noticeDamage(path, options.member),
+    });
     this.#cache = new BlockCache(options.blockCacheBytes ?? LIMITS.blockCacheBytes);
     this.#checkpointLogBytes = options.checkpointLogBytes ?? LIMITS.checkpointLogBytes;
     this.#horizon = {
@@ -194,15 +202,12 @@ export class StorageEngine {
     for (const { name, ...file } of manifest?.group?.files ?? []) {
       if (name.startsWith(IN_TABLES)) this.#hashes?.add({ name: name.slice(IN_TABLES.length), ...file });
     }
-    const machineState = manifest === null ? null : readProven(disk, directory, manifest.state);
-    for (const table of manifest?.tables ?? []) {
-      // The manifest's checksum stands for the shape: TableStore.describe() made it.
-      const store = TableStore.restore(
-        table.storage as unknown as TablePiece,
-        this.#tableOptions(table.definition),
-      );
-      this.#tables.set(table.id, store);
-      if (store.hasIndexWork) this.#indexing.add(store);
+    const machineState = manifest === null ? null : this.#readState(manifest);
+    try {
+      this.#restoreTables(manifest);
+    } catch (error) {
+      for (const store of this.#tables.values()) store.close();
+      throw error;
     }
     const checkpointOp = manifest?.op ?? opNumber(0);
     const { member } = options;
@@ -253,6 +258,26 @@ export class StorageEngine {
     });
   }
 
+  #readState({ state }: Manifest): Uint8Array {
+    const path = joinPath(this.#directory, state.name);
+    if (this.#hashes !== null && !this.#disk.exists(path)) {
+      throw new DamagedFileError(path, 0, "the file is missing");
+    }
+    return readProven(this.#disk, this.#directory, state);
+  }
+
+  #restoreTables(manifest: Manifest | null): void {
+    for (const table of manifest?.tables ?? []) {
+      // The manifest's checksum stands for the shape: TableStore.describe() made it.
+      const store = TableStore.restore(
+        table.storage as unknown as TablePiece,
+        this.#tableOptions(table.definition),
+      );
+      this.#tables.set(table.id, store);
+      if (store.hasIndexWork) this.#indexing.add(store);
+    }
+  }
+
   #tableOptions(definition: TableDefinition) {
     return {
       definition,
@@ -264,6 +289,17 @@ export class StorageEngine {
         this.#isTruncated = true;
       },
     };
+  }
+
+  /** Members fetch it from others. One that no manifest names yet is not known to be damaged: it was just written. */
+  #noticeDamage(path: string, member: MemberStorage | undefined): void {
+    const file = this.#manifest?.group?.files.find(({ name }) => joinPath(this.#directory, name) === path);
+    if (file !== undefined) member?.onDamage?.(file);
+  }
+
+  /** A file that was damaged is whole again: what waited for it goes on. */
+  repaired(): void {
+    this.#damage = null;
   }
 
   get #disk(): Disk {
@@ -367,6 +403,11 @@ export class StorageEngine {
     return this.#appliedBytes - this.#checkpointMark >= this.#checkpointLogBytes && !this.#isPaused;
   }
 
+  /** Whether this is the state of a member of a replication group. */
+  get isMember(): boolean {
+    return this.#uncommitted !== null;
+  }
+
   /** The manifest of the last finished checkpoint. */
   get manifest(): Manifest | null {
     return this.#manifest;
@@ -463,6 +504,10 @@ export class StorageEngine {
   }
 
   #checkpointFailed(error: unknown): void {
+    if (error instanceof DamagedFileError && this.#uncommitted !== null) {
+      this.#damage = error;
+      return;
+    }
     if (error instanceof DatabaseError && error.code === SQLSTATE.diskFull) {
       this.#diskFull = { error, untilBytes: this.#appliedBytes + LIMITS.checkpointRetryLogBytes };
       return;
@@ -477,6 +522,7 @@ export class StorageEngine {
   }
 
   get #isPaused(): boolean {
+    if (this.#damage !== null) return true;
     return this.#diskFull !== null && this.#appliedBytes < this.#diskFull.untilBytes;
   }
 
@@ -554,6 +600,10 @@ export class StorageEngine {
           if (this.#host.clock.monotonic() >= deadline) return;
         }
       } catch (error) {
+        if (error instanceof DamagedFileError && this.#uncommitted !== null) {
+          this.#damage = error;
+          return;
+        }
         if (!(error instanceof DatabaseError && error.code === SQLSTATE.diskFull)) this.log.stop(error);
       }
       this.#indexing.delete(store);
@@ -565,8 +615,8 @@ export class StorageEngine {
     this.#diskFull = null;
     while (this.#checkpoint !== null && this.log.error === null) {
       await this.finishFirst(CHECKPOINT_SLICE_MICROSECONDS);
-      const diskFull = this.#diskFullError();
-      if (diskFull !== null) throw diskFull;
+      const pause = this.#damage ?? this.#diskFullError();
+      if (pause !== null) throw pause;
     }
     if (this.log.error !== null) throw this.log.error;
   }

@@ -267,6 +267,18 @@ export class ClusterProcesses implements AsyncDisposable {
   }
 }
 
+/** Waits until the condition holds; raises with what `explain` says after half a minute. */
+export async function eventually(
+  condition: () => boolean | Promise<boolean>,
+  explain: () => string,
+): Promise<void> {
+  const end = performance.now() + 30_000;
+  while (!await condition()) {
+    if (performance.now() > end) throw new Error(`it does not come about:\n${explain()}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 /** Ports that are free now. */
 function freePorts(count: number): number[] {
   const listeners = Array.from({ length: count }, () => Deno.listen({ hostname: "127.0.0.1", port: 0 }));

@@ -22,6 +22,7 @@ export async function openLoneMember(
       throw new Error("nobody asks");
     },
     appended: () => {},
+    onDamage: () => {},
   };
   const engine = await Engine.open({ host: { ...memoryHost(), disk }, directory, member, ...options });
   engine.startServing();

@@ -18,8 +18,8 @@
 import { assert } from "../../base/assert.ts";
 import { ByteReader, ByteWriter } from "../../base/bytes.ts";
 import { checksumSeed, crc32c } from "../../base/checksum.ts";
-import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { DiskFile } from "../../host/disk.ts";
+import { DamagedFileError } from "./damaged_file.ts";
 
 const MAGIC = Uint8Array.of(0x44, 0x42, 0x54, 0x42, 0x4c, 0, 0, 1);
 const HEADER_BYTES = 32;
@@ -73,13 +73,6 @@ function pageChecksum(
   page: number,
 ): number {
   return crc32c(bytes, start, end, checksumSeed(chunkSeed, page));
-}
-
-/** The error for damage; names the file and the byte offset. */
-export function damagedFile(path: string, offset: number, what: string): DatabaseError {
-  return new DatabaseError(SQLSTATE.dataCorrupted, `file "${path}" is damaged at offset ${offset}: ${what}`, {
-    hint: "Restore the file from a replica or a backup.",
-  });
 }
 
 /** A file that has just been written. */
@@ -233,25 +226,32 @@ interface Directory {
 /** Reads a chunk file; every chunk is verified before it is handed out. The footer is read when it is needed first. */
 export class ChunkFile {
   readonly #file: DiskFile;
+  readonly #onDamage: (path: string) => void;
   readonly #seed: number;
   readonly #footer: { readonly offset: number; readonly length: number };
   #directory: Directory | null = null;
   #description: Uint8Array | null = null;
   readonly summary: ChunkFileSummary;
 
-  /** Opens a file that must be the one the summary and identity speak of; `written`: the footer of one just written. */
+  /**
+   * Opens a file that must be the one the summary and identity speak of; `written`: the footer of one just written.
+   * `onDamage` hears of damage before it is raised.
+   */
   constructor(
     file: DiskFile,
     identity: ChunkFileIdentity,
     summary: ChunkFileSummary,
-    written: Uint8Array | null = null,
+    { written = null, onDamage = () => {} }: {
+      readonly written?: Uint8Array | null;
+      readonly onDamage?: (path: string) => void;
+    } = {},
   ) {
     this.#file = file;
+    this.#onDamage = onDamage;
     this.#seed = identityNumber(identity);
     this.summary = summary;
     if (file.size !== summary.size) {
-      throw damagedFile(
-        file.path,
+      throw this.damage(
         Math.min(file.size, summary.size),
         `${summary.size} bytes expected, ${file.size} found`,
       );
@@ -260,7 +260,7 @@ export class ChunkFile {
     const expected = headerOf(identity);
     for (let index = 0; index < HEADER_BYTES; index++) {
       if (header[index] !== expected[index]) {
-        throw damagedFile(file.path, index, "the header is not this file's");
+        throw this.damage(index, "the header is not this file's");
       }
     }
     const trailerAt = summary.size - TRAILER_BYTES;
@@ -273,7 +273,7 @@ export class ChunkFile {
     if (
       size !== summary.size || checksum !== summary.checksum || offset + length !== trailerAt ||
       offset < HEADER_BYTES || length < 8 || magic.some((byte, index) => byte !== MAGIC[index])
-    ) throw damagedFile(file.path, trailerAt, "the trailer is not this file's");
+    ) throw this.damage(trailerAt, "the trailer is not this file's");
     this.#footer = { offset, length };
     if (written !== null) this.#load(written);
   }
@@ -283,7 +283,7 @@ export class ChunkFile {
     const footer = this.#read(offset, length);
     const checksum = crc32c(footer, 0, length, checksumSeed(this.#seed, FOOTER_NUMBER));
     if (checksum === this.summary.checksum) return footer;
-    throw damagedFile(this.#file.path, offset, "the footer's checksum does not match");
+    throw this.damage(offset, "the footer's checksum does not match");
   }
 
   #load(footer: Uint8Array): Directory {
@@ -294,7 +294,7 @@ export class ChunkFile {
     const at = descriptionLength + ((4 - (descriptionLength & 3)) & 3);
     const pageCount = (footerLength - 8 - at - count * 8) / 4;
     if (!(pageCount >= 0)) {
-      throw damagedFile(this.#file.path, footerOffset, "the chunk directory is malformed");
+      throw this.damage(footerOffset, "the chunk directory is malformed");
     }
     const directory: Directory = {
       offsets: new Float64Array(count),
@@ -319,10 +319,10 @@ export class ChunkFile {
       offset += length + ((8 - (length & 7)) & 7);
     }
     if (offset !== footerOffset) {
-      throw damagedFile(this.#file.path, footerOffset, "the chunks do not fill the file");
+      throw this.damage(footerOffset, "the chunks do not fill the file");
     }
     if (directory.hasPages && pages !== pageCount) {
-      throw damagedFile(this.#file.path, footerOffset, "the chunk directory is malformed");
+      throw this.damage(footerOffset, "the chunk directory is malformed");
     }
     this.#description = footer.subarray(0, descriptionLength);
     return this.#directory = directory;
@@ -373,7 +373,7 @@ export class ChunkFile {
   #readInto(position: number, bytes: Uint8Array): void {
     const count = this.#file.readAt(position, bytes);
     if (count !== bytes.length) {
-      throw damagedFile(this.#file.path, position + count, `${bytes.length} bytes expected, ${count} found`);
+      throw this.damage(position + count, `${bytes.length} bytes expected, ${count} found`);
     }
   }
 
@@ -440,8 +440,7 @@ export class ChunkFile {
       if (pageChecksum(bytes, start, end, chunkSeed, page) === this.#chunks.pageChecksums[base + page]) {
         continue;
       }
-      throw damagedFile(
-        this.#file.path,
+      throw this.damage(
         this.offsetOf(chunk) + (page << PAGE_SHIFT),
         `the checksum of page ${page} of chunk ${chunk} does not match`,
       );
@@ -453,9 +452,15 @@ export class ChunkFile {
     for (let chunk = 0; chunk < this.chunkCount; chunk++) this.readChunk(chunk);
   }
 
+  /** The error for damage, which is reported. */
+  damage(offset: number, what: string): DamagedFileError {
+    this.#onDamage(this.path);
+    return new DamagedFileError(this.path, offset, what);
+  }
+
   /** An error that names the place of a chunk whose content makes no sense. */
-  malformed(chunk: number, what: string): DatabaseError {
-    return damagedFile(this.#file.path, this.offsetOf(chunk), what);
+  malformed(chunk: number, what: string): DamagedFileError {
+    return this.damage(this.offsetOf(chunk), what);
   }
 
   close(): void {

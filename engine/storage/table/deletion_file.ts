@@ -7,7 +7,7 @@
  */
 import { ByteReader, ByteWriter } from "../../base/bytes.ts";
 import { checksumSeed, crc32c } from "../../base/checksum.ts";
-import { damagedFile } from "./chunk_file.ts";
+import { DamagedFileError } from "./damaged_file.ts";
 
 const MAGIC = Uint8Array.of(0x44, 0x42, 0x44, 0x45, 0x4c, 0, 0, 1);
 
@@ -49,10 +49,10 @@ export function* encodeDeletions(
 /** Decodes the file; damage raises XX001. */
 export function decodeDeletions(tableId: number, path: string, bytes: Uint8Array): SegmentDeletions[] {
   const bodyLength = bytes.length - 4;
-  if (bodyLength < MAGIC.length + 1) throw damagedFile(path, bytes.length, "the file is too short");
+  if (bodyLength < MAGIC.length + 1) throw new DamagedFileError(path, bytes.length, "the file is too short");
   const expected = new DataView(bytes.buffer, bytes.byteOffset).getUint32(bodyLength, true);
   if (crc32c(bytes, 0, bodyLength, checksumSeed(tableId, bodyLength)) !== expected) {
-    throw damagedFile(path, 0, "the checksum of the deletion vectors does not match");
+    throw new DamagedFileError(path, 0, "the checksum of the deletion vectors does not match");
   }
   const reader = new ByteReader(bytes, 0, bodyLength);
   reader.skip(MAGIC.length);

@@ -27,28 +27,8 @@ import { Segment } from "./segment.ts";
 import { buildSegment, type SegmentFileSet } from "./segment_builder.ts";
 import type { SegmentFiles } from "./segment_files.ts";
 import { SegmentIndex } from "./segment_index.ts";
+import { filesOf, type SegmentPiece, type TablePiece } from "./table_piece.ts";
 import { buildIndexOfSegment, indexFileName } from "./segment_index_builder.ts";
-
-/** A segment as the manifest knows it. */
-export interface SegmentPiece {
-  readonly op: number;
-  readonly object: number;
-  readonly rows: number;
-  readonly data: ChunkFileSummary;
-  readonly indexes: readonly { readonly indexId: number; readonly file: ChunkFileSummary }[];
-}
-
-/** What a manifest records of a table; plain data. */
-export interface TablePiece {
-  /** The checkpoint that it describes. */
-  readonly op: number;
-  readonly rowCount: number;
-  readonly lastModifiedOp: number;
-  readonly segments: readonly SegmentPiece[];
-  readonly deletions: { readonly name: string; readonly size: number } | null;
-  /** Merges that were decided on and not done yet. */
-  readonly merges: readonly { readonly op: number; readonly inputs: readonly string[] }[];
-}
 
 /** Ended versions that are marked between two yields; a power of two. */
 const MARKS_AT_ONCE = 256;
@@ -493,6 +473,7 @@ export class PartSet {
         created.push(file);
         return file;
       },
+      onDamage: this.#files.onDamage,
       open: (name) => this.#files.open(name),
       remove: (name) => this.#files.remove(name),
     };
@@ -538,7 +519,7 @@ export class PartSet {
         object: files.object,
       },
       files.data,
-      written?.data.footer,
+      { written: written?.data.footer ?? null, onDamage: this.#files.onDamage },
     );
     const segment = new Segment({ number, op: files.op as OpNumber, object: files.object }, file, {
       shape: this.#shape,
@@ -566,7 +547,7 @@ export class PartSet {
         object: keys.indexId * 2 + segment.object,
       },
       summary,
-      footer,
+      { written: footer ?? null, onDamage: this.#files.onDamage },
     );
     segment.addIndex(keys.indexId, new SegmentIndex(file, keys, this.#cache, segment.rowLimit));
   }
@@ -786,15 +767,4 @@ function atOnce<T>(work: Generator<void, T>): T {
   let step = work.next();
   while (step.done !== true) step = work.next();
   return step.value;
-}
-
-/** The files that a description names. */
-export function filesOf(piece: TablePiece): Set<string> {
-  const names = new Set<string>();
-  for (const segment of piece.segments) {
-    names.add(segment.data.name);
-    for (const index of segment.indexes) names.add(index.file.name);
-  }
-  if (piece.deletions !== null) names.add(piece.deletions.name);
-  return names;
 }

@@ -5,6 +5,7 @@
  * hands out the files that must be durable before a manifest may name them.
  */
 import { type Disk, type DiskFile, joinPath } from "../../host/disk.ts";
+import { DamagedFileError } from "./damaged_file.ts";
 
 /** Hashes files while they are written. */
 export interface WrittenHashes {
@@ -20,6 +21,8 @@ export interface SegmentFiles {
   create(name: string): DiskFile;
   /** An existing file, for reading. */
   open(name: string): DiskFile;
+  /** Hears of damage in a file that was opened, before it is raised. */
+  readonly onDamage: (path: string) => void;
   /** A missing file is no error. */
   remove(name: string): void;
 }
@@ -28,9 +31,13 @@ export interface SegmentFiles {
 export function segmentFilesIn(
   disk: Disk,
   directory: string,
-  hashes: WrittenHashes | null = null,
+  { hashes = null, onDamage = () => {} }: {
+    readonly hashes?: WrittenHashes | null;
+    readonly onDamage?: (path: string) => void;
+  } = {},
 ): SegmentFiles {
   return {
+    onDamage,
     create(name) {
       const path = joinPath(directory, name);
       // Never cut in place: a snapshot may share the old file by a hard link, and a reader may have it open.
@@ -38,7 +45,15 @@ export function segmentFilesIn(
       const file = disk.openFile(path, { create: true, write: true });
       return hashes?.written(name, file) ?? file;
     },
-    open: (name) => disk.openFile(joinPath(directory, name), { create: false, write: false }),
+    open(name) {
+      const path = joinPath(directory, name);
+      // Where others have it, a file that is gone is as good as one that is damaged.
+      if (hashes !== null && !disk.exists(path)) {
+        onDamage(path);
+        throw new DamagedFileError(path, 0, "the file is missing");
+      }
+      return disk.openFile(path, { create: false, write: false });
+    },
     remove(name) {
       disk.remove(joinPath(directory, name));
       hashes?.forget(name);

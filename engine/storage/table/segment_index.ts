@@ -6,7 +6,7 @@ import { assert } from "../../base/assert.ts";
 import { BLOCK_ROWS } from "../access/block.ts";
 import type { BlockCache, BlockCount, CacheEntry } from "./block_cache.ts";
 import { hashNumber, hashText } from "./bloom_filter.ts";
-import { type ChunkFile, damagedFile } from "./chunk_file.ts";
+import type { ChunkFile } from "./chunk_file.ts";
 import { LivePositions, type RowEnds, TombstoneRanges } from "./tombstone_ranges.ts";
 import { compareNumberKeys, type IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
 import type { IndexKeys, PartIndexCursor } from "./part.ts";
@@ -71,7 +71,7 @@ export class SegmentIndex {
     const description = decodeIndexDescription(file.takeDescription());
     if (description.entryCount !== entryCount || file.chunkCount !== this.#entries.length) {
       const found = `${description.entryCount} entries in ${file.chunkCount} blocks`;
-      throw damagedFile(file.path, 0, `${entryCount} entries expected, ${found} found`);
+      throw file.damage(0, `${entryCount} entries expected, ${found} found`);
     }
     return this.#loaded = description;
   }

@@ -24,7 +24,7 @@ import {
 } from "./table_model_test.ts";
 import { Decimal } from "../../types/decimal.ts";
 import { encodeValueBytes } from "../../types/value_codec.ts";
-import type { TablePiece } from "./part_set.ts";
+import type { TablePiece } from "./table_piece.ts";
 import { TableStore } from "./table_store.ts";
 
 const ROWS = BLOCK_ROWS * 3 + 17;
@@ -394,7 +394,7 @@ Deno.test("TableStore never serves damaged data and names the file and offset", 
       } catch (error) {
         assertStrict.ok(error instanceof DatabaseError, String(error));
         assertStrict.equal(error.code, "XX001");
-        assertStrict.match(error.message, new RegExp(`${name}" is damaged at offset \\d+`));
+        assertStrict.match(error.message, new RegExp(`${name}" is damaged at byte offset \\d+`));
         found++;
       }
       file.writeAt(position, byte);

@@ -100,7 +100,7 @@ Deno.test("Segment never answers from a damaged page, and names its offset", () 
         } catch (error) {
           if (!(error instanceof DatabaseError)) throw error;
           assertStrict.equal(error.code, "XX001");
-          const offset = Number(/is damaged at offset (\d+): the checksum of/.exec(error.message)?.[1]);
+          const offset = Number(/is damaged at byte offset (\d+): the checksum of/.exec(error.message)?.[1]);
           assertStrict.ok(offset <= position && position < offset + 600_000, `${position}: ${error.message}`);
           found++;
         }

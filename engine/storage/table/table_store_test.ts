@@ -14,7 +14,7 @@ import {
   testTable,
 } from "./table_model_test.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
-import type { TablePiece } from "./part_set.ts";
+import type { TablePiece } from "./table_piece.ts";
 import { segmentFilesIn } from "./segment_files.ts";
 import { TableStore } from "./table_store.ts";
 
