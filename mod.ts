@@ -17,6 +17,8 @@ import { denoHost } from "./engine/host/deno_host.ts";
 import { memoryHost } from "./engine/host/memory_host.ts";
 import type { Server, ServeSettings } from "./cli/serve.ts";
 import { Database } from "./engine/session/database.ts";
+import type { EngineOptions } from "./engine/session/engine.ts";
+import { openSharded } from "./engine/sharding/open_sharded.ts";
 
 export { DatabaseError, type ErrorFields, SQLSTATE, type SqlState } from "./engine/base/errors.ts";
 export {
@@ -46,6 +48,8 @@ export type { Server, ServeSettings } from "./cli/serve.ts";
 export interface OpenOptions {
   /** Memory for decoded blocks of segments; 64 MiB unless given. */
   readonly blockCacheBytes?: number;
+  /** 1, 2, 4, 8 or 16 shards, each in its own thread; fixed with the directory, 1 in a new one unless given. */
+  readonly shard_count?: number;
   /** Lets statements read external sources, as `serve` and `dbd` do; without it they are refused. */
   readonly externalSources?: {
     /** `HOST` or `HOST:PORT` on this machine or its own network that they may read; none unless given. */
@@ -70,11 +74,15 @@ export interface OpenOptions {
  */
 export async function open(directory: string, options: OpenOptions = {}): Promise<Database> {
   const host = directory === ":memory:" ? memoryHost() : denoHost();
-  const { externalSources, ...others } = options;
-  if (externalSources === undefined) return await Database.open({ host, directory, ...others });
+  const { externalSources, shard_count: shardCount = null, ...others } = options;
+  const opened = async (more: Partial<EngineOptions>): Promise<Database> => {
+    const engine = await openSharded({ host, directory, shardCount, ...others, ...more });
+    return Database.over(engine, () => engine.close());
+  };
+  if (externalSources === undefined) return await opened({});
   const { externalSourcesOf } = await import("./cli/serve.ts");
   const external = await externalSourcesOf(externalSources.allowedHosts ?? [], host.clock);
-  return await Database.open({ host, directory, ...others, ...external });
+  return await opened(external);
 }
 
 /**

@@ -29,6 +29,12 @@ const programs = ["dbd", "dbcli", "lang"] as const;
 type Program = typeof programs[number];
 
 /** Longest wait for `deno compile`, whose download may meet a network that swallows packets. */
+/** The code of threads, by program. */
+const threadsOf: Readonly<Record<string, { readonly folder: string; readonly main: string }>> = {
+  dbd: { folder: "engine/sharding", main: "shard_worker.ts" },
+  lang: { folder: "cli/lang/threads", main: "thread_main.ts" },
+};
+
 const compileTimeoutMilliseconds = 5 * 60_000;
 
 const usage =
@@ -218,9 +224,10 @@ async function compile({ features, programs, output, launcher, target: machine }
     for (const program of programs) {
       const suffix = machine?.includes("windows") ? ".exe" : "";
       const target = `${folder}/${program}${suffix}`;
-      const chosen = program === "lang"
-        ? await embedThreads({ configuration, folder, linkParameters })
-        : configuration;
+      const threads = threadsOf[program];
+      const chosen = threads === undefined
+        ? configuration
+        : await embedThreads({ configuration, folder, threads, linkParameters });
       const reason = selfExtracting ? undefined : await compileProgram(program, chosen, target, machine);
       if (reason !== undefined && machine !== undefined) {
         throw new Error(`Cannot compile for ${machine}: no base binary (${reason}); name one in DENORT_BIN`);

@@ -9,6 +9,7 @@ import { closest } from "../../engine/base/suggest.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import { DatabaseError } from "../../engine/base/errors.ts";
 import type { FeatureName } from "../features/feature_names.ts";
+import { SHARD_COUNTS } from "../../engine/sharding/shard_map.ts";
 import { type Address, formatAddress, isLoopback, parseAddress } from "../../gateways/binary/address.ts";
 import { UsageError } from "../shared/usage_error.ts";
 
@@ -157,6 +158,12 @@ export const SETTINGS: readonly SettingLine[] = [
     help: "bytes of its files that a member reads each second to find damage (1MiB)",
   },
   {
+    key: "shards",
+    kind: "text",
+    value: "K",
+    help: "keep the rows at 1, 2, 4, 8 or 16 shards, each in its own thread; fixed with DATA_DIR (1)",
+  },
+  {
     key: "drain_timeout",
     kind: "seconds",
     value: "SECONDS",
@@ -189,6 +196,8 @@ export interface ServerSettings {
   readonly pgAddress: Address | null;
   /** null: a server of its own. */
   readonly cluster: ClusterSettings | null;
+  /** null: as many shards as the directory has; one in a new directory. */
+  readonly shardCount: number | null;
   /** null: everything is in clear text. */
   readonly tls: TlsSettings | null;
   /** PostgreSQL and binary clients in clear text are refused. */
@@ -395,6 +404,7 @@ function settingsFrom(options: {
     httpTlsAddress: address("http_tls_addr", development && has("http-gateway") && tls !== null),
     pgAddress: address("pg_addr", development && has("pg-gateway")),
     cluster: readCluster(find),
+    shardCount: readShardCount(find),
     tls,
     requiresTls: readSwitch(find, "tls_required"),
     token: readToken(places, sources),
@@ -428,6 +438,9 @@ function settingsFrom(options: {
   if (settings.dataDirectory === "") throw new UsageError("DATA_DIR is empty");
   requireCertificate(settings, has("http-gateway"));
   requireMemberDirectory(settings);
+  if (settings.cluster !== null && (settings.shardCount ?? 1) > 1) {
+    throw new UsageError("a member of a cluster has no shards yet: leave out --shards or --replica");
+  }
   if (!readSwitch(find, "allow_open")) {
     requireLoopback(settings);
     requireLoopbackPeers(settings);
@@ -447,6 +460,14 @@ function readTls(find: Find): TlsSettings | null {
   if (certificatePath === undefined) throw new UsageError("--tls-key needs --tls-cert FILE besides it");
   if (keyPath === undefined) throw new UsageError("--tls-cert needs --tls-key FILE besides it");
   return { kind: "files", certificatePath, keyPath };
+}
+
+function readShardCount(find: Find): number | null {
+  const text = find("shards");
+  if (text === undefined) return null;
+  const count = Number(text);
+  if (/^\d+$/.test(text) && SHARD_COUNTS.includes(count)) return count;
+  throw new UsageError(`--shards takes 1, 2, 4, 8 or 16, not "${text}"`);
 }
 
 /** The sizes of clusters: those of which a majority outlives the loss of as many members as it can. */

@@ -8,6 +8,7 @@ import { denoHost } from "../../engine/host/deno_host.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import type { MemberSeat } from "../../engine/replication/member_seat.ts";
 import { Engine } from "../../engine/session/engine.ts";
+import { openSharded } from "../../engine/sharding/open_sharded.ts";
 import type { Features } from "../features/feature_table.ts";
 import { type ServerEncryption, startEncryption } from "./encryption.ts";
 import { openExternalSources } from "./external.ts";
@@ -88,18 +89,17 @@ async function openEngine(
   const { dataDirectory, cluster } = settings;
   const host = dataDirectory === ":memory:" ? memoryHost() : denoHost();
   const external = await openExternalSources(settings, features, host.clock);
-  const open = (seat?: MemberSeat) =>
-    Engine.open({
-      host,
-      directory: dataDirectory,
-      blockCacheBytes: settings.blockCacheBytes,
-      checkpointLogBytes: settings.checkpointLogBytes,
-      ...(external === undefined ? {} : { external }),
-      ...(seat === undefined ? {} : { member: seat }),
-    });
+  const options = {
+    host,
+    directory: dataDirectory,
+    blockCacheBytes: settings.blockCacheBytes,
+    checkpointLogBytes: settings.checkpointLogBytes,
+    ...(external === undefined ? {} : { external }),
+  };
+  const open = (member: MemberSeat) => Engine.open({ ...options, member });
   try {
     if (cluster === null) {
-      const engine = await open();
+      const engine = await openSharded({ ...options, shardCount: settings.shardCount });
       return { engine, member: null, close: () => engine.close() };
     }
     const member = await startMember(settings, cluster, { host, openEngine: open, log });

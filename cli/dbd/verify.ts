@@ -3,6 +3,7 @@
  * --verify-against DIR [DATA_DIR]`: says where two of them differ.
  */
 import { DatabaseError } from "../../engine/base/errors.ts";
+import { joinPath } from "../../engine/host/disk.ts";
 import type { Host } from "../../engine/host/host.ts";
 import { compareDatabases } from "../../engine/storage/directory_comparison.ts";
 import { type Verification, verifyDatabase } from "../../engine/storage/verification.ts";
@@ -17,9 +18,14 @@ export interface VerifyWorld {
 
 /** Prints the report; returns the exit code. Raises {@link StartError} for damage and for what cannot be opened. */
 export async function verify(directory: string, { host, print }: VerifyWorld): Promise<number> {
-  const found = await named(directory, () => verifyDatabase(host, directory));
-  for (const line of reportLines(directory, found)) print(line);
-  return found.wrongValues.length === 0 ? 0 : 1;
+  const shards = host.disk.list(directory).filter((name) => /^shard-\d+$/.test(name));
+  let code = 0;
+  for (const each of [directory, ...shards.map((name) => joinPath(directory, name))]) {
+    const found = await named(each, () => verifyDatabase(host, each));
+    for (const line of reportLines(each, found)) print(line);
+    if (found.wrongValues.length > 0) code = 1;
+  }
+  return code;
 }
 
 /**

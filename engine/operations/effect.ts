@@ -69,7 +69,18 @@ export type Effect =
     readonly called: boolean;
   }
   /** A checkpoint begins when the entry has been applied; only the log of a replication group has it. */
-  | { readonly kind: "checkpoint" };
+  | { readonly kind: "checkpoint" }
+  /** What each of several shards is to apply of the transaction; only a router's log has it. */
+  | { readonly kind: "slices"; readonly slices: readonly Slice[] }
+  /** The shards have made durable what slices up to this op say. */
+  | { readonly kind: "slices_done"; readonly op: OpNumber };
+
+/** One shard's part of a transaction. */
+export interface Slice {
+  readonly shard: number;
+  /** The effects: see `encodeEffects`. */
+  readonly effects: Uint8Array;
+}
 
 /**
  * The effects of an entry that are too many to be in memory at once: the same ones, in the same order, each time.

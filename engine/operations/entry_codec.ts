@@ -4,8 +4,8 @@
  * An entry is: format version (1 byte, 1); flags (bit 0: a client request follows the head); LEB128 op number; zigzag
  * LEB128 timestamp; the client request (16 bytes id, u64 sequence, sized digest, sized reply); LEB128 effect count;
  * the effects. An effect is a kind byte (1 create, 2 update, 3 delete, 4 create_batch, 5 truncate, 6 ddl, 7 sequence,
- * 8 checkpoint) and its fields in the order of their declaration; table and sequence ids are LEB128, a DDL change is
- * canonical JSON.
+ * 8 checkpoint, 9 slices, 10 slices_done) and its fields in the order of their declaration; table and sequence ids are
+ * LEB128, a DDL change is canonical JSON, slices are counted, their effects sized.
  *
  * Invariants: equal entries have equal bytes; the decoder reads every byte or raises `dataCorrupted`, whatever the
  * input. Limits: `maximumEntryBytes`, `maximumEntryEffects`.
@@ -17,7 +17,14 @@ import { LIMITS } from "../base/limits.ts";
 import type { CatalogChange } from "../catalog/catalog_change.ts";
 import { batchBytes, readBatch, writeBatch } from "./batch_codec.ts";
 import { decodeCanonicalJson, encodeCanonicalJson } from "./canonical_json.ts";
-import { type ClientRequest, type Effect, type EffectSource, type Entry, opNumber } from "./effect.ts";
+import {
+  type ClientRequest,
+  type Effect,
+  type EffectSource,
+  type Entry,
+  opNumber,
+  type Slice,
+} from "./effect.ts";
 import { corrupted, readBigInteger, readRow, readRowId, writeRow, writeRowId } from "./value_codec.ts";
 
 /** The first byte of every entry. */
@@ -34,6 +41,8 @@ const KIND_TRUNCATE = 5;
 const KIND_DDL = 6;
 const KIND_SEQUENCE = 7;
 const KIND_CHECKPOINT = 8;
+const KIND_SLICES = 9;
+const KIND_SLICES_DONE = 10;
 
 /** What must be in a DDL change, by kind: the member that names the object and its type. */
 const CHANGE_MEMBERS: Readonly<
@@ -211,6 +220,18 @@ export function encodeEffect(effect: Effect, writer: ByteWriter): void {
     case "checkpoint":
       writer.writeU8(KIND_CHECKPOINT);
       return;
+    case "slices":
+      writer.writeU8(KIND_SLICES);
+      writer.writeVarint(effect.slices.length);
+      for (const { shard, effects } of effect.slices) {
+        writer.writeVarint(shard);
+        writer.writeSizedBytes(effects);
+      }
+      return;
+    case "slices_done":
+      writer.writeU8(KIND_SLICES_DONE);
+      writer.writeVarint(effect.op);
+      return;
     default:
       unreachable(effect);
   }
@@ -296,9 +317,44 @@ export function decodeEffect(reader: ByteReader): Effect {
     }
     case KIND_CHECKPOINT:
       return { kind: "checkpoint" };
+    case KIND_SLICES:
+      return { kind: "slices", slices: readSlices(reader) };
+    case KIND_SLICES_DONE:
+      return { kind: "slices_done", op: opNumber(reader.readVarint()) };
     default:
       throw corrupted(`unknown effect kind ${kind}`);
   }
+}
+
+function readSlices(reader: ByteReader): Slice[] {
+  const count = reader.readVarint();
+  if (count > reader.remaining) throw corrupted(`${count} slices`);
+  return Array.from({ length: count }, () => ({
+    shard: reader.readVarint(),
+    effects: reader.readSizedBytes().slice(),
+  }));
+}
+
+/** Effects without an entry around them, in an array of their own. Raises 54000 beyond the limit of one entry. */
+export function encodeEffects(effects: readonly Effect[]): Uint8Array {
+  const writer = new ByteWriter(1024);
+  writer.writeVarint(effects.length);
+  reserveBatches(effects, writer);
+  for (const effect of effects) {
+    encodeEffect(effect, writer);
+    if (writer.length > LIMITS.maximumEntryBytes) throw entryTooLarge();
+  }
+  return writer.view().slice();
+}
+
+/** Reads what {@link encodeEffects} wrote; raises `dataCorrupted` when the bytes are something else. */
+export function decodeEffects(bytes: Uint8Array): Effect[] {
+  const reader = new ByteReader(bytes);
+  const count = reader.readVarint();
+  if (count > LIMITS.maximumEntryEffects || count > reader.remaining) throw corrupted(`${count} effects`);
+  const effects = Array.from({ length: count }, () => decodeEffect(reader));
+  reader.expectEnd();
+  return effects;
 }
 
 function readChange(text: string): CatalogChange {

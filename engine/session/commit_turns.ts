@@ -12,8 +12,9 @@
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
-import type { ClientRequest, OpNumber } from "../operations/effect.ts";
+import type { ClientRequest, Effect, OpNumber } from "../operations/effect.ts";
 import type { StorageEngine } from "../storage/storage_engine.ts";
+import type { RemoteTables } from "../transactions/remote_tables.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { TransactionManager } from "../transactions/transaction_manager.ts";
 import type { Notifications } from "./notifications.ts";
@@ -27,13 +28,37 @@ export interface CommittingEngine {
   readonly manager: TransactionManager;
   readonly storage: StorageEngine;
   readonly notifications: Notifications;
+  /** null: all rows are here. */
+  readonly shards: Shards | null;
   monotonic(): number;
   yieldToLoop(): Promise<void>;
   /** Called after each commit. */
   afterCommit(op: OpNumber): void;
 }
 
-type ClientRecord = ((op: OpNumber) => ClientRequest) | null;
+/** What is kept with a commit for exactly-once; null: nothing. */
+export type ClientRecord = ((op: OpNumber) => ClientRequest) | null;
+
+/** The shards of a database, as the engine of its router knows them. */
+export interface Shards extends RemoteTables<Transaction> {
+  /**
+   * Commits a transaction whose rows are at shards. `commitHere` commits the effects that it is given in this engine,
+   * in turn. Raises 40001 when something that the transaction has read has changed.
+   */
+  commit(
+    transaction: Transaction,
+    client: ClientRecord,
+    commitHere: (effects: readonly Effect[]) => Promise<OpNumber>,
+  ): Promise<OpNumber>;
+  /**
+   * Moves what the transaction sees of them to the newest state; false: something that it has read has changed since.
+   */
+  advance(transaction: Transaction): Promise<boolean>;
+  /** Has every shard make a checkpoint. */
+  checkpoint(): Promise<void>;
+  /** Makes everything durable and ends the shards; the engine still takes entries. */
+  close(): Promise<void>;
+}
 
 /** See the file's head. */
 export class CommitTurns {
@@ -90,6 +115,10 @@ export class CommitTurns {
 
   #begin(transaction: Transaction, client: ClientRecord): MaybePromise<OpNumber> {
     if (!transaction.hasEffects && client === null) return this.#engine.manager.commit(transaction);
+    const { shards } = this.#engine;
+    if (shards?.concerns(transaction) === true) {
+      return shards.commit(transaction, client, (effects) => this.#inTurn(transaction, client, effects));
+    }
     const indexed = transaction.hasDdl ? transaction.indexedTables : [];
     if (indexed.length > 0) return this.#withIndexes(transaction, client, indexed);
     if (this.#current !== null) return this.#inTurn(transaction, client);
@@ -126,19 +155,27 @@ export class CommitTurns {
     }
   }
 
-  async #inTurn(transaction: Transaction, client: ClientRecord): Promise<OpNumber> {
+  async #inTurn(
+    transaction: Transaction,
+    client: ClientRecord,
+    effects: readonly Effect[] | null = null,
+  ): Promise<OpNumber> {
     while (this.#current !== null) await this.#current;
     if (!transaction.isOpen) throw sessionEnded();
     this.#requireUninterrupted();
-    return await this.#commit(transaction, client);
+    return await this.#commit(transaction, client, effects);
   }
 
-  #commit(transaction: Transaction, client: ClientRecord): MaybePromise<OpNumber> {
+  #commit(
+    transaction: Transaction,
+    client: ClientRecord,
+    effects: readonly Effect[] | null = null,
+  ): MaybePromise<OpNumber> {
     const { manager, storage } = this.#engine;
-    if (transaction.isLarge || storage.mustFinishFirst(transaction.estimatedBytes)) {
+    if (effects === null && (transaction.isLarge || storage.mustFinishFirst(transaction.estimatedBytes))) {
       return this.#commitInSteps(transaction, client);
     }
-    const op = manager.commit(transaction, client);
+    const op = manager.commit(transaction, client, effects);
     if (op !== 0) this.#engine.afterCommit(op);
     return op;
   }

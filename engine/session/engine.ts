@@ -26,7 +26,7 @@ import { AdvisoryLocks } from "../transactions/advisory_locks.ts";
 import { StorageEngine } from "../storage/storage_engine.ts";
 import { TransactionManager } from "../transactions/transaction_manager.ts";
 import { ClientGate } from "./client_gate.ts";
-import { CommitTurns } from "./commit_turns.ts";
+import { CommitTurns, type Shards } from "./commit_turns.ts";
 import { type Interruption, notPrimary, outcomeUnknown } from "./interruption.ts";
 import { Notifications } from "./notifications.ts";
 import type { ExternalSources } from "../statements/refresh/external_port.ts";
@@ -85,6 +85,7 @@ export class Engine implements SessionEngine, SeatedEngine {
   readonly #announceFailure: (error: DatabaseError) => void;
   readonly #options: EngineOptions;
   readonly #seat: MemberSeat | null;
+  #shards: Shards | null = null;
   #state: EngineState;
   #turns: CommitTurns;
   /** Sessions may write. */
@@ -173,6 +174,24 @@ export class Engine implements SessionEngine, SeatedEngine {
 
   get turns(): CommitTurns {
     return this.#turns;
+  }
+
+  /** The shards that have the rows; null: they are here. */
+  get shards(): Shards | null {
+    return this.#shards;
+  }
+
+  /** From now on the rows of tables are at these shards. Called before the first session is opened. */
+  routeTo(shards: Shards): void {
+    assert(this.#shards === null && this.#seat === null, "the rows of an engine are at one place");
+    this.#shards = this.manager.remote = shards;
+    this.machine.remoteRowCount = (tableId) => shards.has(tableId) ? shards.rowCount(tableId) : undefined;
+  }
+
+  /** The node can no longer promise durability and must stop. */
+  fail(error: DatabaseError): void {
+    this.isFailed = true;
+    this.#announceFailure(error);
   }
 
   /** Alone, or what a member of a replication group is. */
@@ -488,8 +507,17 @@ export class Engine implements SessionEngine, SeatedEngine {
   }
 
   /** Copies a consistent state to a directory while writes go on. Answers its op. */
-  snapshotTo(directory: string): Promise<OpNumber> {
-    return this.storage.snapshotTo(directory, () => this.#makeCheckpoint());
+  async snapshotTo(directory: string): Promise<OpNumber> {
+    if (this.#shards !== null) {
+      throw new DatabaseError(
+        SQLSTATE.featureNotSupported,
+        "snapshots of a database of several shards are not supported",
+        {
+          hint: "Stop the server and copy its directory.",
+        },
+      );
+    }
+    return await this.storage.snapshotTo(directory, () => this.#makeCheckpoint());
   }
 
   /**
@@ -512,6 +540,7 @@ export class Engine implements SessionEngine, SeatedEngine {
   /** Writes all memory-resident rows to segments, so that the next start replays nothing. */
   async checkpoint(): Promise<void> {
     if (this.#seat !== null) return await this.#makeCheckpoint();
+    await this.#shards?.checkpoint();
     await this.#working;
     for (let busy = this.turns.whenIdle(); busy !== null; busy = this.turns.whenIdle()) {
       await busy;
@@ -548,6 +577,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     this.#absence = "closing";
     for (const session of [...this.#sessions.values()]) session.close();
     await this.turns.whenIdle();
+    await this.#shards?.close();
     if (this.#seat === null && !this.isFailed) this.#logLostNumbers();
     this.#unsubscribe();
     await this.#applying;

@@ -143,7 +143,8 @@ export class SessionEvaluation implements CatalogContext, SessionServices {
   nextSequenceValue(name: string): number | bigint {
     const sequence = this.#sequence(name);
     const transaction = this.#transaction();
-    const value = this.#session.engine.machine.sequences.next(sequence);
+    const take = (): number | bigint => this.#session.engine.machine.sequences.next(sequence);
+    const value = transaction.numbers === null ? take() : transaction.numbers.get(sequence.id, 1, take);
     transaction.noteSequence(sequence.id, value, true);
     this.#currentValues.set(sequence.id, value);
     this.#lastSequence = sequence.id;

@@ -225,13 +225,14 @@ export class Planning {
   }
 
   #rows(tableId: number): number {
-    const machine = this.#machine;
-    return machine.catalog.table(tableId) === undefined ? 0 : machine.store(tableId).rowCount;
+    return this.#machine.rowCount(tableId);
   }
 
   #statistics(catalog: Catalog, tableId: number): TableStatistics {
     const machine = this.#machine;
     if (machine.catalog.table(tableId) === undefined) return { rows: 0, column: () => undefined };
+    const remote = machine.remoteRowCount(tableId);
+    if (remote !== undefined) return { rows: remote, column: () => undefined };
     const reader = machine.store(tableId).at(machine.lastOp);
     const known = new Set(catalog.table(tableId)?.columns.map((column) => column.id));
     return {

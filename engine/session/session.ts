@@ -78,7 +78,8 @@ export class Session implements SessionHost {
   readonly encryption: SessionEncryption | null;
   /** It reads at the op that a member of a replication group has applied, and never writes. */
   readonly isFollower: boolean;
-  readonly #temporary: string;
+  /** The schema of its temporary tables, whether it exists or not. */
+  readonly temporarySchema: string;
   /** Must accompany a CancelRequest. */
   readonly secretKey: number;
   readonly settings: Settings;
@@ -122,7 +123,7 @@ export class Session implements SessionHost {
     this.processId = options.processId;
     this.encryption = options.encryption ?? null;
     this.isFollower = options.readFrom === "follower";
-    this.#temporary = temporarySchemaOf(options.processId, this);
+    this.temporarySchema = temporarySchemaOf(options.processId, this);
     this.secretKey = options.secretKey;
     const user = options.user ?? "db";
     const { catalog } = engine.machine;
@@ -139,6 +140,7 @@ export class Session implements SessionHost {
     const cancellation = this.#cancellation;
     this.environment = {
       manager: engine.manager,
+      shards: engine.shards,
       monotonic: () => engine.monotonic(),
       yieldToLoop: () => engine.yieldToLoop(),
       whenIdle: () => engine.turns.whenIdle(),
@@ -174,8 +176,6 @@ export class Session implements SessionHost {
   notice(notice: Notice): void {
     this.#notices.push(notice);
   }
-
-  // ---------------------------------------------------------------- statements
 
   /** Runs all statements of a text; several are one transaction. `onOutcome` is called after each, in order. */
   simple(text: string, sink: ResultSink, onOutcome: (outcome: StatementOutcome) => void): MaybePromise<void> {
@@ -293,12 +293,25 @@ export class Session implements SessionHost {
     const transaction = block?.transaction ?? this.#begin(true);
     const catalog = this.engine.manager.renew(transaction, plan.planned.tableIds);
     let execution: StatementExecution | null = null;
+    const contextFor = (each: Transaction): ExecutionContext => this.#context(each, parameters);
+    const gather = async (sink: ResultSink): Promise<void> => {
+      const run = {
+        compiled: () => plan.compiled,
+        sink,
+        transaction,
+        contextFor,
+        isBounded: false,
+        claims: [],
+      };
+      await runInTransaction(this.environment, run);
+    };
     const portal = new Portal({
       columns: plan.planned.columns,
+      gather: plan.planned.tableIds.some((id) => this.engine.shards?.has(id)) ? gather : null,
       step: (sink) => {
         this.checkCanceled();
         return transaction.compiledFor(catalog, () => {
-          execution ??= plan.compiled.start(this.#context(transaction, parameters));
+          execution ??= plan.compiled.start(contextFor(transaction));
           return execution.step(sink);
         });
       },
@@ -357,8 +370,6 @@ export class Session implements SessionHost {
     return this.whenStateIsHere()?.then(run) ?? run();
   }
 
-  // ---------------------------------------------------------------- transactions
-
   /** BEGIN, or the implicit block of a query with several statements. */
   beginBlock(explicit: boolean): TransactionBlock {
     const open = this.#block;
@@ -399,7 +410,7 @@ export class Session implements SessionHost {
       throw thrown;
     };
     try {
-      endTemporaryTables(block.transaction, this.#temporary);
+      endTemporaryTables(block.transaction, this.temporarySchema);
       const op = this.commit(block.transaction);
       return op instanceof Promise ? op.then(committed, failed) : committed(op);
     } catch (thrown) {
@@ -422,11 +433,6 @@ export class Session implements SessionHost {
     });
   }
 
-  /** The schema of this session's temporary tables, whether it exists or not. */
-  get temporarySchema(): string {
-    return this.#temporary;
-  }
-
   /** ROLLBACK. */
   rollbackBlock(tag: string): StatementOutcome {
     if (this.#block !== null) {
@@ -446,8 +452,6 @@ export class Session implements SessionHost {
     this.engine.dropTemporarySchemas(this);
   }
 
-  // ---------------------------------------------------------------- planning
-
   /** What the planner asks about a statement of this text, whose parameters have these types. */
   planEnvironment(text: string, types: readonly (SqlType | undefined)[]): PlanEnvironment {
     return this.engine.plans.environment(this, text, types, []);
@@ -463,8 +467,6 @@ export class Session implements SessionHost {
     return this.engine.plans.planWithVariables(this, text, parsed, variables);
   }
 
-  // ---------------------------------------------------------------- names
-
   /** The relation that a statement names. Raises 42P01 with a hint. */
   resolveRelation(name: ObjectName): Relation {
     return findNamedRelation(this.catalog, this.evaluation.searchPath, name, this.currentText);
@@ -474,8 +476,6 @@ export class Session implements SessionHost {
   resolveTable(name: ObjectName): TableDefinition {
     return findNamedTable(this.catalog, this.evaluation.searchPath, name, this.currentText);
   }
-
-  // ---------------------------------------------------------------- running
 
   /** An outcome with the notices gathered so far. */
   outcome(tag: string, rowCount: number | null, kind: StatementOutcome["kind"]): StatementOutcome {
@@ -583,7 +583,7 @@ export class Session implements SessionHost {
       this.requireWritable(writingCommand(planned));
     }
     if (returnsRows(planned)) sink.begin(planned.columns, !planned.readOnly);
-    if (planned.readOnly && this.#block === null) {
+    if (planned.readOnly && this.#block === null && this.engine.manager.remote === null) {
       const outcome = this.#readAtOnce(plan, parameters, sink);
       if (outcome !== null) return outcome;
     }
@@ -681,7 +681,9 @@ export class Session implements SessionHost {
     return runAutocommit(this.environment, {
       ...options,
       begin: (interruptible) => {
-        return this.#statementTransaction = this.#begin(interruptible, options.readOnly || this.#isReadOnly);
+        const transaction = this.#begin(interruptible, options.readOnly || this.#isReadOnly);
+        transaction.isAlone = true;
+        return this.#statementTransaction = transaction;
       },
       run: (transaction, isLast) =>
         runInTransaction(this.environment, {
@@ -695,7 +697,7 @@ export class Session implements SessionHost {
       commit: (transaction, execution) => {
         this.#statementTransaction = null;
         const outcome = finish(execution);
-        endTemporaryTables(transaction, this.#temporary);
+        endTemporaryTables(transaction, this.temporarySchema);
         const op = this.commit(transaction);
         if (op instanceof Promise) return op.then((durableOp) => ({ ...outcome, durableOp }));
         return op === 0 ? outcome : { ...outcome, durableOp: op };

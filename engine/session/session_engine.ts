@@ -9,7 +9,7 @@ import type { AdvisoryLocks } from "../transactions/advisory_locks.ts";
 import type { TransactionManager } from "../transactions/transaction_manager.ts";
 import type { Host } from "../host/host.ts";
 import type { ClientGate } from "./client_gate.ts";
-import type { CommitTurns } from "./commit_turns.ts";
+import type { CommitTurns, Shards } from "./commit_turns.ts";
 import type { Notifications } from "./notifications.ts";
 import type { Planning } from "./planning.ts";
 import type { PreparedBudget } from "./prepared_names.ts";
@@ -38,6 +38,8 @@ export interface SessionEngine extends ServerEngine, RefreshEngine, VisibleServe
   readonly manager: TransactionManager;
   readonly plans: Planning;
   readonly turns: CommitTurns;
+  /** The shards that have the rows; null: they are here. */
+  readonly shards: Shards | null;
   readonly clientGate: ClientGate;
   readonly advisoryLocks: AdvisoryLocks;
   readonly notifications: Notifications;

@@ -16,7 +16,13 @@ import type {
 import { planFacts } from "../execution/codegen/plan_analysis.ts";
 import type { Plan } from "../sql/plan/plan.ts";
 import { closesCycle, deadlock } from "../transactions/lock_table.ts";
-import { isRetrySignal, type OutsideWait, type RetrySignal, TableWait } from "../transactions/signals.ts";
+import {
+  isRetrySignal,
+  type OutsideWait,
+  RemoteWait,
+  type RetrySignal,
+  TableWait,
+} from "../transactions/signals.ts";
 import type { Mark } from "../transactions/journal.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { serializationFailure, type TransactionManager } from "../transactions/transaction_manager.ts";
@@ -32,6 +38,8 @@ const SHORT_MICROSECONDS = 5_000;
 /** What the runner needs of its surroundings. */
 export interface RunnerEnvironment {
   readonly manager: TransactionManager;
+  /** Where rows may be; null: all are here. */
+  readonly shards: { advance(transaction: Transaction): Promise<boolean> } | null;
   /** Microseconds of a clock that only moves forward. */
   monotonic(): number;
   yieldToLoop(): Promise<void>;
@@ -66,6 +74,7 @@ export function runInTransaction(
   const mark = run.transaction.mark();
   run.transaction.statements++;
   run.transaction.outside?.beginStatement();
+  run.transaction.numbers?.forget();
   return attempt(environment, run, mark);
 }
 
@@ -169,6 +178,8 @@ async function retry(
   run.sink.retract();
   transaction.becomeInterruptible();
   transaction.rollbackTo(mark, { keepLocks: true, forgetReads: true });
+  if (signal instanceof RemoteWait) transaction.numbers?.rewind();
+  else transaction.numbers?.forget();
   if (signal.kind === "outside_wait") await waitOutside(signal, environment.abort);
   else if (signal.kind !== "stale_snapshot") {
     environment.timeouts.lockWaitBegins();
@@ -186,7 +197,9 @@ async function retry(
     manager.advanceSnapshot(transaction);
     return await attempt(environment, run, mark);
   }
-  if (!manager.advanceSnapshot(transaction)) {
+  const hasMoved = manager.advanceSnapshot(transaction) &&
+    (environment.shards === null || await environment.shards.advance(transaction));
+  if (!hasMoved) {
     throw signal.kind === "stale_snapshot"
       ? serializationFailure(manager.catalog, { tableId: signal.tableId, id: signal.rowId, op: null })
       : new DatabaseError(

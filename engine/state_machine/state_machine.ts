@@ -27,6 +27,7 @@ import type {
   OpNumber,
   RowBatch,
   RowId,
+  Slice,
 } from "../operations/effect.ts";
 import { decodeEntry, decodeInSteps, encodeEntry, encodeInSteps } from "../operations/entry_codec.ts";
 import { DamagedFileError } from "../storage/table/damaged_file.ts";
@@ -50,6 +51,15 @@ interface MachineState {
   readonly clients: readonly ClientRequest[];
   readonly sequences: readonly SequenceValue[];
   readonly rowCounters: readonly (readonly [number, RowId])[];
+  /** Absent: there are none. */
+  readonly slices?: readonly PendingSlices[];
+}
+
+/** A transaction over several shards that they may not all have made durable yet. */
+export interface PendingSlices {
+  readonly op: number;
+  readonly timestamp: number;
+  readonly slices: readonly Slice[];
 }
 
 type NumberEffect = Extract<Effect, { kind: "sequence" }>;
@@ -67,6 +77,8 @@ export class StateMachine {
   readonly clients = new ClientTable();
   readonly sequences = new SequenceTable();
   readonly #storage: StorageEngine;
+  /** How many rows a table has that are elsewhere; undefined: they are here. */
+  remoteRowCount: (tableId: number) => number | undefined = () => undefined;
   /** Highest row id in the log, per table. */
   readonly #rowCounters = new Map<number, RowId>();
   /** Highest row id that this node has handed out; a transaction that rolled back leaves a gap. */
@@ -77,6 +89,7 @@ export class StateMachine {
   #changes = new Map<number, { inserted: number; updated: number; deleted: number }>();
   /** The entry that is being applied asks for a checkpoint. */
   #wantsCheckpoint = false;
+  #slices: PendingSlices[] = [];
   #catalog = Catalog.initial();
   #lastOp = 0 as OpNumber;
   #lastTimestamp = 0;
@@ -139,6 +152,27 @@ export class StateMachine {
   /** The same as 16 hexadecimal digits. */
   digest(): string {
     return this.#digest.hex;
+  }
+
+  /** What shards are to apply and may not have made durable yet, oldest first. */
+  get pendingSlices(): readonly PendingSlices[] {
+    return this.#slices;
+  }
+
+  /** The highest row id of each table that any entry has created. */
+  get rowCounters(): ReadonlyMap<number, RowId> {
+    return this.#rowCounters;
+  }
+
+  /** Live rows of a table; 0 for one that is not there. */
+  rowCount(tableId: number): number {
+    if (this.#catalog.table(tableId) === undefined) return 0;
+    return this.remoteRowCount(tableId) ?? this.store(tableId).rowCount;
+  }
+
+  /** Notes an id that a row has elsewhere: the table's counter goes on behind it. */
+  noteRowId(tableId: number, id: RowId): void {
+    this.#countRow(tableId, id);
   }
 
   store(tableId: number): TableStore {
@@ -284,6 +318,7 @@ export class StateMachine {
       clients: this.clients.contents,
       sequences: this.sequences.contents,
       rowCounters: [...this.#rowCounters],
+      ...(this.#slices.length === 0 ? {} : { slices: this.#slices }),
     };
     return new TextEncoder().encode(encodeCanonicalJson(state));
   }
@@ -296,10 +331,11 @@ export class StateMachine {
     this.clients.restore(state.clients);
     this.sequences.restore(state.sequences);
     for (const [tableId, id] of state.rowCounters) this.#rowCounters.set(tableId, id);
+    this.#slices = [...state.slices ?? []];
   }
 
   #perform(entry: Entry, payload: PayloadFacts): void {
-    for (const effect of entry.effects) this.#applyEffect(effect, entry.op);
+    for (const effect of entry.effects) this.#applyEffect(effect, entry.op, entry.timestamp);
     this.#finishEntry(entry.op, entry, payload);
   }
 
@@ -372,6 +408,10 @@ export class StateMachine {
         case "checkpoint":
           this.#wantsCheckpoint = true;
           break;
+        case "slices":
+        case "slices_done":
+          assert(false, "slices are not committed in steps");
+          break;
         default:
           touch(effect.tableId);
           this.#applyEffect(effect, op);
@@ -386,7 +426,7 @@ export class StateMachine {
     };
   }
 
-  #applyEffect(effect: Effect, op: OpNumber): void {
+  #applyEffect(effect: Effect, op: OpNumber, timestamp = 0): void {
     switch (effect.kind) {
       case "create":
         this.#storage.table(effect.tableId).create(op, effect.id, effect.values);
@@ -417,6 +457,12 @@ export class StateMachine {
         break;
       case "checkpoint":
         this.#wantsCheckpoint = true;
+        break;
+      case "slices":
+        this.#slices.push({ op, timestamp, slices: effect.slices });
+        break;
+      case "slices_done":
+        this.#slices = this.#slices.filter((each) => each.op > effect.op);
         break;
       default:
         unreachable(effect);

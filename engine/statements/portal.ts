@@ -20,6 +20,8 @@ const CONCERNS_SESSION = /^5[37]/;
 /** What a portal reads from. */
 export interface PortalSource {
   readonly columns: readonly ResultColumn[];
+  /** Writes all rows at once, because what it reads has to be fetched first; null: they are stepped to. */
+  readonly gather: ((sink: ResultSink) => Promise<void>) | null;
   /** Steps into the sink; true at the end. */
   step(sink: ResultSink): boolean;
   /** Runs a fetch as a statement of the session, with its time limit and open to cancellation. */
@@ -70,6 +72,7 @@ export class Portal {
 
   /** Moves forward and writes the rows as a result, as they come. Answers their number. */
   forwardInto(limit: number, sink: ResultSink): MaybePromise<number> {
+    if (this.#mustGather) return this.#gather().then(() => this.forwardInto(limit, sink));
     sink.begin(this.columns, false);
     let count = 0;
     /** true: all rows have been written; false: the receiver or others must have their turn first. */
@@ -92,6 +95,7 @@ export class Portal {
     direction: "forward" | "backward" | "absolute" | "relative",
     count: number,
   ): Promise<SqlValue[][]> {
+    if (this.#mustGather) await this.#gather();
     const rows: SqlValue[][] = [];
     switch (direction) {
       case "forward":
@@ -131,17 +135,35 @@ export class Portal {
   /** Reads what is left, because what it reads is about to change. */
   async readAhead(): Promise<void> {
     if (this.#closed || this.#ended) return;
+    if (this.#mustGather) return await this.#gather();
     this.#buffer.rows.splice(0, this.#next);
     this.#next = 0;
     for (let steps = 1; !this.#ended; steps++) {
       try {
         this.#ended = this.#source.step(this.#buffer);
       } catch (error) {
-        if (!(error instanceof DatabaseError) || CONCERNS_SESSION.test(error.code)) throw error;
-        this.#failure = error;
-        this.#ended = true;
+        this.#noteFailure(error);
       }
       if (!this.#ended && steps % STEPS_IN_A_TURN === 0) await this.#source.yieldToLoop();
+    }
+  }
+
+  #noteFailure(error: unknown): void {
+    if (!(error instanceof DatabaseError) || CONCERNS_SESSION.test(error.code)) throw error;
+    this.#failure = error;
+    this.#ended = true;
+  }
+
+  get #mustGather(): boolean {
+    return this.#source.gather !== null && !this.#ended;
+  }
+
+  async #gather(): Promise<void> {
+    this.#ended = true;
+    try {
+      await this.#source.gather?.(this.#buffer);
+    } catch (error) {
+      this.#noteFailure(error);
     }
   }
 

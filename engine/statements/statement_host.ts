@@ -64,7 +64,7 @@ export interface StatementHost {
 
 /** The engine, as far as every statement may know it. */
 export interface StatementEngine {
-  readonly manager: { readonly activeCount: number };
+  readonly manager: { readonly activeCount: number; readonly remote: unknown };
   readonly machine: { readonly reads: ReadCounts };
   parse(text: string): readonly ParsedStatement[];
   /** Microseconds of a clock that only moves forward. */

@@ -148,7 +148,7 @@ function applyToModel(model: Model, effects: readonly Effect[]): void {
       }
       continue;
     }
-    if (effect.kind === "sequence" || effect.kind === "checkpoint") continue;
+    if (!("tableId" in effect)) continue;
     const rows = model.get(effect.tableId);
     ok(rows !== undefined);
     if (effect.kind === "create" || effect.kind === "update") rows.set(Number(effect.id), effect.values);

@@ -90,6 +90,8 @@ export class ValueVerification {
         break;
       case "sequence":
       case "checkpoint":
+      case "slices":
+      case "slices_done":
         break;
     }
   }

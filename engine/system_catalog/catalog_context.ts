@@ -21,7 +21,10 @@ export interface CatalogContext extends EvaluationContext {
   /** As the running transaction sees it. */
   readonly catalog: Catalog;
   /** What is committed. */
-  readonly machine: Pick<StateMachine, "catalog" | "lastOp" | "sequences" | "store" | "changesOf" | "reads">;
+  readonly machine: Pick<
+    StateMachine,
+    "catalog" | "lastOp" | "sequences" | "store" | "rowCount" | "changesOf" | "reads"
+  >;
   /** The session that reads. */
   readonly session: VisibleSession;
   readonly server: VisibleServer;

@@ -11,8 +11,7 @@ const BLOCK_BYTES = 8192;
 
 /** Rows of a table, without a scan; 0 for a table that is not committed yet. */
 export function rowEstimate(context: CatalogContext, tableId: number): number {
-  const { machine } = context;
-  return machine.catalog.table(tableId) === undefined ? 0 : machine.store(tableId).rowCount;
+  return context.machine.rowCount(tableId);
 }
 
 /** Bytes that a table's rows take, in files and in memory. */

@@ -35,7 +35,8 @@ export class DeferredChecks {
 
   /** Runs the checks. They may not add further ones. */
   run(): void {
-    for (const { check } of this.#checks.splice(0)) check();
+    for (const { check } of this.#checks) check();
+    this.#checks.length = 0;
   }
 
   /** What SET CONSTRAINTS has said of a deferrable constraint; undefined: nothing. */

@@ -72,7 +72,8 @@ export function bulkAffects(
   return bulk.batch.ids.some((id) => withinBounds([id], predicate.bounds));
 }
 
-function matches(
+/** Whether a row is one of those that the predicate has read. */
+export function matches(
   row: StoredRow | null,
   columnIds: readonly number[],
   predicate: Extract<ReadPredicate, { kind: "scan" | "index" }>,

@@ -59,6 +59,14 @@ export class OutsideWait {
   }
 }
 
+/**
+ * Rows that are elsewhere must be fetched first. The next attempt gets the numbers of sequences and the row ids that
+ * this one has got: nobody else has seen them.
+ */
+export class RemoteWait extends OutsideWait {
+  readonly keepsNumbers = true;
+}
+
 /** Any of the signals above. */
 export type RetrySignal = LockWait | StaleSnapshot | TableWait | OutsideWait;
 

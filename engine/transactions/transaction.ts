@@ -28,13 +28,14 @@ import { DeferredChecks } from "./deferred_checks.ts";
 import { type JournalEntry, type Mark, takeBack } from "./journal.ts";
 import type { Lock, LockKey } from "./lock_table.ts";
 import type { NontransactionalEffects } from "./nontransactional_effects.ts";
-import type { Done } from "./transaction_effects.ts";
+import { type Done, indexedTables } from "./transaction_effects.ts";
 import { rowBytes, TableWriteSet, type WriteSetRow } from "./write_set.ts";
 import { requireStorableBatch, requireStorableRow } from "./storable_rows.ts";
 import type { ReadPredicate } from "./read_set.ts";
 import { duplicateId, duplicateKey } from "./duplicates.ts";
 import { LockWait, StaleSnapshot, TableWait } from "./signals.ts";
 import { keyColumns, keyOf, keyText } from "./stored_key.ts";
+import { HandedOutNumbers } from "./handed_out_numbers.ts";
 import { type ReadTracker, TableView } from "./table_view.ts";
 import type { TransactionManager } from "./transaction_manager.ts";
 
@@ -74,11 +75,15 @@ export class Transaction {
   readonly messages: CommitMessage[] = [];
   /** What the running statement has done that must not be done twice; made when it is needed first. */
   outside: NontransactionalEffects | null = null;
+  /** What the running statement has got of sequences and counters, where rows may be elsewhere. */
+  numbers: HandedOutNumbers | null = null;
   /** Writes are refused, except to temporary tables. */
   readOnly = false;
   /** Read-only from its beginning to its end: what it reads is never compared with what others have written. */
   neverWrites = false;
   interruptible: boolean;
+  /** It is one statement and no more. */
+  isAlone = false;
   isOpen = true;
   /** It has got numbers of sequences or new row ids; some of them are in none of its effects. */
   tookNumbers = false;
@@ -117,6 +122,7 @@ export class Transaction {
     this.interruptible = options.interruptible;
     this.#makerFor = options.makerFor;
     this.#catalog = manager.catalog;
+    if (manager.remote !== null) this.numbers = new HandedOutNumbers();
   }
 
   /** The catalog with this transaction's own DDL. */
@@ -141,7 +147,7 @@ export class Transaction {
     if (this.snapshot < this.#manager.lastFillOp) this.#requireFilled(tableId);
     const writeSet = this.#writeSets.get(tableId);
     if (writeSet === undefined && !this.interruptible && this.#changes.length === 0) {
-      return this.#manager.store(tableId).at(this.snapshot);
+      return this.#manager.committed(this, tableId);
     }
     const cached = this.#views.get(tableId);
     if (cached !== undefined) return cached;
@@ -188,7 +194,7 @@ export class Transaction {
   #view(tableId: number, writeSet: TableWriteSet | null, track: ReadTracker | null): TableView {
     const definition = assertDefined(this.catalog.table(tableId), `table ${tableId}`);
     const beneath = this.#manager.catalog.table(tableId) ?? null;
-    const committed = beneath === null ? null : this.#manager.store(tableId).at(this.snapshot);
+    const committed = beneath === null ? null : this.#manager.committed(this, tableId);
     return new TableView({ definition, beneath, committed, writeSet, track });
   }
 
@@ -232,7 +238,8 @@ export class Transaction {
 
   reserveRowIds(tableId: number, count: number): RowId {
     this.tookNumbers = true;
-    return this.#manager.reserveRowIds(tableId, count);
+    if (this.numbers === null) return this.#manager.reserveRowIds(tableId, count);
+    return this.numbers.get(tableId, count, () => this.#manager.reserveRowIds(tableId, count));
   }
 
   /** Checks that wait for the commit. */
@@ -261,7 +268,8 @@ export class Transaction {
 
   nextRowId(tableId: number): RowId {
     this.tookNumbers = true;
-    return this.#manager.nextRowId(tableId);
+    if (this.numbers === null) return this.#manager.nextRowId(tableId);
+    return this.numbers.get(tableId, 1, () => this.#manager.nextRowId(tableId));
   }
 
   create(tableId: number, id: RowId, values: StoredRow): void {
@@ -272,10 +280,10 @@ export class Transaction {
     this.#lock(tableId, id, () => `row ${id} of relation "${table.name}"`);
     const own = writeSet.byId.get(id);
     const existed = own === undefined
-      ? this.#manager.existsNow(tableId, id) && !writeSet.truncated
+      ? !writeSet.truncated && this.#manager.existsNow(tableId, id, this)
       : own.existed;
     if (own === undefined ? existed : own.values !== null) {
-      if (own?.isFilled === true && !this.#manager.existsNow(tableId, id)) {
+      if (own?.isFilled === true && !this.#manager.existsNow(tableId, id, this)) {
         throw new StaleSnapshot(tableId, id);
       }
       throw duplicateId(table, id);
@@ -398,7 +406,8 @@ export class Transaction {
       // Rows that others delete there were looked up by rules without the new key.
       for (const parent of newParents(before, change.table)) this.requireAlone(parent);
     }
-    if (change.kind === "put_table" && onlyAddsColumns(before, change.table)) {
+    const isRemote = this.#manager.remote?.has(tableId) === true;
+    if (change.kind === "put_table" && onlyAddsColumns(before, change.table) && !isRemote) {
       const rival = this.#manager.alteringTransaction(tableId);
       if (rival !== undefined && rival !== this) {
         throw new TableWait(rival, `relation "${change.table.name}"`);
@@ -474,15 +483,7 @@ export class Transaction {
 
   /** The definitions of tables that were there before and get indexes with this transaction. */
   get indexedTables(): TableDefinition[] {
-    if (this.#changes.length === 0) return [];
-    const ids = new Set(this.#changes.flatMap((each) => each.kind === "put_table" ? [each.table.id] : []));
-    return [...ids].flatMap((id) => {
-      const before = this.#manager.catalog.table(id);
-      const after = this.#catalog.table(id);
-      if (before === undefined || after === undefined) return [];
-      const isNew = after.indexes.some((index) => !before.indexes.some((each) => each.id === index.id));
-      return isNew ? [after] : [];
-    });
+    return indexedTables(this.#changes, this.#manager.catalog, this.#catalog);
   }
 
   /** A place to return to with {@link rollbackTo}. */
@@ -653,7 +654,8 @@ export class Transaction {
     // The statement was compiled for a definition that another transaction has changed while it yielded.
     if (
       this.compiledCatalog !== null && this.compiledCatalog !== catalog &&
-      !mayGoOn(this.compiledCatalog, catalog, table.id)
+      (!mayGoOn(this.compiledCatalog, catalog, table.id) ||
+        this.#manager.remote !== null && this.compiledCatalog.table(table.id) !== catalog.table(table.id))
     ) throw new StaleSnapshot(table.id, null);
     const existing = this.#writeSets.get(table.id);
     if (existing !== undefined) {
@@ -729,11 +731,9 @@ export class Transaction {
   #lockAndCheck(table: TableDefinition, id: RowId): void {
     this.#lock(table.id, id, () => `row ${id} of relation "${table.name}"`);
     // Nobody has committed anything since the snapshot: it is not even worth a look whether the row is its own.
-    if (
-      this.snapshot === this.#manager.lastOp ||
-      this.#writeSets.get(table.id)?.byId.get(id)?.isFilled === false
-    ) return;
-    if (this.#manager.changedSince(table.id, id, this.snapshot)) throw new StaleSnapshot(table.id, id);
+    const isNewest = this.snapshot === this.#manager.lastOp && this.#manager.remote === null;
+    if (isNewest || this.#writeSets.get(table.id)?.byId.get(id)?.isFilled === false) return;
+    if (this.#manager.changedSince(table.id, id, this.snapshot, this)) throw new StaleSnapshot(table.id, id);
   }
 
   #lock(space: number, key: RowId | string, describe: () => string): void {

@@ -40,6 +40,8 @@ import {
   type CommittedWrite,
   type ReadPredicate,
 } from "./read_set.ts";
+import type { ReadableTable } from "../storage/access/readable_table.ts";
+import type { RemoteTables } from "./remote_tables.ts";
 import { keyOf } from "./stored_key.ts";
 import { duplicateId, duplicateKey } from "./duplicates.ts";
 import { Transaction, type TransactionOptions } from "./transaction.ts";
@@ -99,6 +101,8 @@ export class TransactionManager {
   rollbacks = 0;
   /** False only in tests that show what validation is for. */
   validates = true;
+  /** The tables whose rows are elsewhere; null: all are here. */
+  remote: RemoteTables<Transaction> | null = null;
 
   /** `now` gives a transaction its timestamp: microseconds since 2000-01-01 UTC. */
   constructor(stateMachine: CommittedState, now: () => number) {
@@ -121,6 +125,12 @@ export class TransactionManager {
 
   store(tableId: number): TableStore {
     return this.#stateMachine.store(tableId);
+  }
+
+  /** The committed rows of a table at a transaction's snapshot. */
+  committed(transaction: Transaction, tableId: number): ReadableTable {
+    if (this.remote?.has(tableId) === true) return this.remote.table(transaction, tableId);
+    return this.store(tableId).at(transaction.snapshot);
   }
 
   /** What a sequence has handed out last, to whichever transaction. */
@@ -159,13 +169,20 @@ export class TransactionManager {
   }
 
   /** Whether a row of this id exists in the newest committed state. */
-  existsNow(tableId: number, id: RowId): boolean {
-    return this.#isCommitted(tableId) && this.store(tableId).find(id, this.lastOp) !== NO_ROW;
+  existsNow(tableId: number, id: RowId, transaction: Transaction): boolean {
+    if (!this.#isCommitted(tableId)) return false;
+    if (this.remote?.has(tableId) !== true) return this.store(tableId).find(id, this.lastOp) !== NO_ROW;
+    // Whether another transaction creates it meanwhile is looked up by the commit.
+    transaction.reads.push({ kind: "id", tableId, id });
+    return !this.remote.isAboveAll(tableId, id) && this.committed(transaction, tableId).find(id) !== NO_ROW;
   }
 
   /** Whether a row that was visible at the snapshot has been changed or deleted since. */
-  changedSince(tableId: number, id: RowId, snapshot: OpNumber): boolean {
+  changedSince(tableId: number, id: RowId, snapshot: OpNumber, transaction?: Transaction): boolean {
     const lastOp = this.lastOp;
+    if (this.remote?.has(tableId) === true) {
+      return transaction !== undefined && this.remote.changedSince(transaction, tableId, id);
+    }
     if (snapshot === lastOp || !this.#isCommitted(tableId)) return false;
     const store = this.store(tableId);
     const location = store.find(id, lastOp);
@@ -185,7 +202,17 @@ export class TransactionManager {
     const committed = this.catalog.table(table.id);
     if (committed === undefined) return false;
     const known = committed.indexes.some((each) => each.id === index.id);
-    const reader = known ? this.store(table.id).at(this.lastOp) : transaction.table(table.id);
+    const isRemote = this.remote?.has(table.id) === true;
+    if (isRemote) {
+      const columnIds = index.columns.map((part) => part.columnId);
+      const bounds = { prefix: key, low: null, high: null, backward: false };
+      transaction.reads.push({ kind: "index", tableId: table.id, columnIds, bounds });
+    }
+    const reader = !known
+      ? transaction.table(table.id)
+      : isRemote
+      ? this.committed(transaction, table.id)
+      : this.store(table.id).at(this.lastOp);
     const cursor = reader.lookup(index.id, key);
     for (let location = cursor.next(); location !== NO_ROW; location = cursor.next()) {
       const holder = reader.idAt(location);
@@ -224,22 +251,30 @@ export class TransactionManager {
   }
 
   /**
-   * Commits: validates, appends, applies. Answers the entry's op, or 0 when there was nothing to write.
-   * Raises 40001 on a serialization conflict; the transaction is rolled back then.
+   * Commits: validates, appends, applies; `given` are the effects where the transaction itself does not hold them all:
+   * then the caller ends it, and its locks are held until then. Answers the entry's op, or 0 when there was nothing to
+   * write. Raises 40001 on a serialization conflict; the transaction is rolled back then.
    */
-  commit(transaction: Transaction, client: ((op: OpNumber) => ClientRequest) | null = null): OpNumber {
+  commit(
+    transaction: Transaction,
+    client: ((op: OpNumber) => ClientRequest) | null = null,
+    given: readonly Effect[] | null = null,
+  ): OpNumber {
     assert(transaction.isOpen, "a transaction is committed once");
+    const hasEffects = transaction.hasEffects || given !== null;
     try {
-      if (!transaction.hasEffects && client === null) return 0 as OpNumber;
+      if (!hasEffects && client === null) return 0 as OpNumber;
       assert(this.#committing === undefined, "no other transaction commits");
       const { snapshot } = transaction;
       if (transaction.needsNewest) { for (const _ of this.#finishRows(transaction)); }
       transaction.deferred.run();
-      if (transaction.snapshot < this.lastOp && transaction.hasEffects) this.#validate(transaction);
+      if (transaction.snapshot < this.lastOp && hasEffects) this.#validate(transaction);
       if (snapshot < this.#lastInSteps) this.#checkWritten(transaction);
-      if (transaction.hasBatches) { for (const _ of this.#checkBatches(transaction, snapshot)); }
+      if (given === null && transaction.hasBatches) {
+        for (const _ of this.#checkBatches(transaction, snapshot));
+      }
       this.#noteLostNumbers(transaction);
-      const effects = effectList(transaction.done);
+      const effects = given ?? effectList(transaction.done);
       if (effects.length === 0 && client === null) return 0 as OpNumber;
       const record = this.#recordOf(effects, transaction);
       const { catalog } = this;
@@ -250,10 +285,10 @@ export class TransactionManager {
       });
       transaction.isCommitted = true;
       if (record !== null) this.#remember({ op, ...record });
-      if (transaction.hasDdl) this.catalogChanged(transaction, catalog);
+      if (catalog !== this.catalog) this.catalogChanged(transaction, catalog);
       return op;
     } finally {
-      this.end(transaction);
+      if (given === null) this.end(transaction);
     }
   }
 
@@ -385,7 +420,8 @@ export class TransactionManager {
   #checkWritten(transaction: Transaction): void {
     for (const { writeSet, row: { id, existed }, values } of written(transaction)) {
       const { definition: table } = writeSet;
-      const isTaken = !existed && this.existsNow(table.id, id) ||
+      if (this.remote?.has(table.id) === true) continue;
+      const isTaken = !existed && this.existsNow(table.id, id, transaction) ||
         table.indexes.some((index) => {
           if (!index.unique) return false;
           const key = keyOf(table, index, values, index.columns.length);
@@ -407,6 +443,7 @@ export class TransactionManager {
     if (this.#catalogOwner === transaction) this.#catalogOwner = undefined;
     for (const [tableId, owner] of this.#claims) if (owner === transaction) this.#claims.delete(tableId);
     for (const listener of transaction.ended) listener();
+    this.remote?.ended(transaction);
     this.#pruneHistory();
   }
 
@@ -456,6 +493,11 @@ export class TransactionManager {
       if (op > durable && op > newest) newest = op;
     }
     return newest;
+  }
+
+  /** Raises 40001 when something that the transaction has read has changed since its snapshot. */
+  validate(transaction: Transaction): void {
+    this.#validate(transaction);
   }
 
   #validate(transaction: Transaction): void {
@@ -547,9 +589,18 @@ export class TransactionManager {
         case "truncate":
           bulk.push({ tableId: effect.tableId, batch: null });
           break;
-        case "ddl":
+        case "ddl": {
+          // Those of the transaction's own changes are looked at below.
+          const { change } = effect;
+          if (committing.hasDdl) break;
+          if (change.kind === "put_table") bulk.push({ tableId: change.table.id, batch: null });
+          if (change.kind === "drop_table") bulk.push({ tableId: change.tableId, batch: null });
+          break;
+        }
         case "sequence":
         case "checkpoint":
+        case "slices":
+        case "slices_done":
           break;
       }
     }

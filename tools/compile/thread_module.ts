@@ -1,5 +1,5 @@
 /**
- * The code of `lang`'s threads, as a text in the executable: a thread is started from an address, and an executable
+ * The code of a program's threads, as a text in the executable: a thread is started from an address, and an executable
  * of one file has no other file to name.
  */
 import { projectRoot, run } from "../project.ts";
@@ -9,14 +9,16 @@ export interface ThreadModuleRequest {
   /** The configuration of the build; the new one is next to it. */
   readonly configuration: string;
   readonly folder: string;
+  /** The folder of `thread_source.ts`, and the module that a thread runs. */
+  readonly threads: { readonly folder: string; readonly main: string };
   /** Parameters that name lock and configuration to deno. */
   readonly linkParameters: (configuration: string) => readonly string[];
 }
 
-/** Writes a configuration in which `cli/lang/threads/thread_source.ts` holds the code, and returns its path. */
+/** Writes a configuration in which `thread_source.ts` of that folder holds the code, and returns its path. */
 export async function embedThreads(request: ThreadModuleRequest): Promise<string> {
-  const { configuration, folder, linkParameters } = request;
-  const base = new URL(`file://${projectRoot}/cli/lang/threads/`).href;
+  const { configuration, folder, threads, linkParameters } = request;
+  const base = new URL(`file://${projectRoot}/${threads.folder}/`).href;
   const bundle = `${folder}/thread_main.js`;
   const { code, stderr } = await run(Deno.execPath(), [
     "bundle",
@@ -27,9 +29,11 @@ export async function embedThreads(request: ThreadModuleRequest): Promise<string
     ...linkParameters(configuration),
     "--output",
     bundle,
-    `${base}thread_main.ts`,
+    `${base}${threads.main}`,
   ]);
-  if (code !== 0) throw new Error(`Cannot bundle the threads of lang: deno bundle failed\n${stderr.trim()}`);
+  if (code !== 0) {
+    throw new Error(`Cannot bundle ${threads.folder}/${threads.main}: deno bundle failed\n${stderr.trim()}`);
+  }
   await Deno.writeTextFile(`${folder}/thread_source.ts`, threadModuleSource(await Deno.readTextFile(bundle)));
   const project = JSON.parse(await Deno.readTextFile(configuration)) as {
     readonly imports?: Readonly<Record<string, string>>;

@@ -38,6 +38,15 @@ export async function runRefresh(
     });
   }
   session.requireWritable("REFRESH");
+  if (session.engine.manager.remote !== null) {
+    throw new DatabaseError(
+      SQLSTATE.featureNotSupported,
+      "REFRESH in a database of several shards is not supported",
+      {
+        hint: "Load the rows with COPY.",
+      },
+    );
+  }
   const { engine } = session;
   const { external } = engine;
   requireSchemeServed(external, source.url);

@@ -160,8 +160,7 @@ function listTables(session: Session, sink: ResultSink, onOutcome: OutcomeListen
   const columns = columnsOf(["schema", "text"], ["name", "text"], ["kind", "text"], ["rows", "i64"]);
   const rows: SqlValue[][] = [];
   for (const table of catalog.tables) {
-    const stored = engine.machine.catalog.table(table.id) !== undefined;
-    rows.push([table.schema, table.name, "table", stored ? engine.machine.store(table.id).rowCount : 0]);
+    rows.push([table.schema, table.name, "table", engine.machine.rowCount(table.id)]);
   }
   for (const view of catalog.views) rows.push([view.schema, view.name, "view", null]);
   rows.sort((left, right) =>

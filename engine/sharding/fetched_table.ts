@@ -1,0 +1,163 @@
+/**
+ * What a transaction has fetched of a table whose rows are at shards. Reading it answers from there, or asks for what
+ * is missing. Points that are asked for one by one become a fetch of the whole table before they are too many, for each
+ * of them runs the statement again.
+ */
+import type { TableDefinition } from "../catalog/definitions.ts";
+import type { OpNumber, RowId, StoredValue } from "../operations/effect.ts";
+import { type BlockCursor, NO_ROW, type RowLocation } from "../storage/access/block.ts";
+import type {
+  ColumnStatistics,
+  IndexBounds,
+  LocationCursor,
+  ReadableTable,
+  ZonePredicate,
+} from "../storage/access/readable_table.ts";
+import { BlockCache } from "../storage/table/block_cache.ts";
+import { segmentFilesIn } from "../storage/table/segment_files.ts";
+import { MemoryDisk } from "../host/memory_host.ts";
+import { TableStore } from "../storage/table/table_store.ts";
+import type { TableReader } from "../storage/table/table_reader.ts";
+import { batchMemory, batchRow } from "../transactions/batch_values.ts";
+import { rowBytes } from "../transactions/write_set.ts";
+import type { FetchedRows, Wanted } from "./shard_messages.ts";
+
+/** Points asked for one by one before the whole table is. */
+const MAX_POINTS = 24;
+/** Rough memory of a row besides its values. */
+const ROW_BYTES = 64;
+
+const WHOLE: Wanted = { kind: "scan", prune: [] };
+const files = segmentFilesIn(new MemoryDisk(), "fetched");
+const cache = new BlockCache(1 << 20);
+
+/** See the file's head. */
+export class FetchedTable implements ReadableTable {
+  readonly definition: TableDefinition;
+  readonly estimatedRows: number;
+  readonly #ask: (wanted: Wanted) => never;
+  readonly #store: TableStore;
+  #op = 1;
+  readonly #known = new Set<string>();
+  #isWhole = false;
+  #count: number | undefined;
+  #points = 0;
+
+  /** `ask` stops the statement until what is wanted has been fetched. */
+  constructor(definition: TableDefinition, estimatedRows: number, ask: (wanted: Wanted) => never) {
+    this.definition = definition;
+    this.estimatedRows = estimatedRows;
+    this.#ask = ask;
+    this.#store = new TableStore({
+      definition,
+      horizon: { oldestSnapshot: () => Infinity },
+      files,
+      cache,
+    });
+  }
+
+  /** Takes rows that have come. Answers roughly the memory that they take. */
+  add(rows: FetchedRows): number {
+    if (rows.kind === "count") {
+      this.#count = (this.#count ?? 0) + rows.count;
+      return 0;
+    }
+    const op = (++this.#op) as OpNumber;
+    const store = this.#store;
+    const isNew = (id: RowId): boolean => store.find(id, op) === NO_ROW;
+    let bytes = 0;
+    if (rows.kind === "rows") {
+      for (const [index, id] of rows.ids.entries()) {
+        const values = rows.rows[index];
+        if (values === undefined || !isNew(id)) continue;
+        store.create(op, id, values);
+        bytes += ROW_BYTES + rowBytes(values);
+      }
+      return bytes;
+    }
+    const { batch } = rows;
+    if (this.#points === 0 && this.#known.size === 0) {
+      store.createBatch(op, batch);
+      return batchMemory(batch);
+    }
+    for (let row = 0; row < batch.rowCount; row++) {
+      const id = batch.ids[row] as number;
+      if (isNew(id)) store.create(op, id, batchRow(batch, row));
+    }
+    return batchMemory(batch);
+  }
+
+  /** All that was wanted has come. */
+  complete(wanted: Wanted): void {
+    if (wanted.kind === "scan" && wanted.prune.length === 0) this.#isWhole = true;
+    this.#known.add(keyOf(wanted));
+  }
+
+  #need(wanted: Wanted): void {
+    if (this.#isWhole || this.#known.has(keyOf(wanted))) return;
+    const isPoint = wanted.kind === "id" || wanted.kind === "lookup";
+    if (isPoint) this.#points++;
+    this.#ask(isPoint && this.#points > MAX_POINTS ? WHOLE : wanted);
+  }
+
+  get #reader(): TableReader {
+    return this.#store.at(this.#op as OpNumber);
+  }
+
+  scan(
+    columnIds: readonly number[],
+    options: { readonly ids: boolean; readonly prune: readonly ZonePredicate[] },
+  ): BlockCursor {
+    this.#need({ kind: "scan", prune: options.prune });
+    return this.#reader.scan(columnIds, options);
+  }
+
+  find(id: RowId): RowLocation {
+    const location = this.#reader.find(id);
+    if (location === NO_ROW) this.#need({ kind: "id", id });
+    return location;
+  }
+
+  findRange(bounds: IndexBounds): LocationCursor {
+    this.#need({ kind: "id_range", bounds });
+    return this.#reader.findRange(bounds);
+  }
+
+  lookup(indexId: number, key: readonly StoredValue[]): LocationCursor {
+    this.#need({ kind: "lookup", indexId, key });
+    return this.#reader.lookup(indexId, key);
+  }
+
+  range(indexId: number, bounds: IndexBounds): LocationCursor {
+    this.#need({ kind: "range", indexId, bounds });
+    return this.#reader.range(indexId, bounds);
+  }
+
+  idAt(location: RowLocation): RowId {
+    return this.#reader.idAt(location);
+  }
+
+  valueAt(location: RowLocation, columnId: number): StoredValue {
+    return this.#reader.valueAt(location, columnId);
+  }
+
+  exactRowCount(): number {
+    if (this.#isWhole) return this.#store.rowCount;
+    if (this.#count === undefined) this.#ask({ kind: "count" });
+    return this.#count as number;
+  }
+
+  statistics(): ColumnStatistics | undefined {
+    return undefined;
+  }
+}
+
+/** What is wanted as a text: equal ones want the same rows. */
+function keyOf(wanted: Wanted): string {
+  return JSON.stringify(wanted, (_, value) => {
+    if (typeof value === "bigint") return { big: String(value) };
+    if (value instanceof Uint8Array) return { bytes: value.toHex() };
+    if (typeof value === "number" && !Number.isFinite(value)) return { number: String(value) };
+    return Object.is(value, -0) ? 0 : value;
+  });
+}

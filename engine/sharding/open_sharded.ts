@@ -1,0 +1,119 @@
+/**
+ * Opens a database of several shards: the engine with the catalog, the sessions and the log that decides, and beside
+ * it each shard in a thread of its own, below its directory. One shard is an engine alone.
+ */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
+import { joinPath, readWholeFile, writeWholeFile } from "../host/disk.ts";
+import type { Host } from "../host/host.ts";
+import { Engine, type EngineOptions } from "../session/engine.ts";
+import { Router } from "./router.ts";
+import { Shard, type ShardOptions } from "./shard.ts";
+import { SHARD_COUNTS } from "./shard_map.ts";
+import type { ShardFailure, ShardReply } from "./shard_messages.ts";
+import { ShardPort } from "./shard_port.ts";
+import { startShardThread } from "./shard_thread.ts";
+
+/** How to open a database of shards. */
+export interface ShardedOptions extends Omit<EngineOptions, "member"> {
+  /** 1, 2, 4, 8 or 16; a directory keeps its own. null: that of the directory, one for a new directory. */
+  readonly shardCount: number | null;
+  /** How a shard is started, when not in a thread of its own. */
+  readonly startShard?: StartShard;
+}
+
+/** Starts a shard and answers the way to it. */
+export type StartShard = (options: Omit<ShardOptions, "host" | "send">, index: number) => Promise<ShardPort>;
+
+/** The file that says how many shards a directory has. */
+const COUNT_FILE = "SHARDS";
+
+/**
+ * Opens or creates a database. Raises 22023 for a number of shards that there is not, or that is not the directory's.
+ */
+export async function openSharded(options: ShardedOptions): Promise<Engine> {
+  const { shardCount: _wanted, startShard, ...engineOptions } = options;
+  const count = countOf(options);
+  if (count === 1) return await Engine.open(engineOptions);
+  const blockCacheBytes = options.blockCacheBytes ?? LIMITS.blockCacheBytes;
+  const checkpointLogBytes = options.checkpointLogBytes ?? LIMITS.checkpointLogBytes;
+  // The engine itself has blocks of temporary tables only.
+  const share = Math.ceil(blockCacheBytes / (count + 1));
+  noteCount(options.host, options.directory, count);
+  const engine = await Engine.open({ ...engineOptions, blockCacheBytes: share });
+  const ports: ShardPort[] = [];
+  try {
+    const start = startShard ?? startShardThread;
+    const directoryOf = (index: number): string =>
+      options.directory === ":memory:" ? ":memory:" : joinPath(options.directory, `shard-${index}`);
+    const starting = Array.from(
+      { length: count },
+      (_, index) =>
+        start({ directory: directoryOf(index), blockCacheBytes: share, checkpointLogBytes }, index),
+    );
+    for (const each of await Promise.allSettled(starting)) {
+      if (each.status === "rejected") throw each.reason;
+      ports.push(each.value);
+    }
+    await Router.start(engine, ports);
+    return engine;
+  } catch (error) {
+    await Promise.allSettled(ports.map((port) => port.call({ kind: "close" }).done));
+    await engine.close();
+    throw error;
+  }
+}
+
+/** Starts a shard in this thread, over a host of its own: for tests. */
+export function shardInThisThread(host: Host): StartShard {
+  return async (options) => {
+    const send = (replies: readonly (ShardReply | ShardFailure)[]): void => port.receive(replies);
+    const shard = await Shard.open({ ...options, host, send });
+    const port = new ShardPort((requests) => shard.receive(requests));
+    return port;
+  };
+}
+
+function countOf({ host, directory, shardCount }: ShardedOptions): number {
+  if (shardCount !== null && !SHARD_COUNTS.includes(shardCount)) {
+    throw new DatabaseError(
+      SQLSTATE.invalidParameterValue,
+      `a database has ${SHARD_COUNTS.slice(0, -1).join(", ")} or ${
+        SHARD_COUNTS.at(-1)
+      } shards, not ${shardCount}`,
+    );
+  }
+  const known = directory === ":memory:" ? null : knownCount(host, directory);
+  if (known === null) return shardCount ?? 1;
+  if (shardCount !== null && shardCount !== known) {
+    throw new DatabaseError(
+      SQLSTATE.invalidParameterValue,
+      `data directory "${directory}" has ${known === 1 ? "one shard" : `${known} shards`}, not ${shardCount}`,
+      { hint: "The number of shards is fixed when a directory is made." },
+    );
+  }
+  return known;
+}
+
+/** How many shards the directory has; null: it is new. */
+function knownCount({ disk }: Host, directory: string): number | null {
+  const path = joinPath(directory, COUNT_FILE);
+  if (disk.exists(path)) {
+    const text = new TextDecoder().decode(readWholeFile(disk, path)).trim();
+    const count = Number(text);
+    if (!SHARD_COUNTS.includes(count)) {
+      throw new DatabaseError(SQLSTATE.dataCorrupted, `file "${path}" does not hold a number of shards`);
+    }
+    return count;
+  }
+  // The count is noted before the first shard is made.
+  return disk.list(directory).some((name) => name === "log" || name.startsWith("MANIFEST-")) ? 1 : null;
+}
+
+function noteCount({ disk }: Host, directory: string, count: number): void {
+  if (directory === ":memory:") return;
+  const path = joinPath(directory, COUNT_FILE);
+  if (disk.exists(path)) return;
+  disk.createDirectory(directory);
+  writeWholeFile(disk, path, new TextEncoder().encode(`${count}\n`));
+}

@@ -1,0 +1,108 @@
+/**
+ * The router's end of a shard: calls and their answers over any way by which messages keep their order. What is sent in
+ * one turn travels as one message, for it costs about as much as one alone.
+ */
+import { assertDefined } from "../base/assert.ts";
+import type { DatabaseError } from "../base/errors.ts";
+import {
+  fromRemote,
+  type ShardFailure,
+  type ShardReply,
+  type ShardReport,
+  type ShardRequest,
+} from "./shard_messages.ts";
+
+/** Carries messages to a shard; the other direction calls {@link ShardPort.receive}. */
+export type SendRequests = (requests: readonly ShardRequest[]) => void;
+
+/** A request that is answered, without the number of its call. */
+type Call = Extract<ShardRequest, { readonly call: number }>;
+type Unnumbered = Call extends infer Each ? Each extends Call ? Omit<Each, "call"> : never : never;
+
+interface Waiting {
+  readonly part: ((value: ShardReply["value"]) => void) | null;
+  readonly resolve: (value: ShardReply["value"]) => void;
+  readonly reject: (error: DatabaseError) => void;
+}
+
+/** See the file's head. */
+export class ShardPort {
+  /** Resolves when the shard cannot go on. */
+  readonly failed: Promise<DatabaseError>;
+  readonly #announceFailure: (error: DatabaseError) => void;
+  readonly #send: SendRequests;
+  readonly #waiting = new Map<number, Waiting>();
+  #nextCall = 1;
+  #outgoing: ShardRequest[] = [];
+  #error: DatabaseError | null = null;
+  /** Messages sent, and requests in them. */
+  readonly sent = { messages: 0, requests: 0 };
+
+  constructor(send: SendRequests) {
+    this.#send = send;
+    const { promise, resolve } = Promise.withResolvers<DatabaseError>();
+    this.failed = promise;
+    this.#announceFailure = resolve;
+  }
+
+  /** Sends what has no answer. */
+  tell(request: Extract<ShardRequest, { kind: "begin" | "end" | "stop" }>): void {
+    if (this.#outgoing.push(request) > 1) return;
+    queueMicrotask(() => {
+      const requests = this.#outgoing;
+      this.#outgoing = [];
+      this.sent.messages++;
+      this.sent.requests += requests.length;
+      this.#send(requests);
+    });
+  }
+
+  /** Sends a request; answers the number of its call, and what comes of it. `part` takes what comes before the end. */
+  call(
+    request: Unnumbered,
+    part: ((value: ShardReply["value"]) => void) | null = null,
+  ): { readonly call: number; readonly done: Promise<ShardReply["value"]> } {
+    const call = this.#nextCall++;
+    const { promise, resolve, reject } = Promise.withResolvers<ShardReply["value"]>();
+    if (this.#error !== null) reject(this.#error);
+    else {
+      this.#waiting.set(call, { part, resolve, reject });
+      this.tell({ ...request, call } as never);
+    }
+    return { call, done: promise };
+  }
+
+  /** What the shard says of itself. */
+  async report(): Promise<ShardReport> {
+    return await this.call({ kind: "report" }).done as ShardReport;
+  }
+
+  /** Takes answers of the shard, in order. */
+  receive(replies: readonly (ShardReply | ShardFailure)[]): void {
+    for (const reply of replies) {
+      if ("failure" in reply) {
+        this.fail(fromRemote(reply.failure));
+        continue;
+      }
+      const { call, isLast, value, error } = reply;
+      if (this.#error !== null) continue;
+      const waiting = assertDefined(this.#waiting.get(call), `call ${call}`);
+      if (!isLast) {
+        waiting.part?.(value);
+        continue;
+      }
+      this.#waiting.delete(call);
+      if (error === null) waiting.resolve(value);
+      else waiting.reject(fromRemote(error));
+    }
+  }
+
+  /** The shard is gone. */
+  fail(error: DatabaseError): void {
+    if (this.#error !== null) return;
+    this.#error = error;
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+    this.#announceFailure(error);
+  }
+}

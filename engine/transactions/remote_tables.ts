@@ -1,0 +1,24 @@
+/**
+ * Tables whose committed rows are elsewhere. A transaction reads of them what has been fetched for it; whatever has not
+ * been is asked for by a `RemoteWait`, which stops the statement until it is there.
+ */
+import type { RowId } from "../operations/effect.ts";
+import type { ReadableTable } from "../storage/access/readable_table.ts";
+
+/** See the file's head. */
+export interface RemoteTables<Reader> {
+  /** Whether the committed rows of the table are elsewhere. */
+  has(tableId: number): boolean;
+  /** The committed rows of such a table, as the transaction sees them. */
+  table(transaction: Reader, tableId: number): ReadableTable;
+  /** Whether no committed row of the table has the id or a higher one. */
+  isAboveAll(tableId: number, id: RowId): boolean;
+  /** Whether a row is known to have been changed since what the transaction sees of it. */
+  changedSince(transaction: Reader, tableId: number, id: RowId): boolean;
+  /** How many rows the table has, roughly. */
+  rowCount(tableId: number): number;
+  /** Whether the transaction's commit concerns rows that are elsewhere. */
+  concerns(transaction: Reader): boolean;
+  /** Called when a transaction has ended. */
+  ended(transaction: Reader): void;
+}

@@ -1,0 +1,175 @@
+/**
+ * The power of the router's disk or of a shard's fails at any of its operations while transactions over two shards
+ * commit and tables are defined, and the other disks go on for a while before theirs fails too. Every transaction is
+ * there whole or not at all, what was acknowledged is there, and the shards have the same tables.
+ */
+import { ok, strictEqual } from "node:assert/strict";
+import { DatabaseError } from "../../engine/base/errors.ts";
+import { SimulatedCrash } from "../../engine/host/simulated_disk.ts";
+import { SimulatedHost } from "../../engine/host/simulated_host.ts";
+import type { Engine } from "../../engine/session/engine.ts";
+import type { Session } from "../../engine/session/session.ts";
+import { openSharded, shardInThisThread } from "../../engine/sharding/open_sharded.ts";
+import { RowBuffer } from "../../engine/statements/row_buffer.ts";
+
+const ACCOUNTS = 8;
+const TOTAL = ACCOUNTS * 100;
+
+/** The router's machine and one for each shard: their disks fail apart. */
+class Machines {
+  readonly hosts: readonly SimulatedHost[];
+
+  constructor(seed: number) {
+    this.hosts = [0, 1, 2].map((index) => new SimulatedHost(seed * 3 + index));
+  }
+
+  get router(): SimulatedHost {
+    return this.hosts[0] as SimulatedHost;
+  }
+
+  async open(): Promise<{ readonly engine: Engine; readonly session: Session }> {
+    const engine = await this.settle(openSharded({
+      host: this.router,
+      directory: "data",
+      shardCount: 2,
+      startShard: (options, index) =>
+        shardInThisThread(this.hosts[index + 1] as SimulatedHost)(options, index),
+    }));
+    return { engine, session: engine.openSession() };
+  }
+
+  /** Drives all machines until the promise is settled, or all have come to rest. */
+  async settle<T>(promise: Promise<T>): Promise<T> {
+    let isSettled = false;
+    const watched = promise.finally(() => isSettled = true);
+    watched.catch(() => {});
+    while (!isSettled) {
+      let hasMoved = false;
+      for (const host of this.hosts) hasMoved = await host.step() || hasMoved;
+      if (!hasMoved && !isSettled) throw new Error("the machines came to rest");
+    }
+    return await watched;
+  }
+
+  async rest(): Promise<void> {
+    for (let hasMoved = true; hasMoved;) {
+      hasMoved = false;
+      for (const host of this.hosts) hasMoved = await host.step() || hasMoved;
+    }
+  }
+
+  crash(): void {
+    for (const host of this.hosts) {
+      host.crash();
+      host.disk.faults = { ...host.disk.faults, crashAtOperation: 0 };
+    }
+  }
+}
+
+/** Runs a text and waits until it is durable; answers the rows of its last query. */
+async function run(session: Session, text: string): Promise<unknown[][]> {
+  const sink = new RowBuffer();
+  let op = 0;
+  await session.simple(text, sink, (outcome) => op = Math.max(op, outcome.durableOp));
+  await session.whenDurable(op);
+  return sink.rows;
+}
+
+/** What the database has acknowledged. */
+interface Acknowledged {
+  transfers: number;
+  columns: number;
+}
+
+/** Transfers between accounts, each with a row that counts it, a new column now and then. */
+async function work(session: Session, acknowledged: Acknowledged): Promise<void> {
+  for (let round = 1; round <= 4; round++) {
+    await run(
+      session,
+      `BEGIN; UPDATE account SET balance = balance - ${round} WHERE id = ${round};
+       UPDATE account SET balance = balance + ${round} WHERE id = ${round + 4};
+       INSERT INTO done (note) VALUES ('transfer ${round}'); COMMIT`,
+    );
+    acknowledged.transfers++;
+    if (round !== 2) continue;
+    await run(session, "ALTER TABLE account ADD COLUMN extra INT DEFAULT 7");
+    acknowledged.columns++;
+  }
+}
+
+async function check(session: Session, acknowledged: Acknowledged, at: number): Promise<number> {
+  const [sums] = await run(session, "SELECT count(*), sum(balance) FROM account");
+  strictEqual(Number(sums?.[0]), ACCOUNTS, `accounts after a crash at operation ${at}`);
+  strictEqual(Number(sums?.[1]), TOTAL, `the sum after a crash at operation ${at}`);
+  const notes = await run(session, "SELECT id FROM done ORDER BY id");
+  const transfers = notes.length;
+  ok(
+    transfers === acknowledged.transfers || transfers === acknowledged.transfers + 1,
+    `${transfers} transfers of ${acknowledged.transfers} acknowledged ones after a crash at operation ${at}`,
+  );
+  // Each transfer that is there moved as much as its round says.
+  const moved = await run(session, "SELECT sum(balance) FROM account WHERE id <= 4");
+  strictEqual(Number(moved[0]?.[0]), 400 - transfers * (transfers + 1) / 2, `at operation ${at}`);
+  const columns = await run(
+    session,
+    "SELECT count(*) FROM information_schema.columns WHERE table_name = 'account'",
+  );
+  ok(Number(columns[0]?.[0]) >= 2 + acknowledged.columns, `columns after a crash at operation ${at}`);
+  // All shards take rows of the table as it is now, and new ids go on.
+  await run(session, "INSERT INTO account (id, balance) SELECT n, 0 FROM generate_series(100, 120) AS n");
+  await run(session, "INSERT INTO done (note) VALUES ('after')");
+  const ids = await run(session, "SELECT count(DISTINCT id), count(*) FROM done");
+  strictEqual(ids[0]?.[0], ids[0]?.[1]);
+  return transfers;
+}
+
+/** Lets one machine's power fail at its n-th operation from now, then that of all; answers whether the work ended. */
+async function crashAt(failing: number, at: number, met: Set<number>): Promise<boolean> {
+  const machines = new Machines(at);
+  const first = await machines.open();
+  await machines.settle(run(
+    first.session,
+    `CREATE TABLE account (id INT PRIMARY KEY, balance INT NOT NULL);
+     CREATE TABLE done (id SERIAL PRIMARY KEY, note TEXT NOT NULL UNIQUE);
+     INSERT INTO account SELECT n, 100 FROM generate_series(1, ${ACCOUNTS}) AS n`,
+  ));
+  const { disk } = machines.hosts[failing] as SimulatedHost;
+  disk.faults = { ...disk.faults, crashAtOperation: disk.operations + at };
+  const acknowledged: Acknowledged = { transfers: 0, columns: 0 };
+  let hasEnded = false;
+  try {
+    await machines.settle(work(first.session, acknowledged));
+    hasEnded = true;
+  } catch (error) {
+    const isExpected = error instanceof SimulatedCrash || error instanceof DatabaseError ||
+      /came to rest/.test(String(error));
+    ok(isExpected, String(error));
+  }
+  await machines.rest();
+  machines.crash();
+  const again = await machines.open();
+  met.add(await machines.settle(check(again.session, acknowledged, at)));
+  await machines.settle(again.engine.close());
+  const third = await machines.open();
+  const [row] = await machines.settle(run(third.session, "SELECT sum(balance) FROM account"));
+  strictEqual(Number(row?.[0]), TOTAL);
+  await machines.settle(third.engine.close());
+  return hasEnded;
+}
+
+for (const [failing, name] of ["the router", "the first shard", "the second shard"].entries()) {
+  Deno.test(`transactions over shards are whole or not there after a crash of ${name} at any operation`, async () => {
+    const met = new Set<number>();
+    let hasEnded = false;
+    for (let at = 1; !hasEnded; at++) {
+      ok(at < 200, "the work ends");
+      hasEnded = await crashAt(failing, at, met);
+    }
+    // What a shard fails to keep has been decided already.
+    strictEqual(
+      met.size,
+      failing === 0 ? 5 : 4,
+      `${[...met]}: a crash left every number of transfers behind`,
+    );
+  });
+}
