@@ -151,6 +151,24 @@ scenario("the one who adds writes to the table, too", async (a, b, c) => {
   strictEqual(await c.run("SELECT count(y), count(DISTINCT y) FROM t"), "7,7");
 });
 
+scenario("keys and rows of others under the one who adds", async (a, b, c) => {
+  await a.run("CREATE TABLE u (k int PRIMARY KEY)");
+  await b.run("BEGIN; ALTER TABLE t ADD COLUMN x float DEFAULT random(); SAVEPOINT s");
+  await a.run("UPDATE t SET s = 'z' WHERE id = 3; UPDATE t SET s = 'y' WHERE id = 2");
+  strictEqual(await b.fails("INSERT INTO t VALUES (4, 40, 'z')"), "23505");
+  await b.run("ROLLBACK TO s");
+  strictEqual(await b.run("INSERT INTO t VALUES (4, 40, 'b') RETURNING x IS NULL"), "false");
+  await a.run("UPDATE t SET n = 11 WHERE id = 1");
+  strictEqual(await b.run("UPDATE t SET n = n + 1 WHERE id = 1 RETURNING n"), "12");
+  await b.run("SAVEPOINT later; UPDATE t SET n = 31 WHERE id = 3; ROLLBACK TO later");
+  strictEqual(await b.run("SELECT n FROM t WHERE id = 1"), "12");
+  // A row that it has changed and given back is no change for those who have read it.
+  await c.run("BEGIN; SELECT n FROM t WHERE id = 3; INSERT INTO u VALUES (1)");
+  strictEqual(await b.run("COMMIT"), "COMMIT");
+  strictEqual(await c.fails("COMMIT"), "succeeded with COMMIT");
+  strictEqual(await c.run("SELECT id, n, s FROM t ORDER BY id"), "1,12,a;2,20,y;3,30,z;4,40,b");
+});
+
 scenario("rolled back, it was never there", async (a, b, c) => {
   await a.run("BEGIN; UPDATE t SET n = 11 WHERE id = 1; INSERT INTO t VALUES (4, 40, 'd')");
   await b.run("BEGIN; SAVEPOINT s; ALTER TABLE t ADD COLUMN x float DEFAULT random(); ROLLBACK TO s");
