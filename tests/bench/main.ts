@@ -18,6 +18,9 @@ import { type Group, mergeRuns, reportFiles, type Run, withReport } from "./repo
 /** What can be asked for, in the report's order. */
 const NAMES = [...Object.keys(BENCHMARKS), ...Object.keys(CLUSTER_GROUPS), ...LANGUAGE];
 
+/** How many other programs ran, on average of a minute. */
+const LOAD = Deno.loadavg()[0]?.toFixed(1);
+
 /** What starts its peers itself. */
 const GROUPS = { ...CLUSTER_GROUPS, ...LANGUAGE_GROUPS };
 
@@ -212,7 +215,9 @@ function number(value: number): string {
 }
 
 function machine(): string {
-  return `${Deno.build.os} ${Deno.build.arch}, ${navigator.hardwareConcurrency} processors, Deno ${Deno.version.deno}`;
+  const { hardwareConcurrency } = navigator;
+  const { os, arch } = Deno.build;
+  return `${os} ${arch}, ${hardwareConcurrency} processors, Deno ${Deno.version.deno}, load ${LOAD} before it began`;
 }
 
 if (import.meta.main) Deno.exit(await main());

@@ -1,20 +1,16 @@
-/** What the members do besides: a backup's work, failover, state transfer, a large load, and one that is slow. */
-import { assert } from "../../../engine/base/assert.ts";
+/** What the members do besides: a backup's work, a load, and one that is slow. */
 import type { ClusterProcesses, MemberProcess } from "../../cluster/cluster_processes.ts";
 import { FaultProxy } from "../../cluster/fault_proxy.ts";
-import type { PeerAddress, Scale, Worker } from "../benchmark.ts";
+import type { PeerAddress, Worker } from "../benchmark.ts";
 import { accountsFile, removeAccountsFile } from "../cases/accounts_file.ts";
 import { execute, transactionRate } from "../cases/client.ts";
 import { copyAccounts } from "../cases/copy.ts";
 import { initialize } from "../cases/pgbench.ts";
-import { runProgram } from "../peers/process.ts";
-import { addressOf, backupsOf, MEMBERS, startCluster, timeToWrite } from "./own_servers.ts";
+import { addressOf, backupsOf, MEMBERS, NAME, startCluster } from "./own_servers.ts";
 import { rateOf } from "./rates.ts";
-import type { Measurement, Servers } from "./servers.ts";
+import type { Measurement } from "./servers.ts";
 
-const NAME = "dbd ×3";
 const WAITING_CLIENTS = 32;
-const TRANSFERRED_ROWS = { smoke: 1000, full: 3_000_000 } as const;
 const THROTTLED_BYTES_PER_SECOND = 1_000_000;
 const SLOW = MEMBERS - 1;
 
@@ -42,16 +38,6 @@ export const memberWork: readonly Measurement[] = [
         return others.reduce((sum, time) => sum + time, 0) / others.length / Math.max(own, 1);
       })];
     },
-  },
-  failover("SIGKILL", "≤ 900"),
-  failover("SIGTERM", "≤ 200"),
-  {
-    name: "everything fetched by an empty member",
-    unit: "MB/s",
-    bar: "≥ 200, cp ≥ 0.5",
-    usesPgbench: false,
-    maximumRounds: 3,
-    workers: transferWorkers,
   },
   {
     name: "replicated COPY in, pgbench_accounts",
@@ -85,73 +71,6 @@ function processorTime({ processId }: MemberProcess): number {
   // The second field is the program's name in parentheses.
   const fields = Deno.readTextFileSync(`/proc/${processId}/stat`).split(") ").at(-1)?.split(" ") ?? [];
   return Number(fields[11]) + Number(fields[12]);
-}
-
-function failover(signal: "SIGKILL" | "SIGTERM", bar: string): Measurement {
-  return {
-    name: `first write after ${signal} of the primary`,
-    unit: "ms",
-    bar,
-    usesPgbench: false,
-    workers: async ({ cluster }) => {
-      const address = addressOf(await cluster.primary(), NAME);
-      await execute(address, ["CREATE TABLE IF NOT EXISTS failovers (at timestamptz DEFAULT now())"]);
-      return [worker(NAME, async () => {
-        await cluster.level();
-        const primary = await cluster.primary();
-        const ended = primary.stop(signal);
-        const milliseconds = await timeToWrite(cluster, "INSERT INTO failovers DEFAULT VALUES");
-        await ended;
-        primary.start();
-        await cluster.level();
-        return milliseconds;
-      })];
-    },
-  };
-}
-
-async function transferWorkers({ cluster }: Servers, scale: Scale): Promise<readonly Worker[]> {
-  const primary = await cluster.primary();
-  await execute(addressOf(primary, NAME), [
-    "DROP TABLE IF EXISTS transferred",
-    "CREATE TABLE transferred (id int PRIMARY KEY, value text)",
-    // Digests, for values that do not repeat are not stored smaller.
-    `INSERT INTO transferred SELECT n, md5(n::text) FROM generate_series(1, ${TRANSFERRED_ROWS[scale]}) AS n`,
-    "CHECKPOINT",
-  ]);
-  const [backup] = backupsOf(cluster, primary);
-  assert(backup !== undefined, "a cluster has backups");
-  return [
-    worker(NAME, async () => {
-      await cluster.level();
-      await backup.stop("SIGTERM");
-      await Deno.remove(backup.directory, { recursive: true });
-      const start = performance.now();
-      backup.start();
-      await cluster.level(120_000);
-      return megabytes(backup.directory) * 1000 / (performance.now() - start);
-    }),
-    worker("cp", async () => {
-      const copy = await Deno.makeTempDir({ prefix: "cluster-copy-" });
-      try {
-        const start = performance.now();
-        await runProgram("cp", ["-r", backup.directory, `${copy}/data`]);
-        return megabytes(backup.directory) * 1000 / (performance.now() - start);
-      } finally {
-        await Deno.remove(copy, { recursive: true });
-      }
-    }),
-  ];
-}
-
-/** The size of the files in a folder, in MB. */
-function megabytes(directory: string): number {
-  let bytes = 0;
-  for (const { name, isDirectory } of Deno.readDirSync(directory)) {
-    const path = `${directory}/${name}`;
-    bytes += isDirectory ? megabytes(path) * 1e6 : Deno.statSync(path).size;
-  }
-  return bytes / 1e6;
 }
 
 /** One of three behind a slow network, in a cluster of its own: it must not hold up the others. */

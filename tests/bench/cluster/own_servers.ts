@@ -4,6 +4,9 @@ import { ClusterProcesses, type MemberProcess } from "../../cluster/cluster_proc
 import { connectPg } from "../../support/clients.ts";
 import type { PeerAddress } from "../benchmark.ts";
 
+/** What the cluster is called. */
+export const NAME = "dbd ×3";
+
 /** How many members a cluster has here. */
 export const MEMBERS = 3;
 

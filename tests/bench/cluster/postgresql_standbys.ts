@@ -5,6 +5,7 @@ import { findPostgresqlProgram, freePort, runProgram, waitForPort } from "../pee
 
 const STANDBYS = 2;
 const MAX_CONNECTIONS = 200;
+const STOP_MILLISECONDS = 5000;
 
 /** How far a standby must be before a commit is answered. */
 export type SynchronousCommit = "on" | "remote_write";
@@ -56,9 +57,12 @@ export async function startPostgresqlStandbys(): Promise<PostgresqlStandbys | nu
   const ports = [freePort(), ...names.map(freePort)];
   const port = ports[0] ?? 0;
   const stop = async (): Promise<void> => {
+    // Nothing of it is kept: at once, and a kill for one that misses the signal.
     for (const child of children.toReversed()) {
-      child.kill("SIGINT");
+      child.kill("SIGQUIT");
+      const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MILLISECONDS);
       await child.status;
+      clearTimeout(timer);
     }
     await Deno.remove(directory, { recursive: true });
   };

@@ -3,7 +3,7 @@ import type { PeerAddress, Scale, Worker } from "../benchmark.ts";
 import { execute, transactionRate } from "../cases/client.ts";
 import { ACCOUNTS_PER_SCALE, initialize, SCRIPTS } from "../cases/pgbench.ts";
 import { putRate } from "./etcd.ts";
-import { addressOf, backupsOf } from "./own_servers.ts";
+import { addressOf, backupsOf, NAME } from "./own_servers.ts";
 import type { Measurement, Servers } from "./servers.ts";
 
 const SECONDS = 5;
@@ -53,7 +53,7 @@ function plural(clients: number): string {
 }
 
 async function primaryAddress({ cluster }: Servers): Promise<PeerAddress> {
-  return addressOf(await cluster.primary(), "dbd ×3");
+  return addressOf(await cluster.primary(), NAME);
 }
 
 function replicatedWrites(clients: number, bar: string): Measurement {
@@ -153,10 +153,10 @@ function relayedReads(clients: number, bar: string): Measurement {
       const { cluster } = servers;
       const primary = await cluster.primary();
       const [backup = primary] = backupsOf(cluster, primary);
-      await initialize(addressOf(primary, "dbd ×3"), 1);
+      await initialize(addressOf(primary, NAME), 1);
       await initialize(servers.single, 1);
       return [
-        readWorker(addressOf(backup, "dbd ×3"), clients, scale),
+        readWorker(addressOf(backup, NAME), clients, scale),
         readWorker(servers.single, clients, scale),
       ];
     },
