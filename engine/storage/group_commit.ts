@@ -100,8 +100,7 @@ export class GroupCommit {
         const truncations = this.#truncations;
         const entries = target - log.durableOp();
         this.#policy.gathered(entries);
-        const hasOneWriter = entries === 1 || log.isBackup();
-        if (this.#policy.mayBlock(hasOneWriter, this.#unsyncedBytes)) this.#syncBlocking();
+        if (this.#policy.mayBlock(this.#waiters(entries), this.#unsyncedBytes)) this.#syncBlocking();
         else await this.#syncInBackground(target);
         // Meanwhile the log may have failed, or what the sync was for may be gone.
         if (log.isUsable() && truncations === this.#truncations) log.synced(target);
@@ -109,6 +108,11 @@ export class GroupCommit {
         log.fail(error);
       }
     }
+  }
+
+  #waiters(entries: number): "one" | "several" | "group" {
+    if (entries === 1 || this.#log.isBackup()) return "one";
+    return this.#log.sendAppended() === null ? "several" : "group";
   }
 
   #syncBlocking(): void {
@@ -125,7 +129,8 @@ export class GroupCommit {
     this.#policy.beginBackground();
     this.#unsyncedBytes = 0;
     await this.#log.tail.sync();
-    if (this.#log.isBackup()) return;
+    const isMember = this.#log.isBackup() || this.#log.sendAppended() !== null;
+    if (isMember) return;
     if (entries > 1 || this.#log.lastOp() > target) this.#policy.foundOthers();
   }
 }

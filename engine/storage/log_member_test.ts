@@ -266,6 +266,7 @@ Deno.test("Log.readEntry() finds damage while the log is open; other entries and
     if (damaged.length === 0) continue; // Still in memory.
     equal(damaged, [op]);
     log.appendAs(41, model.add(9, payloadOf(41, 300)).payload, 9);
+    await host.settle(log.whenDurable(41));
     const { view, previousDigest } = model.entries[op - 1] as StoredEntry;
     throws(() => log.repair(op, payloadOf(0, 10), view, previousDigest), code("XX001", /does not fit/));
     throws(() => log.repair(op, payload, view, 5n), code("XX001", /does not fit/));
@@ -621,4 +622,31 @@ Deno.test("Log of a member is its model's through rot and crashes at any point, 
     if (seed % 6 === 0) strictEqual(await new Life(seed).run(), trace, `seed ${seed} twice`);
   }
   ok(damagedOps > 20, `${damagedOps} ops were damaged`);
+});
+
+Deno.test("Log of a member syncs a group while the thread waits: a backup's, and a primary's where that is quick", async () => {
+  for (const isPrimary of [false, true]) {
+    for (const pace of [0, 400, 50_000]) {
+      const host = new SimulatedHost(6);
+      const log = Log.open(host, "log", { op: 0 }, MEMBER);
+      let sent = 0;
+      if (isPrimary) log.sendAppended = () => sent++;
+      // Looks at the clock take so long, and so a sync seems to.
+      host.pace = pace;
+      let blocking = 0;
+      for (let round = 0; round < 40; round++) {
+        for (let entry = 0; entry < 3; entry++) log.append(log.lastOp + 1, payloadOf(1, 20));
+        // The end of the turn, which a primary waits for; nothing of the disk.
+        if (isPrimary) await host.step();
+        for (let task = 0; task < 5; task++) await Promise.resolve();
+        if (log.durableOp === log.lastOp) blocking++;
+        await host.settle(log.whenDurable(log.lastOp));
+      }
+      const isQuick = pace === 0 || pace === 400 && !isPrimary;
+      ok(isQuick ? blocking > 30 : blocking < 30, `${isPrimary}, ${pace}: ${blocking} of 40`);
+      if (isPrimary) ok(sent >= 40, "entries are sent before they are synced");
+      log.sendAppended = null;
+      await host.settle(log.close());
+    }
+  }
 });

@@ -9,6 +9,11 @@
 /** While syncs take longer than this, none blocks the thread. */
 const BLOCKING_SYNC_MICROSECONDS = 1000;
 /**
+ * The same where several wait. Those of a primary wait for its backups as well, which work meanwhile: a sync that takes
+ * no longer than they do costs less than the way through the thread pool.
+ */
+const BLOCKING_GROUP_SYNC_MICROSECONDS = 250;
+/**
  * What a blocking sync took counts with this share in what is expected of the next: one that was slow for once
  * changes little.
  */
@@ -55,10 +60,11 @@ export class SyncPolicy {
     else if (this.#gatheringFlushes > 0) this.#gatheringFlushes--;
   }
 
-  /** Whether the sync of so many bytes may block. */
-  mayBlock(hasOneWriter: boolean, bytes: number): boolean {
-    return bytes <= BLOCKING_SYNC_BYTES && this.#syncTime < BLOCKING_SYNC_MICROSECONDS &&
-      hasOneWriter && this.#backgroundSyncs === 0 && this.#blockingSyncs < PROBE_INTERVAL;
+  /** Whether the sync of so many bytes may block. `waiters`: for whom; a group's also wait for other members. */
+  mayBlock(waiters: "one" | "several" | "group", bytes: number): boolean {
+    const limit = waiters === "one" ? BLOCKING_SYNC_MICROSECONDS : BLOCKING_GROUP_SYNC_MICROSECONDS;
+    return bytes <= BLOCKING_SYNC_BYTES && this.#syncTime < limit && waiters !== "several" &&
+      this.#backgroundSyncs === 0 && this.#blockingSyncs < PROBE_INTERVAL;
   }
 
   /** A blocking sync took so long. */

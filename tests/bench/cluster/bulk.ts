@@ -1,4 +1,4 @@
-/** Work with much data: the state that an empty member fetches, and what one that was away does; a load of a gigabyte. */
+/** Work with much data: what members fetch that are empty or were away, and a load of a gigabyte. */
 import { assert } from "../../../engine/base/assert.ts";
 import type { PeerAddress, Scale, Worker } from "../benchmark.ts";
 import { connect, copyIn, execute } from "../cases/client.ts";
