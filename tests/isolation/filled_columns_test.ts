@@ -390,6 +390,22 @@ scenario("more rows than fit into one commit", async (a, b, c) => {
   strictEqual(await c.run("SELECT count(*) FROM t WHERE id > 5000 AND id < 10100 AND n <> id + 1"), "0");
 });
 
+scenario("checkpoints in between", async (a, b, c) => {
+  await a.run("INSERT INTO t SELECT g, g FROM generate_series(10, 3000) g");
+  await c.run("CHECKPOINT");
+  await a.run("BEGIN; UPDATE t SET n = n + 1 WHERE id > 1000");
+  await a.run("INSERT INTO t SELECT -g, g FROM generate_series(1, 900) g");
+  await b.run("ALTER TABLE t ADD COLUMN x serial UNIQUE, ADD y int GENERATED ALWAYS AS (n + id) STORED");
+  await c.run("CHECKPOINT");
+  strictEqual(await a.run("COMMIT"), "COMMIT");
+  strictEqual(await c.run("SELECT count(*) = count(DISTINCT x), bool_and(y = n + id) FROM t"), "true,true");
+  await b.run("BEGIN; ALTER TABLE t ADD COLUMN z serial UNIQUE");
+  await a.run("UPDATE t SET n = 1 WHERE id < 0");
+  await c.run("CHECKPOINT");
+  await b.run("COMMIT");
+  strictEqual(await c.run("SELECT count(*) = count(DISTINCT z), bool_and(y = n + id) FROM t"), "true,true");
+});
+
 scenario("temporary tables", async (a) => {
   await a.run("CREATE TEMP TABLE own (n int); INSERT INTO own VALUES (1), (2)");
   await a.run(
