@@ -11,6 +11,7 @@ import { crc32c } from "../base/checksum.ts";
 import { encodeUtf8 } from "../base/bytes.ts";
 import { SeededRandom } from "../base/random.ts";
 import type { Clock, Host, Random, TimerId, Timers } from "./host.ts";
+import { TimerHeap } from "./timer_heap.ts";
 import { type DiskFaults, NO_FAULTS, SimulatedDisk } from "./simulated_disk.ts";
 
 /** The simulated year begins at 2024-01-01, in microseconds since 2000-01-01. */
@@ -18,12 +19,6 @@ const START_MICROSECONDS = 757_382_400_000_000;
 
 /** A simulation that takes more steps than this without end is stuck. */
 const MAX_STEPS = 10_000_000;
-
-interface Timer {
-  readonly id: TimerId;
-  readonly due: number;
-  readonly callback: () => void;
-}
 
 /** The machine. */
 export class SimulatedHost implements Host {
@@ -35,8 +30,7 @@ export class SimulatedHost implements Host {
   pace = 0;
   readonly #random: SeededRandom;
   #elapsed = 0;
-  #timers: Timer[] = [];
-  #nextTimer: TimerId = 1;
+  readonly #timers = new TimerHeap();
   #trace = 0;
   #events = 0;
 
@@ -52,9 +46,7 @@ export class SimulatedHost implements Host {
     this.random = { fill: (target) => this.#random.fill(target) };
     this.timers = {
       setTimer: (delay, callback) => this.#setTimer(delay, callback),
-      clearTimer: (id) => {
-        this.#timers = this.#timers.filter((timer) => timer.id !== id);
-      },
+      clearTimer: (id) => this.#timers.remove(id),
       yieldToLoop: () => new Promise((resolve) => this.#setTimer(0, resolve)),
       endOfTurn: () => new Promise((resolve) => this.#setTimer(0, resolve)),
       close: () => Promise.resolve(),
@@ -81,24 +73,35 @@ export class SimulatedHost implements Host {
   }
 
   #setTimer(delay: number, callback: () => void): TimerId {
-    const id = this.#nextTimer++;
-    this.#timers.push({ id, due: this.#elapsed + Math.max(0, delay), callback });
-    return id;
+    return this.#timers.add(this.#elapsed + Math.max(0, delay), callback);
   }
 
   /** Lets the earliest timer fire, after all that was ready has run; false when there is none. */
   async step(): Promise<boolean> {
     await drainMicrotasks();
-    let earliest: Timer | undefined;
-    for (const timer of this.#timers) {
-      if (earliest === undefined || timer.due < earliest.due) earliest = timer;
-    }
-    if (earliest === undefined) return false;
-    const { id, due, callback } = earliest;
-    this.#timers = this.#timers.filter((timer) => timer.id !== id);
-    if (due > this.#elapsed) this.#elapsed = due;
-    callback();
+    if (!this.#fireNext()) return false;
     await drainMicrotasks();
+    return true;
+  }
+
+  /** Lets everything happen that is due within so many microseconds; `afterEach` is called behind each event. */
+  async run(microseconds: number, afterEach: () => void): Promise<void> {
+    const end = this.#elapsed + microseconds;
+    for (;;) {
+      await drainMicrotasks();
+      afterEach();
+      const { first } = this.#timers;
+      if (first === undefined || first.due > end) break;
+      this.#fireNext();
+    }
+    this.#elapsed = Math.max(this.#elapsed, end);
+  }
+
+  #fireNext(): boolean {
+    const timer = this.#timers.take();
+    if (timer === undefined) return false;
+    this.#elapsed = Math.max(this.#elapsed, timer.due);
+    timer.callback();
     return true;
   }
 
@@ -129,13 +132,13 @@ export class SimulatedHost implements Host {
 
   /** The process dies while the machine runs on: timers are gone, the disk keeps what was written. */
   kill(): void {
-    this.#timers = [];
+    this.#timers.clear();
     this.disk.kill();
   }
 
   /** The power fails and comes back: timers are gone, the disk holds what its fault model leaves. */
   crash(): void {
-    this.#timers = [];
+    this.#timers.clear();
     this.disk.crash();
   }
 }

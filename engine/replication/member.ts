@@ -124,7 +124,7 @@ export class Member<E extends MemberEngine>
   /** Opens the engine at what is known to be committed, and joins the group. */
   static async start<E extends MemberEngine>(options: MemberOptions<E>): Promise<Member<E>> {
     const member = new Member(options);
-    options.peers.onMessage((message) => member.#onMessage(message));
+    options.peers.onMessage((message) => member.#orStop(() => member.#onMessage(message)));
     member.#tick();
     try {
       await member.#files.openRepaired(
@@ -452,9 +452,20 @@ export class Member<E extends MemberEngine>
     if (this.#isClosed) return;
     this.#timer = this.#options.host.timers.setTimer(TICK_MILLISECONDS * 1000, () => this.#tick());
     this.#hear((replica) => replica.onTick());
-    this.#transfer?.onTick();
-    this.#files.onTick();
-    this.#large?.onTick();
+    this.#orStop(() => {
+      this.#transfer?.onTick();
+      this.#files.onTick();
+      this.#large?.onTick();
+    });
+  }
+
+  /** What fails in a part of the member is the end of all of it. */
+  #orStop(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#stop(error);
+    }
   }
 
   /** Brings something to the replica, and carries on with what has become possible by it. */

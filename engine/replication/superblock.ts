@@ -16,8 +16,10 @@ import { type Disk, type DiskFile, joinPath, readWholeFile } from "../host/disk.
 import { corruptedReplication, readHeaders, writeHeaders } from "./header_codec.ts";
 import { type SuperblockState, type SuperblockStore, UNKNOWN_VOTE_BAN, type VoteBan } from "./ports.ts";
 
-const NAMES = ["SUPERBLOCK-A", "SUPERBLOCK-B"] as const;
+/** Its two copies. */
+export const SUPERBLOCK_FILES = ["SUPERBLOCK-A", "SUPERBLOCK-B"] as const;
 const MAGIC = encodeUtf8("dbd sup\0");
+/** The next ones differ from it in more than one bit: 2, 4, 6. */
 const FORMAT_VERSION = 1;
 const HEAD_BYTES = MAGIC.length + 12;
 
@@ -63,7 +65,7 @@ export class Superblock implements SuperblockStore {
     listener: SuperblockListener,
   ) {
     this.identity = identity;
-    this.#files = NAMES.map((name) =>
+    this.#files = SUPERBLOCK_FILES.map((name) =>
       disk.openFile(joinPath(directory, name), { create: true, write: true })
     );
     this.#durable = state;
@@ -81,11 +83,11 @@ export class Superblock implements SuperblockStore {
     listener: SuperblockListener,
     onDamage: (path: string) => void = () => {},
   ): Superblock | null {
-    const copies = NAMES.map((name) => readCopy(disk, joinPath(directory, name)));
+    const copies = SUPERBLOCK_FILES.map((name) => readCopy(disk, joinPath(directory, name)));
     const newest = copies.filter((copy) => copy !== null).sort((a, b) => a.sequence < b.sequence ? 1 : -1)[0];
     if (newest === undefined) return null;
     const superblock = new Superblock(disk, directory, newest, listener);
-    const damaged = NAMES.find((_, index) => copies[index] === null);
+    const damaged = SUPERBLOCK_FILES.find((_, index) => copies[index] === null);
     if (damaged === undefined) return superblock;
     onDamage(joinPath(directory, damaged));
     superblock.#writeCopy(newest.state).syncDataNow();
@@ -104,7 +106,7 @@ export class Superblock implements SuperblockStore {
     const voteBan = options.isReplaced === true ? UNKNOWN_VOTE_BAN : null;
     const state: SuperblockState = { view: 0, logView: 0, commit: 0, suffix: [], voteBan };
     const superblock = new Superblock(disk, directory, { sequence: 0n, identity, state }, listener);
-    for (let copy = 0; copy < NAMES.length; copy++) {
+    for (let copy = 0; copy < SUPERBLOCK_FILES.length; copy++) {
       superblock.#writeCopy(state).syncDataNow();
     }
     disk.syncDirectory(directory);
@@ -113,7 +115,7 @@ export class Superblock implements SuperblockStore {
 
   /** Whether a directory has anything that was a superblock, readable or not. */
   static exists(disk: Disk, directory: string): boolean {
-    return NAMES.some((name) => disk.exists(joinPath(directory, name)));
+    return SUPERBLOCK_FILES.some((name) => disk.exists(joinPath(directory, name)));
   }
 
   read(): SuperblockState {
@@ -221,6 +223,7 @@ function readCopy(disk: Disk, path: string): Copy | null {
   const checksum = reader.readU32();
   const end = HEAD_BYTES + length;
   if (end > bytes.length || crc32c(bytes, HEAD_BYTES, end) !== checksum) return null;
+  if (isOneBitOff(version)) return null;
   if (version !== FORMAT_VERSION) throw corruptedReplication(`superblock "${path}" has version ${version}`);
   try {
     return readBody(new ByteReader(bytes, HEAD_BYTES, end));
@@ -228,6 +231,12 @@ function readCopy(disk: Disk, path: string): Copy | null {
     if (error instanceof DatabaseError) return null;
     throw error;
   }
+}
+
+/** The checksum does not cover the version: one that a flipped bit makes of this one is none of a later release. */
+function isOneBitOff(version: number): boolean {
+  const difference = version ^ FORMAT_VERSION;
+  return difference !== 0 && (difference & (difference - 1)) === 0;
 }
 
 function readBody(reader: ByteReader): Copy {

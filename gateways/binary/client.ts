@@ -31,7 +31,7 @@ import type {
   CopyChunk,
   PipelineStatement,
 } from "./client_api.ts";
-import { ClientConnection } from "./client_connection.ts";
+import { ClientConnection, type ConnectionRequest } from "./client_connection.ts";
 import { StatementResult } from "./client_result.ts";
 import { isRead } from "./retry_rule.ts";
 import { type ServerAddress, ServerAddresses } from "./server_addresses.ts";
@@ -79,6 +79,13 @@ export function connect(options: ClientOptions = {}): Promise<Client> {
   return OperationClient.connect(options);
 }
 
+/** What a client has of the world around it; the system's unless given. */
+export interface ClientSurroundings {
+  /** Names the client in its exactly-once requests: 32 hexadecimal digits. */
+  readonly clientId?: string;
+  readonly openSocket?: ConnectionRequest["openSocket"];
+}
+
 /**
  * The client of the binary protocol: `connect()` and SQL, rows as JavaScript objects. One client is one session of
  * the database.
@@ -87,7 +94,8 @@ export class OperationClient implements Client {
   readonly #options: ClientOptions;
   readonly #addresses: ServerAddresses;
   readonly #tls: ClientTls | null;
-  readonly #clientId = new Uint8Array(randomBytes(16)).toHex();
+  readonly #clientId: string;
+  readonly #surroundings: ClientSurroundings;
   readonly #exactlyOnce: boolean;
   readonly #pending = new Map<bigint, Pending>();
   #connection: ClientConnection | null = null;
@@ -102,8 +110,10 @@ export class OperationClient implements Client {
   #isClosed = false;
   #textOptions: TextOptions = DEFAULT_TEXT_OPTIONS;
 
-  private constructor(options: ClientOptions) {
+  private constructor(options: ClientOptions, surroundings: ClientSurroundings) {
     this.#options = options;
+    this.#surroundings = surroundings;
+    this.#clientId = surroundings.clientId ?? new Uint8Array(randomBytes(16)).toHex();
     const addresses = options.addresses ?? [options.address ?? "127.0.0.1:7878"];
     this.#tls = options.tls === undefined || options.tls === false
       ? null
@@ -115,8 +125,11 @@ export class OperationClient implements Client {
   }
 
   /** See {@link connect}. */
-  static async connect(options: ClientOptions): Promise<OperationClient> {
-    const client = new OperationClient(options);
+  static async connect(
+    options: ClientOptions,
+    surroundings: ClientSurroundings = {},
+  ): Promise<OperationClient> {
+    const client = new OperationClient(options, surroundings);
     await client.#connect();
     return client;
   }
@@ -413,6 +426,8 @@ export class OperationClient implements Client {
             await connection.close();
             throw new DatabaseError(SQLSTATE.connectionException, "the client was closed");
           }
+          // While the primary itself was tried: nobody would make another one when it is adopted.
+          if (connection.isClosed) throw connection.closeError;
           this.#adopt(connection);
           return;
         } catch (error) {
@@ -438,6 +453,7 @@ export class OperationClient implements Client {
       name: this.#options.name ?? "db-client",
       readFrom: this.#options.readFrom ?? "primary",
       timeoutMilliseconds,
+      ...(this.#surroundings.openSocket === undefined ? {} : { openSocket: this.#surroundings.openSocket }),
     });
   }
 

@@ -42,6 +42,8 @@ export interface ConnectionRequest {
   readonly name: string;
   readonly readFrom: ReadFrom;
   readonly timeoutMilliseconds: number;
+  /** Begins to connect; over the system's sockets unless given. */
+  readonly openSocket?: typeof openSocket;
 }
 
 /** Who hears of what a connection brings. */
@@ -85,7 +87,7 @@ export class ClientConnection {
       const place = `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
       const nonce = new Uint8Array(randomBytes(NONCE_BYTES));
       const reader = new FrameReader(LIMITS.maximumFrameBytes);
-      const socket = openSocket(request);
+      const socket = (request.openSocket ?? openSocket)(request);
       let hello: ServerHello | null = null;
       let connection: ClientConnection | null = null;
       let isFailing = false;
@@ -178,7 +180,7 @@ export class ClientConnection {
   /** Who hears of replies from now on. */
   listen(listener: ConnectionListener): void {
     this.#listener = listener;
-    if (this.#isClosed) listener.onClose(this.#closeError());
+    if (this.#isClosed) listener.onClose(this.closeError);
   }
 
   get isClosed(): boolean {
@@ -249,10 +251,11 @@ export class ClientConnection {
   #closed(): void {
     this.#isClosed = true;
     this.#drained();
-    this.#listener?.onClose(this.#closeError());
+    this.#listener?.onClose(this.closeError);
   }
 
-  #closeError(): DatabaseError {
+  /** Why it was closed. */
+  get closeError(): DatabaseError {
     return this.#lastError ??
       new DatabaseError(SQLSTATE.connectionException, "the server closed the connection");
   }

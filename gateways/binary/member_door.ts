@@ -34,7 +34,8 @@ function memberConnection(socket: Socket): NetworkConnection {
 
 /** See the head of the file. */
 export class MemberDoor {
-  readonly #server: Server;
+  /** null: connections are handed in by {@link take} alone. */
+  #server: Server | null = null;
   readonly #sockets = new Set<Socket>();
   /** Connections whose first bytes have not come, the oldest first. */
   readonly #undecided = new Set<Socket>();
@@ -42,32 +43,15 @@ export class MemberDoor {
   #onClient: ClientListener;
   #onRelayed: ClientListener = (socket) => socket.destroy();
 
-  private constructor(
+  readonly #onPeer: (connection: NetworkConnection, received: Uint8Array) => void;
+
+  /** A door that listens nowhere. */
+  constructor(
     onPeer: (connection: NetworkConnection, received: Uint8Array) => void,
     onEarlyClient: ClientListener,
   ) {
+    this.#onPeer = onPeer;
     this.#onClient = onEarlyClient;
-    // A relayed client may close its direction and wait for the answers.
-    this.#server = createServer({ noDelay: true, keepAlive: true, allowHalfOpen: true }, (socket) => {
-      this.#sockets.add(socket);
-      socket.once("close", () => {
-        this.#sockets.delete(socket);
-        this.#undecided.delete(socket);
-      });
-      // Members get in however many come and say nothing.
-      const [oldest] = this.#undecided;
-      if (oldest !== undefined && this.#undecided.size >= MAX_UNDECIDED) {
-        this.#undecided.delete(oldest);
-        oldest.destroy();
-      }
-      this.#undecided.add(socket);
-      firstBytesOf(socket, (received) => {
-        this.#undecided.delete(socket);
-        if (isPeerHello(received)) onPeer(memberConnection(socket), received);
-        else if (relayHelloState(received) === "whole") this.#onRelayed(socket, received);
-        else this.#onClient(socket, received);
-      });
-    });
   }
 
   /** Starts listening. Rejects when the address is not available. */
@@ -77,8 +61,36 @@ export class MemberDoor {
     onEarlyClient: ClientListener,
   ): Promise<MemberDoor> {
     const door = new MemberDoor(onPeer, onEarlyClient);
-    door.#address = await listen(door.#server, address);
+    // A relayed client may close its direction and wait for the answers.
+    const server = createServer(
+      { noDelay: true, keepAlive: true, allowHalfOpen: true },
+      (socket) => door.take(socket),
+    );
+    door.#server = server;
+    door.#address = await listen(server, address);
     return door;
+  }
+
+  /** Takes a connection of whom its first bytes will tell. */
+  take(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once("close", () => {
+      this.#sockets.delete(socket);
+      this.#undecided.delete(socket);
+    });
+    // Members get in however many come and say nothing.
+    const [oldest] = this.#undecided;
+    if (oldest !== undefined && this.#undecided.size >= MAX_UNDECIDED) {
+      this.#undecided.delete(oldest);
+      oldest.destroy();
+    }
+    this.#undecided.add(socket);
+    firstBytesOf(socket, (received) => {
+      this.#undecided.delete(socket);
+      if (isPeerHello(received)) this.#onPeer(memberConnection(socket), received);
+      else if (relayHelloState(received) === "whole") this.#onRelayed(socket, received);
+      else this.#onClient(socket, received);
+    });
   }
 
   get address(): ListenerAddress {
@@ -97,7 +109,10 @@ export class MemberDoor {
 
   /** Stops listening and ends all connections. */
   async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    const server = this.#server;
+    const closed = server === null
+      ? Promise.resolve()
+      : new Promise<void>((resolve) => server.close(() => resolve()));
     for (const socket of this.#sockets) socket.destroy();
     await closed;
   }

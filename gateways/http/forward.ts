@@ -5,7 +5,7 @@
  * A request that was sent and not answered may have been carried out: 40003, unless it could not have left.
  */
 import { Agent, type IncomingMessage, request as makeRequest, type ServerResponse } from "node:http";
-import { Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { encodeUtf8 } from "../../engine/base/bytes.ts";
@@ -107,14 +107,13 @@ export class Forwarding {
     if (kept !== undefined) return kept;
     const relay = this.#relay;
     const agent = new class extends Agent {
-      override createConnection(): Socket {
+      override createConnection(_: unknown, done: (error: Error | null) => void): Socket | undefined {
         try {
           return relay.connect({ protocol: "http", encryption, endPoint: null });
         } catch (error) {
-          // Nobody would catch it where the agent makes a connection in the place of one that has ended.
-          const socket = new Socket();
-          socket.on("error", () => {});
-          return socket.destroy(error instanceof Error ? error : new Error(String(error)));
+          // The agent may ask when nobody is there to catch.
+          done(error instanceof Error ? error : new Error(String(error)));
+          return undefined;
         }
       }
     }({ keepAlive: true, maxSockets: 1 });

@@ -86,6 +86,8 @@ export interface HttpServer {
   readonly connections: number;
   /** Serves over TLS as well; answers where. Rejects when the address is not available. */
   listenTls(tls: TlsServer, address: HttpAddress): Promise<HttpAddress>;
+  /** Serves a client of whom so much has been read, on a socket that came from elsewhere. */
+  take(socket: Socket, received: Uint8Array): void;
   /** Stops accepting, lets running requests finish within the time, and closes every connection. */
   close(drainMilliseconds: number): Promise<void>;
 }
@@ -120,8 +122,8 @@ class Gateway implements HttpServer {
   readonly #stopRelayed: () => void;
   readonly #startedAt = performance.now();
   readonly #onInternalError: (error: unknown) => void;
-  /** Listens nowhere: it serves what other members pass on. */
-  #relayServer: Server | null = null;
+  /** Listens nowhere: it serves what is handed in. */
+  #handedServer: Server | null = null;
   #inFlight = 0;
   /** Handshakes of connections that are refused after them. */
   #refusals = 0;
@@ -291,14 +293,18 @@ class Gateway implements HttpServer {
     }
     this.#relayed.add(socket);
     if (stream.encryption !== null) this.#encryptions.set(socket, stream.encryption);
-    if (this.#relayServer === null) {
-      this.#relayServer = this.#server(null);
+    this.take(socket, received);
+  }
+
+  take(socket: Socket, received: Uint8Array): void {
+    if (this.#handedServer === null) {
+      this.#handedServer = this.#server(null);
       // `node:http` ends each connection of a server that does not listen after one answer.
-      Object.defineProperty(this.#relayServer, "listening", { get: () => !this.#isClosing });
+      Object.defineProperty(this.#handedServer, "listening", { get: () => !this.#isClosing });
     }
     socket.pause();
     if (received.length > 0) socket.unshift(received);
-    this.#relayServer.emit("connection", socket);
+    this.#handedServer.emit("connection", socket);
     socket.resume();
   }
 

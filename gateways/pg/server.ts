@@ -30,6 +30,8 @@ export interface PgServerOptions {
   readonly engine: EnginePort;
   /** Port 0: any free one. */
   readonly address: { readonly hostname: string; readonly port: number };
+  /** Where clients come from, in the place of a socket at the address. */
+  readonly listener?: ByteListener;
   /** The password of every user; null: no authentication. */
   readonly token: string | null;
   /** Sessions at the same time; one more gets 53300. */
@@ -65,6 +67,7 @@ export function startPgServer(options: PgServerOptions): Promise<PgServer> {
 
 /** Only sockets of `node:net` can be encrypted later; those of Deno are faster (6 % for point reads). */
 async function openListener(options: PgServerOptions): Promise<ByteListener> {
+  if (options.listener !== undefined) return options.listener;
   if (options.tls !== undefined) return await options.tls.listen(options.address);
   const listener = Deno.listen({ ...options.address, transport: "tcp" });
   return {

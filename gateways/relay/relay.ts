@@ -26,6 +26,23 @@ const CONNECT_MILLISECONDS = 2_000;
 /** Where the primary is: this member, which serves; another, by its index; or nobody knows. */
 export type RelayTarget = "here" | { readonly index: number } | null;
 
+/** How other members are reached. */
+export interface Dialer {
+  /** Begins to connect; `node:http` needs such a socket. */
+  connect(address: NetworkAddress): Socket;
+  /** Resolves with a stream when it is connected. */
+  open(address: NetworkAddress): Promise<ByteStream>;
+}
+
+const TCP_DIALER: Dialer = {
+  connect: ({ hostname, port }) => connect({ host: hostname, port, noDelay: true }),
+  open: async ({ hostname, port }) => {
+    const connection = await Deno.connect({ hostname, port, transport: "tcp" });
+    connection.setNoDelay(true);
+    return connection;
+  },
+};
+
 /** What a relay needs. */
 export interface RelayOptions {
   /** The index of this member. */
@@ -43,17 +60,21 @@ export interface RelayOptions {
   log(line: string): void;
   /** Where the primary is now. */
   target(): RelayTarget;
+  /** Over TCP unless given. */
+  readonly dialer?: Dialer;
 }
 
 /** See the head of the file. */
 export class Relay implements RelayPort {
   readonly #options: RelayOptions;
+  readonly #dialer: Dialer;
   /** Streams and sockets to the primary, with its index. */
   readonly #open = new Map<{ close(): void }, number>();
   readonly #listeners = new Map<RelayedProtocol, (client: RelayedClient) => void>();
 
   constructor(options: RelayOptions) {
     this.#options = options;
+    this.#dialer = options.dialer ?? TCP_DIALER;
   }
 
   get self(): { readonly index: number; readonly address: string } {
@@ -75,7 +96,7 @@ export class Relay implements RelayPort {
 
   connect(stream: RelayedStream): Socket {
     const { index, address, hello } = this.#wayTo(stream);
-    const socket = connect({ host: address.hostname, port: address.port, noDelay: true });
+    const socket = this.#dialer.connect(address);
     const entry = { close: () => socket.destroy() };
     this.#open.set(entry, index);
     const timer = setTimeout(entry.close, CONNECT_MILLISECONDS);
@@ -97,9 +118,8 @@ export class Relay implements RelayPort {
     const late = new Promise<null>((resolve) =>
       timer = setTimeout(() => resolve(null), CONNECT_MILLISECONDS)
     );
-    const connecting = Deno.connect({ ...address, transport: "tcp" }).then(async (connection) => {
+    const connecting = this.#dialer.open(address).then(async (connection) => {
       if (isLate) connection.close();
-      connection.setNoDelay(true);
       const opened = new TrackedStream(connection, () => this.#open.delete(opened));
       this.#open.set(opened, index);
       await writeAll(opened, hello);
@@ -165,17 +185,17 @@ export class Relay implements RelayPort {
 
 /** A connection that says when it is closed. */
 class TrackedStream implements ByteStream {
-  readonly #connection: Deno.TcpConn;
+  readonly #connection: ByteStream;
   readonly #onClose: () => void;
   #isClosed = false;
 
-  constructor(connection: Deno.TcpConn, onClose: () => void) {
+  constructor(connection: ByteStream, onClose: () => void) {
     this.#connection = connection;
     this.#onClose = onClose;
   }
 
   read(target: Uint8Array): Promise<number | null> {
-    return this.#connection.read(target as Uint8Array<ArrayBuffer>);
+    return this.#connection.read(target);
   }
 
   write(bytes: Uint8Array): Promise<number> {

@@ -1,6 +1,7 @@
 /** Clients of all protocols at a member that is not the primary, and what they meet when there is none. */
 import { deepStrictEqual, match, ok, rejects, strictEqual, throws } from "node:assert/strict";
 import { Buffer } from "node:buffer";
+import { Agent, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import process from "node:process";
 import PgDriver from "pg";
@@ -288,6 +289,41 @@ Deno.test("Relay: clients of the binary protocol, of HTTP and WebSocket are at t
     ok(sessions() > 0, "the session is at the primary");
     socket.close();
     await until(() => sessions() === 0, "its end");
+  });
+});
+
+Deno.test("Relay: an HTTP request whose way to the primary breaks is not sent again", async () => {
+  await withMembers(async ([primary, backup]) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const sql = (text: string): Promise<[number, string]> =>
+      new Promise((resolve, reject) => {
+        const headers = { "Content-Type": "text/plain" };
+        const asked = request(
+          { agent, host: "127.0.0.1", port: backup.http, method: "POST", path: "/v1/sql", headers },
+          (answer) => {
+            let body = "";
+            answer.setEncoding("utf8");
+            answer.on("data", (piece: string) => body += piece);
+            answer.on("end", () => resolve([answer.statusCode ?? 0, body]));
+          },
+        );
+        asked.on("error", reject);
+        asked.end(text);
+      });
+    // The connection to the primary has been used before.
+    strictEqual((await sql("SELECT 1"))[0], 200);
+    const sessions = (): number => [...primary.engine.sessions].length;
+    await until(() => sessions() === 0, "the first request's end");
+    const slow = sql("INSERT INTO place SELECT 'x' FROM generate_series(1, 300000)");
+    await until(() => sessions() === 1, "the request is at the primary");
+    backup.relay.close();
+    const [status, body] = await slow;
+    deepStrictEqual([status, JSON.parse(body).code], [409, "40003"]);
+    // Nobody is there to be asked again, and nothing else of the member suffers.
+    backup.target = null;
+    strictEqual((await sql("SELECT 1"))[0], 503);
+    agent.destroy();
+    await until(() => sessions() === 0, "the session's end");
   });
 });
 

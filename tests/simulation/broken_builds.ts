@@ -139,6 +139,7 @@ export async function catchBroken(
   build: BrokenBuild,
   seeds: number,
   program = "tests/simulation/main.ts",
+  first = 1,
 ): Promise<Caught> {
   const folder = await Deno.makeTempDir({ prefix: "broken-build-" });
   try {
@@ -147,17 +148,20 @@ export async function catchBroken(
       "run",
       "-A",
       "--no-check",
-      "--no-lock",
+      "--lock",
+      `${folder}/deno.lock`,
       "--config",
       `${folder}/deno.json`,
       `${projectRoot}/${program}`,
       "--seeds",
       String(seeds),
+      "--first",
+      String(first),
       "--once",
       "--sound",
     ]);
     if (code === 0) return { seed: null, message: stdout };
-    const message = stderr.trim().split("\n", 1)[0] ?? "";
+    const message = stderr.split("\n").find((line) => line.startsWith("seed ")) ?? stderr.trim();
     const seed = /--seed (\d+)/.exec(stderr)?.[1];
     if (seed === undefined) throw new Error(`Cannot run the build in which ${build.name}: ${stderr.trim()}`);
     return { seed: Number(seed), message };
@@ -173,6 +177,8 @@ async function writeBroken(build: BrokenBuild, folder: string): Promise<void> {
     (_, path: string) => `from "${new URL(path, original).href}"`,
   );
   await Deno.writeTextFile(`${folder}/broken.ts`, source);
+  // Packages of the same versions, which are there already.
+  await Deno.copyFile(`${projectRoot}/deno.lock`, `${folder}/deno.lock`);
   const { imports, compilerOptions } = JSON.parse(await Deno.readTextFile(`${projectRoot}/deno.json`));
   await Deno.writeTextFile(
     `${folder}/deno.json`,

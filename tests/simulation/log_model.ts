@@ -53,7 +53,7 @@ export class LogModel {
         // Appended by the engine itself: what it does not know any more is gone.
         recoveredOp = Math.min(recoveredOp, op - 1);
         this.#payloads.length = Math.min(this.#payloads.length, op - 1);
-        this.#note(op, payload.slice());
+        this.note(op, payload.slice());
       } else sameText(payload.toHex(), this.#payloads[op - 1]?.toHex() ?? "none", `entry of op ${op}`);
     }
     ok(recoveredOp >= this.#toldOp, `op ${this.#toldOp} was told of, but the log ends at op ${recoveredOp}`);
@@ -65,7 +65,7 @@ export class LogModel {
     log.append = (...parameters: Parameters<Log["append"]>) => {
       const checksum = append(...parameters);
       const [op, payload] = parameters;
-      this.#note(op, payload.slice());
+      this.note(op, payload.slice());
       return checksum;
     };
     const appendInPieces = log.appendInPieces.bind(log);
@@ -85,14 +85,15 @@ export class LogModel {
         },
         finish: () => {
           entry.finish();
-          this.#note(parameters[0], concatenate(pieces));
+          this.note(parameters[0], concatenate(pieces));
         },
         abandon: () => entry.abandon(),
       };
     };
   }
 
-  #note(op: number, payload: Uint8Array): void {
+  /** Takes the next entry. */
+  note(op: number, payload: Uint8Array): void {
     strictEqual(op, this.#payloads.length + 1, "entries are noted in order");
     this.#payloads.push(payload);
   }

@@ -48,7 +48,7 @@ interface CopyConnection extends pg.Connection {
 }
 
 /** What node-postgres calls while a COPY … FROM STDIN runs; it has none of its own. */
-class CopyIn implements pg.Submittable {
+export class CopyIn implements pg.Submittable {
   readonly #sql: string;
   readonly #data: string;
   readonly #outcome: { resolve(): void; reject(error: Error): void };

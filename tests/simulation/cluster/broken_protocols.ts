@@ -1,6 +1,11 @@
 /** Protocols that are broken on purpose, one way each: the simulation must catch every one of them. */
 import type { BrokenBuild } from "../broken_builds.ts";
 
+/** A broken build, with a seed that catches it. */
+export interface SeededBuild extends BrokenBuild {
+  readonly seed: number;
+}
+
 /** Nothing is broken here: sizes that a run of a few seconds reaches. No seed may fail. */
 export const NARROW_PROTOCOL: BrokenBuild = {
   name: "windows and messages are narrow",
@@ -17,19 +22,22 @@ export const NARROW_PROTOCOL: BrokenBuild = {
  * All of them. That a vote counts although its disk was replaced since, and that an old start of a view is taken, only
  * the model shows: both take more at one time than the seeds try.
  */
-export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
+export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   {
     name: "prepare_ok is sent before the sync",
+    seed: 170,
     file: "engine/replication/view_log.ts",
     changes: [[" && this.#stored.isDurable(op)", ""]],
   },
   {
     name: "f members commit",
+    seed: 1,
     file: "engine/replication/primary.ts",
     changes: [["[core.quorum - 1]", "[core.quorum - 2]"]],
   },
   {
     name: "the superblock is not durable before what follows it",
+    seed: 423,
     file: "engine/replication/replica_core.ts",
     changes: [
       ["    this.#afterSuperblock = then;\n", ""],
@@ -38,6 +46,7 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
   },
   {
     name: "the longest log wins over the log view",
+    seed: 1,
     file: "engine/replication/suffix_choice.ts",
     changes: [[
       "vote.logView === logView",
@@ -46,6 +55,7 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
   },
   {
     name: "what cannot be read counts as a nack",
+    seed: 49,
     file: "engine/replication/suffix_choice.ts",
     changes: [['    case "unreadable":\n      return false;', '    case "unreadable":\n      return true;'], [
       "return !slot.isLost;",
@@ -54,6 +64,7 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
   },
   {
     name: "lost entries are taken for torn ones",
+    seed: 75,
     file: "tests/simulation/cluster/toy_log.ts",
     changes: [[
       "    this.#slots = disk.image.copy();",
@@ -63,6 +74,7 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
   },
   {
     name: "a backup applies above the commit number",
+    seed: 1,
     file: "engine/replication/replica_core.ts",
     changes: [[
       "this.isPrimary ? this.log.lastOp : Math.min(this.commit, this.log.lastOp)",
@@ -71,11 +83,13 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
   },
   {
     name: "a primary of before keeps its state",
+    seed: 1,
     file: "engine/replication/replica_core.ts",
     changes: [["state.rebuild(this.#provenOp);", "return;"]],
   },
   {
     name: "a log keeps what its view goes without",
+    seed: 1,
     file: "engine/replication/view_log.ts",
     changes: [["      this.#truncateAfter(op - 1);\n      return;\n", "      return;\n"], [
       "this.#suffix.get(op) ?? (",
@@ -84,11 +98,13 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
   },
   {
     name: "a primary answers before its suffix is committed",
+    seed: 1,
     file: "engine/replication/primary.ts",
     changes: [["return this.#core.commit >= this.#viewStartOp;", "return true;"]],
   },
   {
     name: "the log is truncated before the superblock",
+    seed: 1,
     file: "engine/replication/replica_core.ts",
     changes: [[
       "    this.writeSuperblock({ logView: this.view, suffix }, () => {",
@@ -98,11 +114,13 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
   },
   {
     name: "a member acknowledges across a gap",
+    seed: 1,
     file: "engine/replication/backup.ts",
     changes: [["op: core.log.solidOp,", "op: core.log.lastOp,"]],
   },
   {
     name: "a restarted primary goes on in its view",
+    seed: 1,
     file: "engine/replication/view_change.ts",
     changes: [[
       "    this.#round = core.ports.random(2 ** 32);\n",
@@ -114,6 +132,7 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
   },
   {
     name: "reads are answered without a lease",
+    seed: 16,
     file: "engine/replication/read_lease.ts",
     changes: [[
       "this.#age(stamp) < LEASE_MILLISECONDS) return true;",
@@ -122,6 +141,7 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
   },
   {
     name: "a lease is measured by the monotonic clock alone",
+    seed: 16,
     file: "engine/replication/read_lease.ts",
     changes: [[
       "return Math.max(this.#ports.now() - monotonic, this.#ports.wallNow() - wall);",
@@ -130,16 +150,19 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
   },
   {
     name: "a read is confirmed by messages of before it",
+    seed: 881,
     file: "engine/replication/read_lease.ts",
     changes: [["{ stamp: this.#makeStamp(), then", "{ stamp: Math.max(1, this.#agreed), then"]],
   },
   {
     name: "a backup votes within its promise",
+    seed: 1189,
     file: "engine/replication/replica_core.ts",
     changes: [[" && !this.promise.isRunning(this.ports.now())", ""]],
   },
   {
     name: "a restarted backup votes within its promise",
+    seed: 1189,
     file: "engine/replication/vote_promise.ts",
     changes: [[
       "now: number) {\n    this.#view = view;\n    this.#until = now + PROMISE_MILLISECONDS;",
@@ -148,11 +171,13 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
   },
   {
     name: "a replaced disk votes early",
+    seed: 58,
     file: "engine/replication/replica_core.ts",
     changes: [[" && this.voteBan === null &&", " &&"]],
   },
   {
     name: "a replaced disk begins as an empty one",
+    seed: 150,
     file: "engine/replication/replica_core.ts",
     changes: [["this.voteBan = stored.voteBan;", "this.voteBan = null;"], [
       "if (stored.voteBan?.op === UNKNOWN_VOTE_BAN.op) {",
@@ -161,11 +186,13 @@ export const BROKEN_PROTOCOLS: readonly BrokenBuild[] = [
   },
   {
     name: "a checkpoint is made above the commit number",
+    seed: 19,
     file: "tests/simulation/cluster/toy_member.ts",
     changes: [["const op = Math.min(life.replica.commit, this.appliedOp);", "const op = this.appliedOp;"]],
   },
   {
     name: "a checkpoint takes the place of acknowledged entries above it",
+    seed: 946,
     file: "tests/simulation/cluster/toy_log.ts",
     changes: [["    this.generation++;\n", "    this.generation++;\n    this.truncateAfter(0);\n"]],
   },

@@ -1,0 +1,45 @@
+/**
+ * Members that are broken on purpose, one way each, where only engines and files show it: the simulation of whole
+ * members must catch every one of them. Those of the protocol are in `broken_protocols.ts`.
+ */
+import type { SeededBuild } from "./broken_protocols.ts";
+
+/** All of them, each with a seed that catches it. */
+export const BROKEN_MEMBERS: readonly SeededBuild[] = [
+  {
+    name: "a checkpoint is installed above the commit number",
+    seed: 1,
+    file: "engine/storage/storage_engine.ts",
+    changes: [["this.#committed = member?.horizon ?? this.log;", "this.#committed = this.log;"]],
+  },
+  {
+    name: "a transferred file is not verified",
+    seed: 28,
+    file: "engine/replication/file_fetch.ts",
+    changes: [["const isRight = found === wanted.hash;", 'const isRight = found !== "";']],
+  },
+  {
+    name: "the replies to clients are forgotten at a failover",
+    seed: 1,
+    file: "engine/session/engine.ts",
+    changes: [[
+      "    this.#isServing = true;\n    this.dropTemporarySchemas();",
+      "    this.#isServing = true;\n    machine.clients.restore([]);\n    this.dropTemporarySchemas();",
+    ]],
+  },
+  {
+    name: "a clock is read where an entry is applied",
+    seed: 1,
+    file: "engine/state_machine/state_machine.ts",
+    changes: [[
+      "Math.max(this.#lastTimestamp, entry.timestamp)",
+      "Math.max(this.#lastTimestamp, entry.timestamp + Math.floor(performance.now()) % 2)",
+    ]],
+  },
+  {
+    name: "a backup drops temporary schemas",
+    seed: 1,
+    file: "engine/session/engine.ts",
+    changes: [["if (!this.#isServing || this.isFailed ||", "if (this.isFailed ||"]],
+  },
+];

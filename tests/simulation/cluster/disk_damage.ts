@@ -1,0 +1,51 @@
+/** Bits that flip in the files of a machine that is down, where its group can repair it. */
+import type { DiskImage } from "../../../engine/host/simulated_disk.ts";
+import { SimulatedHost } from "../../../engine/host/simulated_host.ts";
+import { SuperblockReports } from "../../../engine/replication/member.ts";
+import { Superblock, SUPERBLOCK_FILES } from "../../../engine/replication/superblock.ts";
+import { DIRECTORY, type Machine } from "./machine.ts";
+
+/** Damages one file. `choice` says which. */
+export function damageDisk(machine: Machine, choice: number): void {
+  if (choice % 3 === 0) damageSuperblock(machine);
+  else damageLog(machine);
+}
+
+/** The copy without which the newest state is still known: between two syncs only one has it. */
+function damageSuperblock({ disk, random }: Machine): void {
+  const paths = SUPERBLOCK_FILES.map((name) => `${DIRECTORY}/${name}`).filter((path) => disk.exists(path));
+  const image = new Map(paths.map((path) => [path, disk.contentOf(path)]));
+  const before = stateOf(image);
+  const first = random.below(2);
+  for (const path of [paths[first], paths[1 - first]]) {
+    const bytes = path === undefined ? undefined : image.get(path);
+    if (path === undefined || bytes === undefined || bytes.length === 0) continue;
+    const [position, bit] = [random.below(bytes.length), random.below(8)];
+    const flipped = bytes.slice();
+    flipped[position] = (flipped[position] as number) ^ (1 << bit);
+    if (stateOf(new Map([...image, [path, flipped]])) !== before) continue;
+    disk.flipBit(path, position, bit);
+    return;
+  }
+}
+
+/** What a member would read there. */
+function stateOf(image: DiskImage): string {
+  const scratch = new SimulatedHost(1).disk;
+  scratch.restore(image);
+  const state = Superblock.open(scratch, DIRECTORY, new SuperblockReports())?.read() ?? null;
+  return JSON.stringify(state, (_, value) => typeof value === "bigint" ? String(value) : value);
+}
+
+/** A record with another behind it in its file: what is last cannot be told from a torn write. */
+function damageLog({ disk, random }: Machine): void {
+  const paths = disk.list(`${DIRECTORY}/log`).map((name) => `${DIRECTORY}/log/${name}`);
+  const path = paths[random.below(Math.max(1, paths.length))];
+  if (path === undefined) return;
+  const bytes = disk.contentOf(path);
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end--;
+  const isLast = path === paths.at(-1);
+  const bound = isLast ? Math.floor(end / 3) : end;
+  if (bound > 0) disk.flipBit(path, random.below(bound), random.below(8));
+}

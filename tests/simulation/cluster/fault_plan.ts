@@ -1,0 +1,74 @@
+/** What goes wrong in a run of whole members: drawn from the seed beforehand, so that each fault can be left out. */
+import { SeededRandom } from "../../../engine/base/random.ts";
+
+/** One fault. Members are chosen when it comes: `member` modulo their number, or by their role. */
+export interface PlannedFault {
+  /** Microseconds after the beginning. */
+  readonly at: number;
+  readonly kind: FaultKind;
+  readonly member: number;
+  /** How long it takes, or how long the member is away, in microseconds. */
+  readonly duration: number;
+  /** What else there is to choose. */
+  readonly choice: number;
+}
+
+/** The kinds with their weights. */
+const KINDS = {
+  "kill": 4,
+  "power": 3,
+  "power at an operation": 3,
+  "primary ends": 4,
+  "all lose power": 1,
+  "stop in order": 2,
+  "cut off": 3,
+  "primary cut off": 3,
+  "one-way cut": 2,
+  "pair cut": 2,
+  "pause": 3,
+  "slow disk": 2,
+  "full disk": 1,
+  "failed sync": 1,
+  "damage": 2,
+  "lost disk": 2,
+  "clock jump": 2,
+} as const;
+
+/** One of them. */
+export type FaultKind = keyof typeof KINDS;
+
+/** The faults of a seed, by time. */
+export function planFaults(seed: number, microseconds: number): readonly PlannedFault[] {
+  const random = new SeededRandom(seed * 7 + 3);
+  const total = Object.values(KINDS).reduce((sum, weight) => sum + weight, 0);
+  const faults: PlannedFault[] = [];
+  // Some seeds are calm, so that things build up between faults.
+  const gap = random.below(3) === 0 ? 2_500_000 : 1_000_000;
+  for (let at = random.between(10_000, gap); at < microseconds; at += random.between(20_000, gap)) {
+    let left = random.below(total);
+    const found = Object.entries(KINDS).find(([, weight]) => (left -= weight) < 0);
+    const kind = (found?.[0] ?? "kill") as FaultKind;
+    faults.push({ at, kind, member: random.u32(), duration: durationOf(kind, random), choice: random.u32() });
+  }
+  return faults;
+}
+
+function durationOf(kind: FaultKind, random: SeededRandom): number {
+  switch (kind) {
+    case "pause":
+      // From a millisecond to a minute, each order of magnitude as likely.
+      return Math.round(1000 * 60_000 ** random.float());
+    case "cut off":
+    case "one-way cut":
+    case "pair cut":
+      return random.between(50_000, 4_000_000);
+    case "primary cut off":
+      return random.between(400_000, 3_000_000);
+    case "slow disk":
+    case "full disk":
+      return random.between(100_000, 4_000_000);
+    default:
+      // Some come back before the others have noticed.
+      return random.between(10_000, random.below(3) === 0 ? 300_000 : 3_000_000);
+  }
+}

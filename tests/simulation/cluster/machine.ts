@@ -1,0 +1,281 @@
+/**
+ * A machine of the simulation: its disk, its clocks, and the process that runs on it, which is a whole member with its
+ * gateways, as `cli/dbd` puts it together.
+ */
+import { assert } from "../../../engine/base/assert.ts";
+import { DatabaseError } from "../../../engine/base/errors.ts";
+import { SeededRandom } from "../../../engine/base/random.ts";
+import type { Clock, Host } from "../../../engine/host/host.ts";
+import { NO_FAULTS, SimulatedCrash, SimulatedDisk } from "../../../engine/host/simulated_disk.ts";
+import type { SimulatedHost } from "../../../engine/host/simulated_host.ts";
+import { installTransfer } from "../../../engine/replication/checkpoint_transfer.ts";
+import { Member, SuperblockReports } from "../../../engine/replication/member.ts";
+import type { PeerMessage } from "../../../engine/replication/message.ts";
+import { Superblock } from "../../../engine/replication/superblock.ts";
+import { Engine } from "../../../engine/session/engine.ts";
+import { MachineGateways } from "./machine_gateways.ts";
+import type { StreamNetwork } from "./simulated_sockets.ts";
+import type { VirtualTime } from "./virtual_time.ts";
+
+export const DIRECTORY = "data";
+const CLUSTER_ID = new Uint8Array(16).fill(7);
+const CHECKPOINT_LOG_BYTES = 30_000;
+
+/** How a process ends. */
+export type EndKind = "kill" | "power" | "lost";
+
+/** What machines need of their world. */
+export interface MachineWorld {
+  readonly host: SimulatedHost;
+  readonly time: VirtualTime;
+  readonly streams: StreamNetwork;
+  readonly machines: readonly Machine[];
+  send(from: number, to: number, message: PeerMessage): void;
+  /** Whether neither direction between two members is cut. */
+  isConnected(a: number, b: number): boolean;
+  /** A backup applies an entry. */
+  applied(machine: Machine, op: number, payload: Uint8Array): void;
+  /** A process ends by itself. */
+  ended(machine: Machine, error: Error): void;
+  fail(error: unknown): void;
+}
+
+/** One process of a member. */
+export interface Life {
+  readonly member: Member<Engine>;
+  readonly gateways: MachineGateways;
+  readonly onMessage: (message: PeerMessage) => void;
+}
+
+/** See the head of the file. */
+export class Machine {
+  readonly index: number;
+  readonly random: SeededRandom;
+  disk: SimulatedDisk;
+  /** The process, from when it serves. */
+  life: Life | null = null;
+  /** Names the process that runs; null: there is none. */
+  process: object | null = null;
+  isStarting = false;
+  hasDisk = true;
+  /** How many times slower syncs are. */
+  slowness = 1;
+  /** Its disk has failed it: its process may end by itself. */
+  hasFailingDisk = false;
+  /** Microseconds by which its wall clock is ahead. */
+  wallOffset = 0;
+  /** Its seconds in one of the world's. */
+  readonly pace: number;
+  #isPaused = false;
+  #held: (() => void)[] = [];
+  readonly #world: MachineWorld;
+
+  constructor(index: number, world: MachineWorld, seed: number) {
+    this.index = index;
+    this.#world = world;
+    this.random = new SeededRandom(seed);
+    // Two members differ by 5 % at most.
+    this.pace = this.random.below(2) === 0 ? 1 : 0.976 + this.random.float() * 0.048;
+    this.disk = this.#newDisk();
+  }
+
+  #newDisk(): SimulatedDisk {
+    const { host } = this.#world;
+    return new SimulatedDisk({
+      random: this.random,
+      pass: () => {},
+      later: (microseconds) => new Promise((resolve) => this.after(microseconds * this.slowness, resolve)),
+      trace: (event) => host.trace(`${this.index} ${event}`),
+    }, NO_FAULTS);
+  }
+
+  get clock(): Clock {
+    const { clock } = this.#world.host;
+    return {
+      now: () => clock.now() + Math.round((this.pace - 1) * clock.monotonic()) + this.wallOffset,
+      monotonic: () => Math.floor(clock.monotonic() * this.pace),
+    };
+  }
+
+  /** Sets the wall clock right: how old a follower's state is, it tells by its own clock and the primary's. */
+  setClock(): void {
+    this.wallOffset = -Math.round((this.pace - 1) * this.#world.host.clock.monotonic());
+  }
+
+  /** Whether a process runs and has not met its end on the disk. */
+  get isUp(): boolean {
+    return this.process !== null && !this.disk.isCrashed;
+  }
+
+  /** Runs the function later, in this process. */
+  after(microseconds: number, run: () => void): number {
+    const { process } = this;
+    return this.#world.host.timers.setTimer(
+      Math.ceil(microseconds / this.pace),
+      () => this.run(process, run),
+    );
+  }
+
+  /** Runs the function when the machine is not held up; not at all when the process has ended. */
+  run(process: object | null, run: () => void): void {
+    if (this.process !== process || process === null || this.disk.isCrashed) return;
+    if (this.#isPaused) this.#held.push(() => this.run(process, run));
+    else {
+      try {
+        run();
+      } catch (error) {
+        // Its power has failed at an operation: it ends behind this event.
+        if (!(error instanceof SimulatedCrash)) throw error;
+      }
+    }
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    for (const run of this.#held.splice(0)) this.#world.host.timers.setTimer(0, run);
+  }
+
+  #host(): Host {
+    const { host: { timers } } = this.#world;
+    const turn = () => new Promise<void>((resolve) => this.after(0, resolve));
+    return {
+      clock: this.clock,
+      random: { fill: (target) => this.random.fill(target) },
+      timers: {
+        setTimer: (delay, callback) => this.after(delay, callback),
+        clearTimer: (timer) => timers.clearTimer(timer),
+        yieldToLoop: turn,
+        endOfTurn: turn,
+        close: () => Promise.resolve(),
+      },
+      disk: this.disk,
+    };
+  }
+
+  /** Starts a process; one that cannot go on ends. */
+  async start(): Promise<void> {
+    if (this.process !== null || this.isStarting) return;
+    this.isStarting = true;
+    const process = this.process = {};
+    try {
+      await this.#begin(process);
+    } catch (error) {
+      if (this.process === process && !(error instanceof SimulatedCrash)) {
+        this.#world.ended(this, error as Error);
+      }
+    } finally {
+      this.isStarting = false;
+    }
+  }
+
+  async #begin(process: object): Promise<void> {
+    const world = this.#world;
+    const host = this.#host();
+    const reports = new SuperblockReports();
+    this.disk.createDirectory(DIRECTORY);
+    const identity = {
+      clusterId: CLUSTER_ID,
+      index: this.index,
+      memberCount: world.machines.length,
+      configurationHash: 1n,
+    };
+    const superblock = Superblock.open(this.disk, DIRECTORY, reports) ??
+      Superblock.create(this.disk, DIRECTORY, identity, reports, { isReplaced: !this.hasDisk });
+    this.hasDisk = true;
+    installTransfer(this.disk, DIRECTORY);
+    let listener: (message: PeerMessage) => void = () => {};
+    let gateways: MachineGateways | null = null;
+    const member = await Member.start<Engine>({
+      host,
+      superblock,
+      reports,
+      directory: DIRECTORY,
+      usesReadLease: true,
+      peers: {
+        send: (to: number, message: PeerMessage) => {
+          if (this.process === process && this.isUp) world.send(this.index, to, message);
+        },
+        onMessage: (onMessage: typeof listener) => listener = onMessage,
+        close: () => {},
+        // What people are shown of connections is not simulated.
+        statistics: () => [],
+      } as never,
+      openEngine: async (seat) => {
+        const engine = await Engine.open({
+          host,
+          directory: DIRECTORY,
+          checkpointLogBytes: CHECKPOINT_LOG_BYTES,
+          member: seat,
+        });
+        const apply = engine.applyEntry.bind(engine);
+        engine.applyEntry = (op, payload) => {
+          world.applied(this, op, payload);
+          return apply(op, payload);
+        };
+        return engine;
+      },
+      log: () => {},
+      onPrimaryChanged: () => gateways?.relay.targetChanged(),
+    });
+    if (this.process !== process) return;
+    void member.failed.then((error) => {
+      if (this.process === process && !this.disk.isCrashed) world.ended(this, error);
+    });
+    gateways = await MachineGateways.start(this, process, member, world);
+    if (this.process !== process) return;
+    this.life = {
+      member,
+      gateways,
+      onMessage: (message) => this.after(0, () => listener(message)),
+    };
+  }
+
+  /** Whether its superblock does not forbid it to vote. */
+  get mayVote(): boolean {
+    return Superblock.open(this.disk, DIRECTORY, new SuperblockReports())?.read().voteBan === null;
+  }
+
+  /** Stops in order: hands over, and makes everything durable. */
+  async stop(): Promise<void> {
+    const { process, life } = this;
+    if (life === null) return;
+    try {
+      await life.gateways.close();
+      await life.member.close();
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+    }
+    if (this.process === process) this.end("kill");
+  }
+
+  /** Ends the process; with the power, the disk loses what was not synced. */
+  end(kind: EndKind): void {
+    const { process } = this;
+    const world = this.#world;
+    if (process !== null) {
+      world.time.release(process);
+      const noticedAfter = kind === "kill" ? 200 : this.random.between(1000, 3_000_000);
+      world.streams.processEnded(this.index, process, noticedAfter);
+    }
+    this.process = null;
+    this.life = null;
+    this.#isPaused = false;
+    this.#held = [];
+    if (kind === "kill" && !this.disk.isCrashed) this.disk.kill();
+    else if (kind === "lost") {
+      this.disk = this.#newDisk();
+      this.hasDisk = false;
+    } else this.disk.crash();
+    this.disk.faults = NO_FAULTS;
+  }
+
+  /** The member; there must be one. */
+  get member(): Member<Engine> {
+    assert(this.life !== null, `member ${this.index} runs`);
+    return this.life.member;
+  }
+}

@@ -1,0 +1,137 @@
+/** The gateways of a simulated member, with its relay: real ones, but for the sockets. */
+import type { Socket } from "node:net";
+import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
+import type { Member } from "../../../engine/replication/member.ts";
+import type { Engine } from "../../../engine/session/engine.ts";
+import { MemberDoor } from "../../../gateways/binary/member_door.ts";
+import { type BinaryServer, refuseClient, startBinaryServer } from "../../../gateways/binary/server.ts";
+import { type HttpServer, startHttpServer } from "../../../gateways/http/server.ts";
+import { type PgServer, startPgServer } from "../../../gateways/pg/server.ts";
+import { Relay } from "../../../gateways/relay/relay.ts";
+import type { ByteListener } from "../../../gateways/shared/byte_stream.ts";
+import { SocketStream } from "../../../gateways/shared/socket_stream.ts";
+import type { Machine, MachineWorld } from "./machine.ts";
+
+/** The ports of every member. */
+export const PORTS = { binary: 7878, pg: 5432, http: 6533 } as const;
+
+const VERSION = "simulated";
+
+/** See the head of the file. */
+export class MachineGateways {
+  readonly relay: Relay;
+  readonly #servers: readonly (PgServer | BinaryServer | HttpServer)[];
+
+  private constructor(relay: Relay, servers: readonly (PgServer | BinaryServer | HttpServer)[]) {
+    this.relay = relay;
+    this.#servers = servers;
+  }
+
+  /** Starts them. */
+  static async start(
+    machine: Machine,
+    process: object,
+    member: Member<Engine>,
+    world: MachineWorld,
+  ): Promise<MachineGateways> {
+    const { index } = machine;
+    const { streams } = world;
+    const { engine } = member;
+    const connect = (
+      { hostname, port }: { readonly hostname: string; readonly port: number },
+      allowHalfOpen = false,
+    ): Socket => streams.connect(index, Number(hostname), port, { allowHalfOpen });
+    const relay = new Relay({
+      index,
+      token: null,
+      peers: {
+        hello: (peer) => {
+          const there = world.machines[peer]?.process ?? null;
+          return there === null || !world.isConnected(index, peer) ? null : { process: new Uint8Array(16) };
+        },
+        address: (peer) => ({ hostname: String(peer), port: PORTS.binary }),
+        process: new Uint8Array(16),
+      },
+      log: () => {},
+      target: () => {
+        const { primaryIndex } = member;
+        return primaryIndex === index ? "here" : primaryIndex === null ? null : { index: primaryIndex };
+      },
+      dialer: {
+        connect: (address) => connect(address),
+        open: (address) =>
+          new Promise((resolve, reject) => {
+            const socket = connect(address, true);
+            socket.once("error", reject);
+            socket.once("connect", () => {
+              socket.off("error", reject);
+              resolve(new SocketStream(socket));
+            });
+          }),
+      },
+    });
+    const door = new MemberDoor(
+      () => world.fail(new Error("members speak to each other by messages here")),
+      (socket) => refuseClient(socket, new DatabaseError(SQLSTATE.cannotConnectNow, "starting up")),
+    );
+    door.onRelayed = (socket, received) => relay.accept(socket, received);
+    const onInternalError = (error: unknown): void => {
+      if (machine.process === process && machine.isUp) world.fail(error);
+    };
+    const pgSockets = new SocketQueue();
+    const common = { engine, token: null, version: VERSION, relay, onInternalError };
+    const servers = await world.time.owned(process, () =>
+      Promise.all([
+        startPgServer({
+          ...common,
+          address: { hostname: String(index), port: PORTS.pg },
+          listener: pgSockets,
+        }),
+        startBinaryServer({ ...common, address: door }),
+        startHttpServer({ ...common, address: null }),
+      ]));
+    streams.listen(index, PORTS.binary, (socket) => door.take(socket));
+    streams.listen(index, PORTS.pg, (socket) => pgSockets.add(socket));
+    const [, , http] = servers;
+    streams.listen(index, PORTS.http, (socket) => {
+      socket.on("error", () => {});
+      http.take(socket, new Uint8Array(0));
+    });
+    return new MachineGateways(relay, servers);
+  }
+
+  /** Ends all sessions in order. */
+  async close(): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.close(0)));
+    this.relay.close();
+  }
+}
+
+/** Sockets that wait to be accepted. */
+class SocketQueue implements ByteListener {
+  readonly addr: Deno.NetAddr = { transport: "tcp", hostname: "simulated", port: PORTS.pg };
+  readonly #streams: SocketStream[] = [];
+  #accepting: PromiseWithResolvers<SocketStream> | null = null;
+  #isClosed = false;
+
+  add(socket: Socket): void {
+    const stream = new SocketStream(socket);
+    if (this.#isClosed) return stream.close();
+    const accepting = this.#accepting;
+    this.#accepting = null;
+    if (accepting === null) this.#streams.push(stream);
+    else accepting.resolve(stream);
+  }
+
+  accept(): Promise<SocketStream> {
+    const stream = this.#streams.shift();
+    if (stream !== undefined) return Promise.resolve(stream);
+    this.#accepting = Promise.withResolvers();
+    return this.#accepting.promise;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#accepting?.reject(new Deno.errors.Interrupted("closed"));
+  }
+}
