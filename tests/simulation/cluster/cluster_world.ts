@@ -93,7 +93,11 @@ class ClusterWorld implements MachineWorld {
       },
       delay: () => this.#delay(),
       isCut: (from, to) => this.#isCut(from, to),
-      process: (host) => host === CLIENT_HOST ? this.#clientProcess : this.machines[host]?.process ?? null,
+      process: (host) => {
+        if (host === CLIENT_HOST) return this.#clientProcess;
+        const machine = this.machines[host];
+        return machine?.isUp === true ? machine.process : null;
+      },
     });
     this.machines = Array.from(
       { length: count },

@@ -215,7 +215,8 @@ export class SimulatedSocket extends Duplex {
   }
 
   #send(item: Item): void {
-    if (this.isDead) return;
+    // What an ended process still wants to say is not said.
+    if (this.isDead || this.#network.surroundings.process(this.host) !== this.process) return;
     this.#onTheWay.push(item);
     if (this.peer !== null && !this.connecting) this.#carry();
   }
