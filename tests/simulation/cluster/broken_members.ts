@@ -8,7 +8,7 @@ import type { SeededBuild } from "./broken_protocols.ts";
 export const BROKEN_MEMBERS: readonly SeededBuild[] = [
   {
     name: "a checkpoint is installed above the commit number",
-    seed: 1,
+    seed: 3,
     file: "engine/storage/storage_engine.ts",
     changes: [["this.#committed = member?.horizon ?? this.log;", "this.#committed = this.log;"]],
   },

@@ -9,14 +9,7 @@ import { type BankFigures, bankTables, noFigures, runBank } from "../../isolatio
 import { checkHistory } from "../../isolation/check_history.ts";
 import { History } from "../../isolation/history.ts";
 import { listAppendTables, ListAppendWorkload } from "../../isolation/list_append.ts";
-import {
-  connectBinary,
-  forWorkload,
-  HttpClient,
-  PgConnection,
-  RequestError,
-  requestError,
-} from "./cluster_clients.ts";
+import { connectBinary, forWorkload, HttpClient, PgConnection, requestError } from "./cluster_clients.ts";
 import type { StreamNetwork } from "./simulated_sockets.ts";
 
 /** The kinds of clients; a seed has one of each unless it is shrunk. */
@@ -58,10 +51,9 @@ export class ClusterWork {
   isCalm = false;
   /** By counter: changes that were acknowledged, and whether one has no answer yet. */
   readonly counters = [{ acknowledged: 0, isOpen: false }, { acknowledged: 0, isOpen: false }];
-  /** Rows that are there; those that may be; those that must not. */
+  /** Rows that are there, and those that may be; all others must not. */
   readonly rows = new Set<number>();
   readonly unknownRows = new Set<number>();
-  readonly undoneRows = new Set<number>();
   /** By batch of COPY: whether it was acknowledged, and its rows. */
   readonly batches = new Map<number, { isAcknowledged: boolean; readonly rows: number }>();
   readonly figures: BankFigures = noFigures();
@@ -203,7 +195,6 @@ export class ClusterWork {
 
   async #useSavepoint(connection: PgConnection): Promise<void> {
     const [undone, kept] = [++this.#nextRow, ++this.#nextRow];
-    this.undoneRows.add(undone);
     await connection.query("BEGIN");
     await connection.query("SAVEPOINT s");
     await connection.query(`INSERT INTO t (id, client, v) VALUES (${undone}, 4, 'undone')`);
@@ -245,10 +236,7 @@ export class ClusterWork {
       await send();
     } catch (error) {
       if (requestError(error).isKnown) {
-        for (const id of ids) {
-          this.unknownRows.delete(id);
-          this.undoneRows.add(id);
-        }
+        for (const id of ids) this.unknownRows.delete(id);
       }
       throw error;
     }
@@ -291,8 +279,9 @@ export class ClusterWork {
       try {
         for (let count = random.below(12); count >= 0 && !this.isOver; count--) {
           const query = async (sql: string) => (await client.sql(sql)).map((row) => Object.values(row));
-          if (random.below(3) === 0) await this.#register(random, query);
-          else if (random.below(3) === 0) await this.#insert(query, 1);
+          const choice = random.below(9);
+          if (choice < 3) await this.#register(random, query);
+          else if (choice < 5) await this.#insert(query, 1);
           else {
             // An open request is repeated as it was, wherever, until it is answered.
             const counter = this.counters[0] as { acknowledged: number; isOpen: boolean };
@@ -429,5 +418,3 @@ function expectEqual(found: number, expected: number, what: string): void {
 function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
-
-export { RequestError };

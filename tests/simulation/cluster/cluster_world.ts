@@ -235,7 +235,7 @@ class ClusterWorld implements MachineWorld {
       const late = !this.#isHealed && this.#network.below(300) === 0 ? 1_500_000 : 0;
       this.host.timers.setTimer(this.#delay() + late, () => {
         const machine = this.machines[to];
-        if (machine?.isUp === true) machine.life?.onMessage(decodeMessage(frame.slice()).message);
+        if (machine?.isUp === true) machine.deliver(decodeMessage(frame.slice()).message);
       });
     }
   }

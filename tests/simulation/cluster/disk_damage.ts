@@ -8,7 +8,8 @@ import { DIRECTORY, type Machine } from "./machine.ts";
 /** Damages one file. `choice` says which. */
 export function damageDisk(machine: Machine, choice: number): void {
   if (choice % 3 === 0) damageSuperblock(machine);
-  else damageLog(machine);
+  else if (choice % 3 === 1) damageLog(machine);
+  else damageSegment(machine);
 }
 
 /** The copy without which the newest state is still known: between two syncs only one has it. */
@@ -35,6 +36,15 @@ function stateOf(image: DiskImage): string {
   scratch.restore(image);
   const state = Superblock.open(scratch, DIRECTORY, new SuperblockReports())?.read() ?? null;
   return JSON.stringify(state, (_, value) => typeof value === "bigint" ? String(value) : value);
+}
+
+function damageSegment({ disk, random }: Machine): void {
+  const folder = `${DIRECTORY}/tables`;
+  const names = disk.list(folder).filter((name) => name.endsWith(".segment"));
+  const name = names[random.below(Math.max(1, names.length))];
+  if (name === undefined) return;
+  const path = `${folder}/${name}`;
+  disk.flipBit(path, random.below(disk.contentOf(path).length), random.below(8));
 }
 
 /** A record with another behind it in its file: what is last cannot be told from a torn write. */

@@ -44,7 +44,6 @@ export interface MachineWorld {
 export interface Life {
   readonly member: Member<Engine>;
   readonly gateways: MachineGateways;
-  readonly onMessage: (message: PeerMessage) => void;
 }
 
 /** See the head of the file. */
@@ -68,6 +67,7 @@ export class Machine {
   readonly pace: number;
   #isPaused = false;
   #held: (() => void)[] = [];
+  #listener: ((message: PeerMessage) => void) | null = null;
   readonly #world: MachineWorld;
 
   constructor(index: number, world: MachineWorld, seed: number) {
@@ -130,6 +130,11 @@ export class Machine {
     }
   }
 
+  /** Something has come from another member. */
+  deliver(message: PeerMessage): void {
+    this.after(0, () => this.#listener?.(message));
+  }
+
   pause(): void {
     this.#isPaused = true;
   }
@@ -187,7 +192,6 @@ export class Machine {
       Superblock.create(this.disk, DIRECTORY, identity, reports, { isReplaced: !this.hasDisk });
     this.hasDisk = true;
     installTransfer(this.disk, DIRECTORY);
-    let listener: (message: PeerMessage) => void = () => {};
     let gateways: MachineGateways | null = null;
     const member = await Member.start<Engine>({
       host,
@@ -199,7 +203,8 @@ export class Machine {
         send: (to: number, message: PeerMessage) => {
           if (this.process === process && this.isUp) world.send(this.index, to, message);
         },
-        onMessage: (onMessage: typeof listener) => listener = onMessage,
+        // A member may ask others for files before it has started.
+        onMessage: (listener: (message: PeerMessage) => void) => this.#listener = listener,
         close: () => {},
         // What people are shown of connections is not simulated.
         statistics: () => [],
@@ -227,11 +232,7 @@ export class Machine {
     });
     gateways = await MachineGateways.start(this, process, member, world);
     if (this.process !== process) return;
-    this.life = {
-      member,
-      gateways,
-      onMessage: (message) => this.after(0, () => listener(message)),
-    };
+    this.life = { member, gateways };
   }
 
   /** Whether its superblock does not forbid it to vote. */
@@ -263,6 +264,7 @@ export class Machine {
     }
     this.process = null;
     this.life = null;
+    this.#listener = null;
     this.#isPaused = false;
     this.#held = [];
     if (kind === "kill" && !this.disk.isCrashed) this.disk.kill();
