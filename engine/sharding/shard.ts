@@ -70,7 +70,7 @@ export class Shard {
   readonly #options: ShardOptions;
   readonly #storage: StorageEngine;
   readonly #machine: StateMachine;
-  readonly #manager: TransactionManager;
+  readonly manager: TransactionManager;
   readonly #branches = new Map<number, Transaction>();
   readonly #stopped = new Set<number>();
   readonly #waiting: Committing[] = [];
@@ -91,7 +91,7 @@ export class Shard {
     this.#options = options;
     this.#storage = storage;
     this.#machine = machine;
-    this.#manager = manager;
+    this.manager = manager;
     storage.log.failed.then((error) => this.#fail(error));
   }
 
@@ -134,7 +134,7 @@ export class Shard {
     switch (request.kind) {
       case "begin": {
         const { branch, timestamp } = request;
-        this.#branches.set(branch, this.#manager.begin({ interruptible: true, timestamp }));
+        this.#branches.set(branch, this.manager.begin({ interruptible: true, timestamp }));
         return;
       }
       case "end":
@@ -149,7 +149,7 @@ export class Shard {
       case "advance": {
         const transaction = this.#branch(request.branch);
         transaction.reads.splice(0, Infinity, ...request.reads);
-        this.#answer(request.call, this.#manager.advanceSnapshot(transaction));
+        this.#answer(request.call, this.manager.advanceSnapshot(transaction));
         return;
       }
       case "commit":
@@ -209,17 +209,17 @@ export class Shard {
   #checked(commit: BranchCommit): Omit<Prepared, "call"> {
     const { branch, timestamp, reads } = commit;
     const transaction = branch === null
-      ? this.#manager.begin({ interruptible: true, timestamp })
+      ? this.manager.begin({ interruptible: true, timestamp })
       : this.#branch(branch);
     if (branch !== null) this.#branches.delete(branch);
     try {
       transaction.reads.splice(0, Infinity, ...reads);
-      this.#manager.validate(transaction);
+      this.manager.validate(transaction);
       const effects = commit.effects === null ? [] : decodeEffects(commit.effects);
       this.#requireNewIds(effects);
       return { transaction, effects };
     } catch (error) {
-      this.#manager.end(transaction);
+      this.manager.end(transaction);
       throw error;
     }
   }
@@ -255,7 +255,7 @@ export class Shard {
     this.#prepared = null;
     const { transaction, effects } = pending;
     if (epoch === 0 || effects.length === 0) {
-      this.#manager.end(transaction);
+      this.manager.end(transaction);
       this.#answer(call, true);
       return;
     }
@@ -273,15 +273,15 @@ export class Shard {
       this.#answer(call, true);
       return;
     }
-    const transaction = this.#manager.begin({ interruptible: true, timestamp });
+    const transaction = this.manager.begin({ interruptible: true, timestamp });
     this.#answerWhenDurable(call, this.#carryOut(transaction, epoch, decodeEffects(effects)));
   }
 
   #carryOut(transaction: Transaction, epoch: number | null, effects: readonly Effect[]): OpNumber {
     try {
-      return this.#manager.commit(transaction, epoch === null ? null : recordOf(epoch), effects);
+      return this.manager.commit(transaction, epoch === null ? null : recordOf(epoch), effects);
     } finally {
-      this.#manager.end(transaction);
+      this.manager.end(transaction);
     }
   }
 
@@ -304,7 +304,7 @@ export class Shard {
   #end(branch: number): void {
     const transaction = this.#branches.get(branch);
     this.#branches.delete(branch);
-    if (transaction !== undefined) this.#manager.end(transaction);
+    if (transaction !== undefined) this.manager.end(transaction);
   }
 
   async #fetch({ call, branch, tableId, wanted }: Request<"fetch">): Promise<void> {

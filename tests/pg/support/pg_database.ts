@@ -12,11 +12,11 @@ export interface PgDatabase extends AsyncDisposable {
   readonly internalErrors: unknown[];
 }
 
-/** Starts one; without a token unless it is given. */
+/** Starts one; without a token, and with an engine alone, unless others are given. */
 export async function openPgDatabase(
-  options: Partial<Omit<PgServerOptions, "engine" | "address">> = {},
+  options: Partial<Omit<PgServerOptions, "engine" | "address">> & { readonly engine?: Engine } = {},
 ): Promise<PgDatabase> {
-  const engine = await Engine.open({ host: memoryHost(), directory: ":memory:" });
+  const engine = options.engine ?? await Engine.open({ host: memoryHost(), directory: ":memory:" });
   const internalErrors: unknown[] = [];
   const server = await startPgServer({
     token: null,

@@ -1,0 +1,82 @@
+/**
+ * Recorded transactions over four shards, whose messages take different times, are strictly serializable; a bank keeps
+ * its sum in every snapshot. Without the checks of the shards both are not so.
+ */
+import { deepStrictEqual, ok } from "node:assert/strict";
+import type { Engine } from "../../engine/session/engine.ts";
+import { type BankFigures, bankTables, noFigures, runBank } from "../isolation/bank.ts";
+import { checkHistory } from "../isolation/check_history.ts";
+import { connect, type Connection } from "../isolation/connections.ts";
+import { History } from "../isolation/history.ts";
+import { listAppendTables, ListAppendWorkload } from "../isolation/list_append.ts";
+import { openPgDatabase, sessionsEnded } from "../pg/support/pg_database.ts";
+import { lateShards, openShardedEngine } from "./sharded_database.ts";
+
+const CLIENTS = 8;
+const TRANSACTIONS = 200;
+
+async function withConnections(
+  engine: Engine,
+  tables: readonly string[],
+  work: (connections: readonly Connection[]) => Promise<void>,
+): Promise<void> {
+  await using database = await openPgDatabase({ engine });
+  const address = { host: "127.0.0.1", port: database.port };
+  const connections = await Promise.all(
+    Array.from({ length: CLIENTS }, (_, index) => connect(address, index % 2 === 0 ? "simple" : "extended")),
+  );
+  try {
+    for (const sql of tables) await connections[0]?.query(sql);
+    await work(connections);
+  } finally {
+    for (const connection of connections) await connection.close();
+    await sessionsEnded(database);
+  }
+  deepStrictEqual(database.internalErrors, []);
+}
+
+async function recordedHistory(engine: Engine, seed: number): Promise<History> {
+  const history = new History();
+  const workload = new ListAppendWorkload(history, { seed, keys: 6, appendsPerKey: 40 });
+  await withConnections(engine, listAppendTables, async (connections) => {
+    const enough = (): boolean => workload.count >= TRANSACTIONS;
+    const [first, ...others] = connections;
+    ok(first);
+    const running = Promise.all(others.map((connection, index) => workload.run(connection, index, enough)));
+    for (let columns = 0; !enough() && columns < 10; columns++) {
+      const table = ["array_list", "text_list", "row_list"][columns % 3];
+      await first.query(`ALTER TABLE ${table} ADD COLUMN c${columns} int NOT NULL DEFAULT ${columns}`);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    await running;
+    await workload.readEverything(first);
+  });
+  return history;
+}
+
+Deno.test(`${TRANSACTIONS} transactions over append-only lists at four shards are strictly serializable`, async () => {
+  const engine = await openShardedEngine(4, lateShards(1));
+  const { transactions } = await recordedHistory(engine, 16);
+  const report = checkHistory(transactions);
+  deepStrictEqual(report.anomalies.map(({ text }) => text), []);
+  ok(report.committed > 80 && report.reads > 100 && report.appends > 40, JSON.stringify(report));
+});
+
+Deno.test("the same transactions show anomalies where shards do not look whether what was read has changed", async () => {
+  const engine = await openShardedEngine(4, lateShards(1, (shard) => shard.manager.validates = false));
+  engine.manager.validates = false;
+  const { transactions } = await recordedHistory(engine, 16);
+  const names = new Set(checkHistory(transactions).anomalies.map(({ name }) => name));
+  ok(names.has("lost update") || names.has("G-single") || names.has("G2"), [...names].join());
+});
+
+Deno.test("a bank of 100 accounts at four shards keeps its sum in every snapshot", async () => {
+  const engine = await openShardedEngine(4, lateShards(2));
+  const figures: BankFigures = noFigures();
+  await withConnections(engine, bankTables, async (connections) => {
+    const enough = (): boolean => figures.transfers >= 100;
+    await Promise.all(connections.map((connection, seed) => runBank(connection, figures, { seed, enough })));
+  });
+  ok(figures.transfers >= 100 && figures.sums > 10, `${figures.transfers} transfers, ${figures.sums} sums`);
+  deepStrictEqual(figures.wrong, []);
+});
