@@ -88,6 +88,8 @@ async function ask(address: string, { token, tls }: StatusRequest): Promise<Answ
       readFrom: "follower",
       connectTimeoutMilliseconds: CONNECT_MILLISECONDS,
     });
+    // However old the state is: it is asked for most when the cluster is in trouble.
+    await client.execute("SET follower_max_staleness = -1");
     const rows = await client.query("SELECT * FROM pg_catalog.db_cluster ORDER BY member");
     return { address, rows: rows as unknown as MemberRow[] };
   } catch (error) {

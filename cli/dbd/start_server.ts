@@ -64,7 +64,11 @@ export async function startServer(settings: ServerSettings, request: StartReques
       failed: misfit === undefined ? engine.failed : Promise.race([engine.failed, misfit]),
       close: async (drainMilliseconds) => {
         encryption?.close();
-        await listeners.close(drainMilliseconds);
+        const closed = listeners.close(drainMilliseconds);
+        // The whole cluster would wait for this member's longest statement.
+        await Promise.race([closed, pause(started.member === null ? 0 : HAND_OVER_PAUSE_MILLISECONDS)]);
+        await started.member?.member.handOver();
+        await closed;
         await started.close();
       },
     };
@@ -73,6 +77,13 @@ export async function startServer(settings: ServerSettings, request: StartReques
     await started.close();
     throw error;
   }
+}
+
+/** What statements get at a primary that stops, before another one goes on. */
+const HAND_OVER_PAUSE_MILLISECONDS = 50;
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
 /** The engine, alone or as the state of a member of a cluster. */

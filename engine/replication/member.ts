@@ -105,6 +105,7 @@ export class Member<E extends MemberEngine>
   /** What was last said of the primary. */
   #knownPrimary: number | null = null;
   #isClosed = false;
+  #isLeaving = false;
   #timer: TimerId | null = null;
   #spareTimer: TimerId | null = null;
   #forgetLog: () => void = () => {};
@@ -476,7 +477,7 @@ export class Member<E extends MemberEngine>
       bring(replica);
       if (this.#isRebuilding) return;
       this.horizon.advance(replica.commit);
-      if (replica.canServe && !this.#isServing) {
+      if (replica.canServe && !this.#isServing && !this.#isLeaving) {
         this.#isServing = true;
         this.engine.startServing();
       }
@@ -580,7 +581,9 @@ export class Member<E extends MemberEngine>
     this.#stop(error);
   }
 
-  async #handOver(): Promise<void> {
+  /** Lets another member be the primary at once, if this one is it; for one that is going to be closed. */
+  async handOver(): Promise<void> {
+    this.#isLeaving = true;
     const { timers } = this.#options.host;
     let timer: TimerId | null = null;
     await new Promise<void>((resolve) => {
@@ -603,7 +606,7 @@ export class Member<E extends MemberEngine>
 
   /** Leaves the group, and makes everything durable. A primary lets another member go on at once. */
   async close(): Promise<void> {
-    await this.#handOver();
+    await this.handOver();
     this.#leave();
     const { superblock, peers } = this.#options;
     peers.close();

@@ -164,8 +164,24 @@ Deno.test("What a primary without a lease reads is answered when an entry behind
     strictEqual((await run(session, sql)).op, op + at);
     strictEqual(engine.lastOp, op + at);
   }
+  seat.horizon.advance(engine.lastOp);
+  // A block is proved once, by its first answer or by COMMIT, and not at all when it began under a lease.
+  const last = engine.lastOp;
+  const block = async (...statements: readonly string[]) => {
+    const ops: number[] = [];
+    for (const sql of ["BEGIN", ...statements, "COMMIT"]) ops.push((await run(session, sql)).op);
+    return ops.map((each) => each === 0 ? 0 : each - last);
+  };
+  deepStrictEqual(await block("SELECT * FROM t", "SELECT * FROM t WHERE id = 1"), [0, 1, 0, 0]);
+  deepStrictEqual(await block("DELETE FROM t WHERE id = 2"), [0, 0, 2]);
+  deepStrictEqual(await block("DELETE FROM t WHERE id = 1"), [0, 0, 3]);
   seat.canRead = true;
   seat.horizon.advance(engine.lastOp);
+  await run(session, "BEGIN");
+  strictEqual((await run(session, "SELECT * FROM t")).op, 0);
+  seat.canRead = false;
+  strictEqual((await run(session, "COMMIT")).op, 0);
+  seat.canRead = true;
   strictEqual((await run(session, "SELECT * FROM t")).op, 0);
   await engine.close();
 });

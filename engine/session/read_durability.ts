@@ -3,9 +3,9 @@
  * answer must not outlive them.
  */
 import type { OpNumber } from "../operations/effect.ts";
-import type { Transaction } from "../transactions/transaction.ts";
 import type { SessionEngine } from "./session_engine.ts";
 import type { CachedPlan } from "../statements/plan_cache.ts";
+import type { TransactionBlock } from "../statements/transaction_block.ts";
 
 /** The op that must be durable before what was read from the plan's tables may be sent; 0: it may be sent at once. */
 export function readsDurableAt(engine: SessionEngine, plan: CachedPlan): OpNumber {
@@ -25,19 +25,28 @@ export function rowDurableAt(engine: SessionEngine, plan: CachedPlan): OpNumber 
 }
 
 /**
- * The same for a statement that may be part of a block, whose `transaction` that is. What a modification answers
+ * The same for a statement that may be part of a block. What a modification answers
  * there (a count) is void unless the block commits, and the commit comes behind everything it has seen.
  */
 export function tellableAt(
   engine: SessionEngine,
   plan: CachedPlan,
-  transaction: Transaction | undefined,
+  block: TransactionBlock | null,
   readsBefore: number,
 ): OpNumber {
-  if (transaction === undefined || transaction.readOnly) return readsDurableAt(engine, plan);
+  if (block === null || block.transaction.readOnly) return readsDurableAt(engine, plan);
   if (plan.planned.columns.length === 0) return 0 as OpNumber;
+  const proof = proofOf(engine, block);
+  if (proof !== 0) return proof;
   const durable = engine.durableOp;
   return (durable === engine.lastOp
     ? 0
-    : engine.manager.newestRead(transaction, readsBefore, durable)) as OpNumber;
+    : engine.manager.newestRead(block.transaction, readsBefore, durable)) as OpNumber;
+}
+
+/** The op whose commit proves, once for a block, that what it reads is not stale; 0: that is known. */
+export function proofOf(engine: SessionEngine, block: TransactionBlock): OpNumber {
+  if (block.isCurrent) return 0 as OpNumber;
+  block.isCurrent = true;
+  return engine.lacksLease ? engine.readBarrier() : 0 as OpNumber;
 }

@@ -49,7 +49,7 @@ import type { SessionHost } from "../statements/statement_host.ts";
 import { PreparedNames } from "./prepared_names.ts";
 import { type OnceReply, type OnceRequest, runOnce } from "./exactly_once.ts";
 import { writesTemporaryRows, writingCommand } from "../statements/read_only.ts";
-import { readsDurableAt, rowDurableAt, tellableAt } from "./read_durability.ts";
+import { proofOf, readsDurableAt, rowDurableAt, tellableAt } from "./read_durability.ts";
 import { findNamedRelation, findNamedTable } from "./relation_names.ts";
 import { Settings } from "../settings/settings.ts";
 import {
@@ -403,7 +403,9 @@ export class Session implements SessionHost {
     }
     const committed = (op: OpNumber): StatementOutcome => {
       this.endBlock(false);
-      return { ...this.outcome(tag, null, "done"), durableOp: op };
+      // One that has only read has no entry, behind which nobody else can have been the primary.
+      const durableOp = op === 0 ? this.need.saw(proofOf(this.engine, block)) : op;
+      return { ...this.outcome(tag, null, "done"), durableOp };
     };
     const failed = (thrown: unknown): never => {
       this.endBlock(true);
@@ -608,7 +610,7 @@ export class Session implements SessionHost {
         return {
           ...this.outcome(tagOf(planned.command, count), count, kind),
           insertedId: execution.insertedId,
-          durableOp: this.need.saw(tellableAt(this.engine, plan, this.#block?.transaction, readsBefore)),
+          durableOp: this.need.saw(tellableAt(this.engine, plan, this.#block, readsBefore)),
         };
       },
     );

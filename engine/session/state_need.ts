@@ -87,6 +87,8 @@ export class StateNeed {
     const { lastOp, staleness } = this.#engine;
     const message = lastOp < this.#op
       ? `op ${this.#op} is not applied here yet; the state is at op ${lastOp}`
+      : staleness === Infinity
+      ? "the state here may be of any age: this member is connected to no primary"
       : `the state here may be ${Math.round(staleness)} ms old, more than follower_max_staleness`;
     return new DatabaseError(SQLSTATE.cannotConnectNow, message, {
       hint: "Try again in a second, at another member, or at the primary.",

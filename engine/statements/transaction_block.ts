@@ -34,6 +34,8 @@ export class TransactionBlock {
   controlled = false;
   /** Queries that were opened in it and may have rows left. */
   readonly portals = new Set<Portal>();
+  /** Since it began this server was known to be the group's only primary: what it reads is not stale. */
+  isCurrent = false;
   readonly #manager: TransactionManager;
   readonly #settings: Settings;
   readonly #savepoints: SavepointRecord[] = [];

@@ -22,6 +22,8 @@ import {
 } from "../shared/relay_port.ts";
 
 const CONNECT_MILLISECONDS = 2_000;
+/** What a former primary has to tell its clients what became of their requests. */
+const LAST_WORDS_MILLISECONDS = 150;
 
 /** Where the primary is: this member, which serves; another, by its index; or nobody knows. */
 export type RelayTarget = "here" | { readonly index: number } | null;
@@ -71,6 +73,7 @@ export class Relay implements RelayPort {
   /** Streams and sockets to the primary, with its index. */
   readonly #open = new Map<{ close(): void }, number>();
   readonly #listeners = new Map<RelayedProtocol, (client: RelayedClient) => void>();
+  readonly #timers = new Set<ReturnType<typeof setTimeout>>();
 
   constructor(options: RelayOptions) {
     this.#options = options;
@@ -169,16 +172,23 @@ export class Relay implements RelayPort {
     }
   }
 
-  /** To be called when the primary may have changed: ends what goes to another member than it. */
+  /** To be called when the primary may have changed: what goes to another member than it ends soon. */
   targetChanged(): void {
     const target = this.#options.target();
-    for (const [open, index] of this.#open) {
-      if (target === null || target === "here" || target.index !== index) open.close();
-    }
+    const former = [...this.#open].filter(([, index]) =>
+      target === null || target === "here" || target.index !== index
+    );
+    if (former.length === 0) return;
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      for (const [open] of former) open.close();
+    }, LAST_WORDS_MILLISECONDS);
+    this.#timers.add(timer);
   }
 
   /** Ends all streams. */
   close(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
     for (const open of this.#open.keys()) open.close();
   }
 }

@@ -141,9 +141,10 @@ export class MemberProcess {
     return text === null ? null : JSON.parse(text);
   }
 
-  /** The value of a metric without labels; null when it does not answer. */
+  /** The value of a metric, by its name and labels; null when it does not answer. */
   async metric(name: string): Promise<number | null> {
-    const value = new RegExp(`^${name} (\\S+)$`, "m").exec(await this.#get("metrics") ?? "")?.[1];
+    const value = (await this.#get("metrics"))?.split("\n").find((line) => line.startsWith(`${name} `))
+      ?.slice(name.length + 1);
     return value === undefined ? null : Number(value);
   }
 
@@ -197,7 +198,7 @@ export class ClusterProcesses implements AsyncDisposable {
     try {
       for (const member of members) member.start();
       // On a busy machine the first start takes long, of three programs at once.
-      await cluster.primary(60_000);
+      await cluster.primary();
     } catch (error) {
       await cluster[Symbol.asyncDispose]();
       throw error;
@@ -206,7 +207,7 @@ export class ClusterProcesses implements AsyncDisposable {
   }
 
   /** The member that serves clients, which is waited for. */
-  async primary(milliseconds = 20_000): Promise<MemberProcess> {
+  async primary(milliseconds = 60_000): Promise<MemberProcess> {
     const end = performance.now() + milliseconds;
     for (;;) {
       const running = this.members.filter((member) => member.isRunning);
@@ -222,7 +223,7 @@ export class ClusterProcesses implements AsyncDisposable {
   }
 
   /** Waits until all members have the same op number. */
-  async level(milliseconds = 30_000): Promise<void> {
+  async level(milliseconds = 60_000): Promise<void> {
     const end = performance.now() + milliseconds;
     for (;;) {
       const all = await Promise.all(this.members.map((member) => member.health()));

@@ -60,7 +60,8 @@ export async function runFaults(options: FaultOptions): Promise<FaultFigures> {
     await expectEqual(cluster);
   } catch (error) {
     await load.finish().catch(() => undefined);
-    throw new Error(`seed ${seed}:\n${cluster.logs()}`, { cause: error });
+    const states = await Promise.all(cluster.members.map((member) => member.health()));
+    throw new Error(`seed ${seed}: ${JSON.stringify(states)}\n${cluster.logs()}`, { cause: error });
   }
   const mebibytes = cluster.members.map((member) => member.peakMebibytes());
   deepStrictEqual(cluster.bugs(), []);
@@ -79,7 +80,7 @@ async function timeToWrite(cluster: ClusterProcesses, load: MixedLoad): Promise<
   // Answers may still be on their way.
   while (load.acknowledged < before + 3) {
     if (load.failure !== null) throw load.failure;
-    ok(performance.now() - start < 30_000, `no change for 30 s:\n${cluster.logs()}`);
+    ok(performance.now() - start < 120_000, "no change for 120 s");
     await pause(5);
   }
   return performance.now() - start;

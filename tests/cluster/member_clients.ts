@@ -45,21 +45,26 @@ export class NoAnswerError extends Error {
 type Rows = (string | null)[][];
 
 /** Connects to a member. */
-export async function connectMember(member: MemberProcess, protocol: Protocol): Promise<MemberClient> {
+export async function connectMember(
+  member: MemberProcess,
+  protocol: Protocol,
+  patience = PATIENCE_MILLISECONDS,
+): Promise<MemberClient> {
   const client = await within(
     protocol === "http"
-      ? Promise.resolve(httpClient(member))
+      ? Promise.resolve(httpClient(member, patience))
       : protocol === "websocket"
-      ? webSocketClient(member)
+      ? webSocketClient(member, patience)
       : protocol === "binary"
-      ? binaryClient(member)
-      : pgClient(member, protocol),
+      ? binaryClient(member, patience)
+      : pgClient(member, protocol, patience),
+    patience,
   );
-  return { ...client, query: (sql) => within(client.query(sql)) };
+  return { ...client, query: (sql) => within(client.query(sql), patience) };
 }
 
 /** Rejects when there is no answer in time. */
-export async function within<T>(promise: Promise<T>, milliseconds = PATIENCE_MILLISECONDS): Promise<T> {
+async function within<T>(promise: Promise<T>, milliseconds: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new NoAnswerError("no answer in time")), milliseconds);
@@ -78,26 +83,31 @@ function get(table: string, column: string, id: number): Operation {
   return { kind: "get", table: { schema: null, name: table }, id, columns: [column] };
 }
 
-async function pgClient(member: MemberProcess, protocol: "pg simple" | "pg extended"): Promise<MemberClient> {
+async function pgClient(
+  member: MemberProcess,
+  protocol: "pg simple" | "pg extended",
+  patience: number,
+): Promise<MemberClient> {
   const connection = await connectPg(member, protocol === "pg simple" ? "simple" : "extended");
   return {
     ...connection,
     protocol,
     byId: async (table, column, id) =>
-      (await within(connection.query(`SELECT ${column} FROM ${table} WHERE k = ${id}`)))[0]?.[0] ?? null,
+      (await within(connection.query(`SELECT ${column} FROM ${table} WHERE k = ${id}`), patience))[0]?.[0] ??
+        null,
   };
 }
 
 /** The client of the protocol itself, without what the project's client repeats on its own. */
-async function binaryClient({ host, binaryPort }: MemberProcess): Promise<MemberClient> {
+async function binaryClient({ host, binaryPort }: MemberProcess, patience: number): Promise<MemberClient> {
   const client = await OperationClient.connect({
     address: `${host}:${binaryPort}`,
-    connectTimeoutMilliseconds: PATIENCE_MILLISECONDS,
+    connectTimeoutMilliseconds: patience,
     // A session that is lost is not made again: its transaction would go on outside of its block.
     reconnectTimeoutMilliseconds: 0,
   }).catch(asLoss);
   const texts = async (operation: Operation) =>
-    (await within(client.request(operation).catch(asLoss))).at(-1)?.texts() ?? [];
+    (await within(client.request(operation).catch(asLoss), patience)).at(-1)?.texts() ?? [];
   return {
     protocol: "binary",
     hasBlocks: true,
@@ -115,7 +125,7 @@ function asLoss(error: unknown): never {
   throw error;
 }
 
-function httpClient({ host, httpPort }: MemberProcess): MemberClient {
+function httpClient({ host, httpPort }: MemberProcess, patience: number): MemberClient {
   const post = async (path: string, body: string | object, headers: Record<string, string> = {}) => {
     let text: string;
     try {
@@ -126,7 +136,7 @@ function httpClient({ host, httpPort }: MemberProcess): MemberClient {
           ...headers,
         },
         body: typeof body === "string" ? body : JSON.stringify(body),
-        signal: AbortSignal.timeout(PATIENCE_MILLISECONDS),
+        signal: AbortSignal.timeout(patience),
       });
       text = await response.text();
     } catch (error) {
@@ -161,7 +171,7 @@ function rowsOf(answer: HttpAnswer): Rows {
   return answer.value === undefined ? [] : [[text(answer.value)]];
 }
 
-async function webSocketClient({ host, httpPort }: MemberProcess): Promise<MemberClient> {
+async function webSocketClient({ host, httpPort }: MemberProcess, patience: number): Promise<MemberClient> {
   const socket = new WebSocket(`ws://${host}:${httpPort}/v1/ws`, "db-op-v1");
   socket.binaryType = "arraybuffer";
   const waiting = new Map<bigint, PromiseWithResolvers<Rows>>();
@@ -213,9 +223,9 @@ async function webSocketClient({ host, httpPort }: MemberProcess): Promise<Membe
     const answer = Promise.withResolvers<Rows>();
     waiting.set(++number, answer);
     socket.send(encodeRequest({ number, client, operation }) as Uint8Array<ArrayBuffer>);
-    return within(answer.promise);
+    return within(answer.promise, patience);
   };
-  await within(opened.promise).catch((error: unknown) => {
+  await within(opened.promise, patience).catch((error: unknown) => {
     socket.close();
     throw error;
   });

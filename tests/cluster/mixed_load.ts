@@ -40,6 +40,9 @@ const WRITES_AN_AGE = 400;
 /** A client goes to another member after so much work. */
 const WORK_AT_A_MEMBER = 40;
 
+/** Beside other work a cluster may be starved for longer than the client's own time allows. */
+const RECONNECT_MILLISECONDS = 150_000;
+
 /** What a client does. */
 const KINDS = ["register", "list", "bank", "once", "rows"] as const;
 
@@ -57,6 +60,8 @@ export interface LoadFigures extends KillFigures {
   /** Increments under sequence numbers, and how often one had to be repeated. */
   readonly once: number;
   readonly repeated: number;
+  /** The longest time in which no change was acknowledged to a counter or register. */
+  readonly longestSilenceMilliseconds: number;
 }
 
 /** What a client of PostgreSQL's protocol meets when its member or the primary goes. */
@@ -73,6 +78,8 @@ export class MixedLoad {
   readonly #lists: ListAppendWorkload;
   readonly #bank = noFigures();
   readonly #accounts: Account[] = [];
+  #servedAt = performance.now();
+  #longestSilence = 0;
   #value = 0;
   #once = 0;
   #repeated = 0;
@@ -144,8 +151,16 @@ export class MixedLoad {
       sums: this.#bank.sums,
       once: this.#once,
       repeated: this.#repeated,
+      longestSilenceMilliseconds: Math.round(this.#longestSilence),
       ...figuresOf(this.#accounts),
     };
+  }
+
+  /** A change was acknowledged. */
+  #served(): void {
+    const now = performance.now();
+    this.#longestSilence = Math.max(this.#longestSilence, now - this.#servedAt);
+    this.#servedAt = now;
   }
 
   #checkRegisters(): void {
@@ -206,6 +221,7 @@ export class MixedLoad {
             `INSERT INTO register VALUES (${register}, ${value}) ON CONFLICT (k) DO UPDATE SET v = EXCLUDED.v`,
           );
           history.push({ kind: "write", value, start, end: performance.now(), by });
+          this.#served();
         } else {
           const read = isById
             ? await connection.byId("register", "v", register)
@@ -241,9 +257,27 @@ export class MixedLoad {
       // The project's client does it by itself.
       await using own = await connect({
         addresses: members.map(({ host, binaryPort }) => `${host}:${binaryPort}`),
+        reconnectTimeoutMilliseconds: RECONNECT_MILLISECONDS,
       });
       for (let value = 1; !this.#isOver; value++, this.#once++) {
-        strictEqual((await own.query(sql))[0]?.value, value, "a counter of connect()");
+        const start = performance.now();
+        try {
+          strictEqual((await own.query(sql))[0]?.value, value, "a counter of connect()");
+        } catch (error) {
+          const seconds = [
+            performance.now() - start,
+            performance.now() - this.#servedAt,
+            this.#longestSilence,
+          ]
+            .map((each) => (each / 1000).toFixed(1));
+          throw new Error(
+            `connect() gave up after ${seconds[0]} s; others were served ${seconds[1]} s ago, and not for ${
+              seconds[2]
+            } s at most`,
+            { cause: error },
+          );
+        }
+        this.#served();
       }
       return;
     }
@@ -255,6 +289,7 @@ export class MixedLoad {
         try {
           connection ??= await connectMember(random.pick(members), protocol);
           answer = (await connection.once?.({ clientId, sequence }, sql))?.[0]?.[0];
+          this.#served();
           ok(answer !== undefined, "a counter has a value");
         } catch (error) {
           if (!["ended", "disconnected"].includes(failureKind(error))) throw error;
