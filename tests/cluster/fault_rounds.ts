@@ -52,7 +52,7 @@ export async function runFaults(options: FaultOptions): Promise<FaultFigures> {
     for (const fault of faults) {
       await pause(150 + random.below(600));
       await FAULTS[fault]({ cluster, network, random, share });
-      const milliseconds = await timeToWrite(cluster, load);
+      const milliseconds = await timeToWrite(load);
       pauses.push(milliseconds);
       onFault?.(fault, milliseconds);
     }
@@ -74,7 +74,7 @@ export async function runFaults(options: FaultOptions): Promise<FaultFigures> {
 }
 
 /** Milliseconds until a change is acknowledged again. */
-async function timeToWrite(cluster: ClusterProcesses, load: MixedLoad): Promise<number> {
+async function timeToWrite(load: MixedLoad): Promise<number> {
   const start = performance.now();
   const before = load.acknowledged;
   // Answers may still be on their way.

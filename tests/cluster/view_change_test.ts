@@ -1,6 +1,6 @@
 /**
- * What clients of each protocol are told when the primary changes, as `docs/cluster.md` says it by what they were doing;
- * and what of their sessions is gone with them.
+ * What clients of each protocol are told when the primary changes, as `docs/cluster.md` says it by what they were
+ * doing; and what of their sessions is gone with them.
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
