@@ -44,7 +44,10 @@ export function tellableAt(
     : engine.manager.newestRead(block.transaction, readsBefore, durable)) as OpNumber;
 }
 
-/** The op whose commit proves, once for a block, that what it reads is not stale; 0: that is known. */
+/**
+ * The op whose commit proves, once for a block, that what it reads is not stale; 0: that is known. A block that has
+ * only read has no entry of its own, behind which no other member can have been the primary.
+ */
 export function proofOf(engine: SessionEngine, block: TransactionBlock): OpNumber {
   if (block.isCurrent) return 0 as OpNumber;
   block.isCurrent = true;

@@ -403,9 +403,10 @@ export class Session implements SessionHost {
     }
     const committed = (op: OpNumber): StatementOutcome => {
       this.endBlock(false);
-      // One that has only read has no entry, behind which nobody else can have been the primary.
-      const durableOp = op === 0 ? this.need.saw(proofOf(this.engine, block)) : op;
-      return { ...this.outcome(tag, null, "done"), durableOp };
+      return {
+        ...this.outcome(tag, null, "done"),
+        durableOp: this.need.saw(op || proofOf(this.engine, block)),
+      };
     };
     const failed = (thrown: unknown): never => {
       this.endBlock(true);
