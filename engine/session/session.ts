@@ -403,10 +403,8 @@ export class Session implements SessionHost {
     }
     const committed = (op: OpNumber): StatementOutcome => {
       this.endBlock(false);
-      return {
-        ...this.outcome(tag, null, "done"),
-        durableOp: this.need.saw(op || proofOf(this.engine, block)),
-      };
+      const durableOp = this.need.saw(op || proofOf(this.engine, block));
+      return { ...this.outcome(tag, null, "done"), durableOp };
     };
     const failed = (thrown: unknown): never => {
       this.endBlock(true);
