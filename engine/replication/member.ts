@@ -28,7 +28,7 @@ import type { PeerMessage } from "./message.ts";
 import type { CheckpointName, MessageBus, ReplicatedState } from "./ports.ts";
 import { Replica } from "./replica.ts";
 import type { Superblock, SuperblockListener } from "./superblock.ts";
-import { SPARE_MILLISECONDS, TICK_MILLISECONDS } from "./timeouts.ts";
+import { SPARE_LOOK_MILLISECONDS, TICK_MILLISECONDS } from "./timeouts.ts";
 
 /** The engine of a member, with what it is closed by. */
 export interface MemberEngine extends SeatedEngine {
@@ -489,9 +489,9 @@ export class Member<E extends MemberEngine>
   }
 
   #setSpareTimer(): void {
-    this.#spareTimer = this.#options.host.timers.setTimer(SPARE_MILLISECONDS * 1000, () => {
+    this.#spareTimer = this.#options.host.timers.setTimer(SPARE_LOOK_MILLISECONDS * 1000, () => {
       this.#spareTimer = null;
-      this.#hear((replica) => replica.onSpareDue());
+      this.#hear((replica) => replica.onSpareLook());
     });
   }
 

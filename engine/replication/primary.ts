@@ -32,6 +32,8 @@ export class Primary {
   readonly #startView: StartView;
   readonly #lease: ReadLease;
   readonly #eager: EagerBackups;
+  /** The last op at the last look at spare backups. */
+  #lookedAtOp = 0;
   #offeredAt = -Infinity;
 
   /** The primary of a view whose log is here, and is committed up to `commit` at every member that has voted. */
@@ -105,7 +107,7 @@ export class Primary {
     this.countCommit();
   }
 
-  /** Whether spare backups wait for entries; {@link sendToSpare} is called when they have waited long enough. */
+  /** Whether spare backups wait for entries: {@link lookAtSpare} is called every `SPARE_LOOK_MILLISECONDS`. */
   get keepsSpareWaiting(): boolean {
     const { lastOp } = this.#core.log;
     return this.#others.some((index) => {
@@ -114,8 +116,13 @@ export class Primary {
     });
   }
 
-  sendToSpare(): void {
-    for (const index of this.#others) this.#sendEntriesTo(index);
+  /** Sends to spare backups what they have waited for, or what the eager ones are late with. */
+  lookAtSpare(): void {
+    const { commit, log, ports } = this.#core;
+    const now = ports.now();
+    const isLate = commit < this.#lookedAtOp;
+    this.#lookedAtOp = log.lastOp;
+    for (const index of this.#others) if (isLate || this.#isDue(index, now)) this.#sendEntriesTo(index);
   }
 
   #isDue(index: number, now: number): boolean {

@@ -147,14 +147,14 @@ export class Replica {
     this.#afterEvent();
   }
 
-  /** Whether {@link onSpareDue} is to be called after `SPARE_MILLISECONDS`. */
+  /** Whether {@link onSpareLook} is to be called after `SPARE_LOOK_MILLISECONDS`. */
   get keepsSpareWaiting(): boolean {
     return this.#viewChange.primary?.keepsSpareWaiting ?? false;
   }
 
   /** Spare backups have waited for entries. Without this call they get them with the next tick. */
-  onSpareDue(): void {
-    this.#viewChange.primary?.sendToSpare();
+  onSpareLook(): void {
+    this.#viewChange.primary?.lookAtSpare();
   }
 
   /** More of the log has become durable. */

@@ -10,7 +10,9 @@ export const STALL_MILLISECONDS = 100;
 /** A primary that has nothing to send says so this often. */
 export const HEARTBEAT_MILLISECONDS = 50;
 /** A backup that no quorum needs gets entries so much later, many at a time. */
-export const SPARE_MILLISECONDS = 2;
+export const SPARE_MILLISECONDS = 8;
+/** At once, when so much later the others have not acknowledged what was there at the last look. */
+export const SPARE_LOOK_MILLISECONDS = 2;
 /** What was sent and not acknowledged is sent again after this. */
 export const RESEND_MILLISECONDS = 100;
 /** A backup that hears nothing for this long, and a random part of the jitter, wants another view. */

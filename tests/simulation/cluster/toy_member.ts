@@ -24,7 +24,7 @@ import {
 import { Replica } from "../../../engine/replication/replica.ts";
 import {
   PROMISE_MILLISECONDS,
-  SPARE_MILLISECONDS,
+  SPARE_LOOK_MILLISECONDS,
   TICK_MILLISECONDS,
 } from "../../../engine/replication/timeouts.ts";
 import type { EventQueue } from "./event_queue.ts";
@@ -227,7 +227,10 @@ export class ToyMember implements ReplicatedState, StateTransfer {
     this.#sync(life);
     // Now and then the next tick does it.
     if (!life.replica.keepsSpareWaiting || this.#random.below(4) === 0) return;
-    this.#events.after(SPARE_MILLISECONDS, () => this.#whenAwake(life, () => life.replica.onSpareDue()));
+    this.#events.after(
+      SPARE_LOOK_MILLISECONDS,
+      () => this.#whenAwake(life, () => life.replica.onSpareLook()),
+    );
   }
 
   /** A client reads all there is. */
