@@ -17,24 +17,29 @@ export interface KillOptions {
   readonly rounds: number;
   readonly workers: number;
   readonly seed: number;
+  /** More parameters of the server. */
+  readonly flags?: readonly string[];
   /** Told after each round. */
   readonly onRound?: (round: number) => void;
 }
 
-const flags = ["--checkpoint-log", "1MiB"];
+const checkpointFlags = ["--checkpoint-log", "1MiB"];
 
 /** Kills the server so many times; rejects when anything is not as it was promised. */
 export async function killRepeatedly(
-  { dbd, rounds, workers, seed, onRound }: KillOptions,
+  { dbd, rounds, workers, seed, flags: more = [], onRound }: KillOptions,
 ): Promise<KillFigures> {
   const directory = await Deno.makeTempDir({ prefix: "sigkill-" });
   const random = seededRandom(seed);
+  const flags = [...checkpointFlags, ...more];
   const all = Array.from({ length: workers }, (_, worker) => newAccount(worker));
   const connect = (worker: number, address: ServerAddress) =>
     worker % 2 === 0 ? connectPg(address) : connectPostgres(address);
   try {
     for (let round = 0; round <= rounds; round++) {
-      if (round > 0 && random.below(5) === 0) await killWhileStarting(dbd, directory, random.below(250));
+      if (round > 0 && random.below(5) === 0) {
+        await killWhileStarting(dbd, directory, flags, random.below(250));
+      }
       const server = await startDbd({ binary: dbd, directory, flags });
       try {
         const first = await connect(round, server);
@@ -65,7 +70,12 @@ export async function killRepeatedly(
 }
 
 /** Starts the server and kills it before it can have done much: recovery itself is cut off. */
-async function killWhileStarting(dbd: string, directory: string, milliseconds: number): Promise<void> {
+async function killWhileStarting(
+  dbd: string,
+  directory: string,
+  flags: readonly string[],
+  milliseconds: number,
+): Promise<void> {
   const any = "127.0.0.1:0";
   const child = new Deno.Command(dbd, {
     args: ["--pg-addr", any, "--http-addr", any, ...flags, any, `${directory}/data`],

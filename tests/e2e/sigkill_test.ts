@@ -16,3 +16,18 @@ Deno.test(`dbd keeps every acknowledged row through ${rounds} rounds of SIGKILL 
     ok(count >= rounds / 2, `the load was no load: ${count} ${what}`);
   }
 });
+
+const shardRounds = 6;
+
+Deno.test(`dbd with four shards keeps every acknowledged row through ${shardRounds} rounds of SIGKILL`, async () => {
+  const { dbd } = await compiledPrograms();
+  const figures = await killRepeatedly({
+    dbd,
+    rounds: shardRounds,
+    workers: 8,
+    seed: 20_27,
+    flags: ["--shards", "4"],
+  });
+  console.log(`${shardRounds} kills, kept:`, figures);
+  ok(figures.rows > 0 && figures.transfers > 0, JSON.stringify(figures));
+});
