@@ -24,6 +24,9 @@ import type { FetchedRows, Wanted } from "./shard_messages.ts";
 
 /** Points asked for one by one before the whole table is. */
 const MAX_POINTS = 24;
+/** The same of a table with many rows. */
+const MAX_POINTS_OF_LARGE = 1000;
+const LARGE_ROWS = 1_000_000;
 /** Rough memory of a row besides its values. */
 const ROW_BYTES = 64;
 
@@ -97,7 +100,8 @@ export class FetchedTable implements ReadableTable {
     if (this.#isWhole || this.#known.has(keyOf(wanted))) return;
     const isPoint = wanted.kind === "id" || wanted.kind === "lookup";
     if (isPoint) this.#points++;
-    this.#ask(isPoint && this.#points > MAX_POINTS ? WHOLE : wanted);
+    const isTooMuch = this.#points > (this.estimatedRows > LARGE_ROWS ? MAX_POINTS_OF_LARGE : MAX_POINTS);
+    this.#ask(isPoint && isTooMuch ? WHOLE : wanted);
   }
 
   get #reader(): TableReader {

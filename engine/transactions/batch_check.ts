@@ -69,15 +69,21 @@ export function* firstTakenKey(check: BatchCheck, index: IndexDefinition): Gener
 }
 
 /** false: no committed key lies between the batch's smallest and largest. */
-function mayBeCommitted({ manager, table, batch, limit }: BatchCheck, index: IndexDefinition): boolean {
+function mayBeCommitted(check: BatchCheck, index: IndexDefinition): boolean {
+  const { manager, transaction, table, batch, limit } = check;
   const known = manager.catalog.table(table.id);
   if (known === undefined) return false;
-  const store = manager.store(table.id);
-  if (store.rowCount === 0) return false;
+  const isRemote = manager.remote?.has(table.id) === true;
+  if (!isRemote && manager.store(table.id).rowCount === 0) return false;
   if (!known.indexes.some((each) => each.id === index.id)) return true;
   const first = index.columns[0];
   const bounds = first === undefined ? null : boundsOf(batch, limit, columnPosition(table, first.columnId));
-  return bounds === null || store.at(manager.lastOp).range(index.id, bounds).next() !== NO_ROW;
+  if (bounds === null) return true;
+  if (!isRemote) return manager.store(table.id).at(manager.lastOp).range(index.id, bounds).next() !== NO_ROW;
+  // Whether such a key comes meanwhile is looked up by the commit.
+  const columnIds = index.columns.map((part) => part.columnId);
+  transaction.reads.push({ kind: "index", tableId: table.id, columnIds, bounds });
+  return manager.committed(transaction, table.id).range(index.id, bounds).next() !== NO_ROW;
 }
 
 /** The smallest and the largest value of a column; null where it has values whose order is not plain. */

@@ -37,6 +37,11 @@ export class TestClient {
     return new TestClient(await Engine.open({ host: memoryHost(), directory: ":memory:" }));
   }
 
+  /** A client of an engine that the test has opened; closing it closes the engine. */
+  static over(engine: Engine): TestClient {
+    return new TestClient(engine);
+  }
+
   close(): Promise<void> {
     return this.engine.close();
   }

@@ -1,0 +1,114 @@
+/** One script of statements of all kinds, whose answers have to be the same with any number of shards. */
+import { SeededRandom } from "../../engine/base/random.ts";
+
+/** A statement; `data` is what COPY reads. */
+export interface Step {
+  readonly sql: string;
+  readonly data?: string;
+}
+
+const FIXED: readonly Step[] = [
+  { sql: "CREATE TABLE city (id INT PRIMARY KEY, name TEXT NOT NULL UNIQUE, size INT CHECK (size >= 0))" },
+  {
+    sql: "CREATE TABLE person (id SERIAL PRIMARY KEY, name TEXT NOT NULL, age INT, " +
+      "city INT REFERENCES city ON DELETE CASCADE ON UPDATE CASCADE, UNIQUE (name, age))",
+  },
+  { sql: "CREATE TABLE visit (person INT REFERENCES person ON DELETE SET NULL, day DATE, note VARCHAR(9))" },
+  { sql: "CREATE INDEX visit_day ON visit (day)" },
+  { sql: "CREATE TABLE word (text TEXT PRIMARY KEY, count BIGINT NOT NULL DEFAULT 1)" },
+  { sql: "CREATE SEQUENCE number START 5 INCREMENT 3" },
+  { sql: "INSERT INTO city SELECT n, 'city ' || n, n * 10 FROM generate_series(1, 20) AS n" },
+  { sql: "COPY city FROM STDIN", data: "30\tthirty\t3\n31\tcity 4\t3\n" },
+  { sql: "COPY city FROM STDIN", data: "30\tthirty\t3\n4\tfour\t3\n" },
+  { sql: "COPY city FROM STDIN", data: "30\tthirty\t3\n31\tthirty-one\t\\N\n" },
+  { sql: "COPY person (name, age, city) FROM STDIN", data: "a\t1\t30\nb\t2\t99\n" },
+  { sql: "COPY person (name, age, city) FROM STDIN", data: "a\t1\t30\nb\t2\t31\nc\t\\N\t\\N\n" },
+  { sql: "CREATE VIEW big AS SELECT * FROM city WHERE size > 100" },
+  { sql: "BEGIN; INSERT INTO city VALUES (40, 'forty', 1); SAVEPOINT s; DELETE FROM city WHERE id = 1" },
+  { sql: "SELECT count(*), sum(size) FROM city" },
+  { sql: "ROLLBACK TO s; UPDATE city SET size = 2 WHERE id = 40; COMMIT" },
+  { sql: "SELECT * FROM city WHERE id IN (1, 40) ORDER BY id" },
+  { sql: "CREATE TEMPORARY TABLE own AS SELECT id, name FROM city WHERE id < 5" },
+  { sql: "INSERT INTO own SELECT id, name FROM person" },
+  { sql: "SELECT own.id, city.size FROM own JOIN city USING (name) ORDER BY own.id" },
+  { sql: "ALTER TABLE city ADD COLUMN half INT GENERATED ALWAYS AS (size / 2) STORED" },
+  { sql: "ALTER TABLE visit ADD COLUMN at TIMESTAMP, ALTER COLUMN note TYPE TEXT" },
+  { sql: "ALTER TABLE person ADD CHECK (age < 150)" },
+  { sql: "CREATE UNIQUE INDEX ON city ((size % 7))" },
+  { sql: "CREATE TRIGGER t BEFORE UPDATE ON word FOR EACH ROW SET count = NEW.count + 1" },
+];
+
+const LAST: readonly Step[] = [
+  { sql: "SELECT * FROM city ORDER BY id" },
+  { sql: "SELECT * FROM person ORDER BY id" },
+  { sql: "SELECT person, day, note FROM visit ORDER BY day, note, person" },
+  { sql: "SELECT * FROM word ORDER BY text" },
+  { sql: "SELECT nextval('number'), last_value FROM number" },
+  {
+    sql:
+      "SELECT c.name, count(p.id), min(p.age), max(p.name), sum(c.size) FROM city c LEFT JOIN person p ON p.city = c.id " +
+      "GROUP BY c.name ORDER BY c.name",
+  },
+  { sql: "SELECT name, rank() OVER (ORDER BY size DESC, id) FROM city ORDER BY id" },
+  {
+    sql: "WITH RECURSIVE r AS (SELECT id, 1 AS depth FROM city WHERE id = 2 UNION ALL " +
+      "SELECT c.id, depth + 1 FROM r JOIN city c ON c.id = r.id * 2) SELECT * FROM r ORDER BY depth",
+  },
+  { sql: "SELECT relname, reltuples FROM pg_class WHERE relname IN ('city', 'person', 'word') ORDER BY 1" },
+  { sql: "DROP TABLE city CASCADE" },
+  { sql: "SELECT count(*) FROM person" },
+  { sql: "TRUNCATE person RESTART IDENTITY CASCADE" },
+  { sql: "INSERT INTO person (name) VALUES ('new') RETURNING id" },
+];
+
+/** The script with so many statements of chance in its middle. */
+export function equalScript(seed: number, count: number): Step[] {
+  const random = new SeededRandom(seed);
+  const steps = [...FIXED];
+  for (let index = 0; index < count; index++) {
+    const sql = anyStatement(random, index);
+    steps.push({ sql });
+    // What has failed in a block.
+    if (sql.startsWith("BEGIN")) steps.push({ sql: "ROLLBACK" });
+  }
+  return [...steps, ...LAST];
+}
+
+function anyStatement(random: SeededRandom, index: number): string {
+  const city = 1 + random.below(45), person = 1 + random.below(60), size = random.below(300);
+  const word = `w${random.below(12)}`, day = `2024-01-${10 + random.below(20)}`;
+  const statements: readonly (() => string)[] = [
+    () =>
+      `INSERT INTO person (name, age, city) VALUES ('p${random.below(80)}', ${
+        random.below(160)
+      }, ${city}) RETURNING id`,
+    () => `INSERT INTO city VALUES (${city}, 'city ${random.below(60)}', ${size}) ON CONFLICT DO NOTHING`,
+    () => `UPDATE city SET size = size + ${random.below(9)} - 4 WHERE id = ${city}`,
+    () => `UPDATE city SET id = ${100 + index} WHERE id = ${city}`,
+    () => `DELETE FROM city WHERE id = ${city} AND size < 50`,
+    () => `DELETE FROM person WHERE id = ${person}`,
+    () =>
+      `INSERT INTO visit (person, day, note) VALUES (${person}, '${day}', 'n${index}'), (NULL, '${day}', 'm${index}')`,
+    () => `SELECT count(*), min(note), max(day) FROM visit WHERE day BETWEEN '${day}' AND '2024-01-25'`,
+    () =>
+      `INSERT INTO word VALUES ('${word}') ON CONFLICT (text) DO UPDATE SET count = word.count + 1 RETURNING *`,
+    () =>
+      `SELECT p.id, c.name FROM person p JOIN city c ON c.id = p.city WHERE c.size > ${size} ORDER BY p.id LIMIT 5`,
+    () => `SELECT name FROM city WHERE id = ${city}`,
+    () => `UPDATE person SET age = coalesce(age, 0) + 1 WHERE city = ${city}`,
+    () =>
+      `BEGIN; UPDATE city SET size = size + 1 WHERE id = ${city}; INSERT INTO word VALUES ('x${index}'); COMMIT`,
+    () => `BEGIN; DELETE FROM word; INSERT INTO city VALUES (${city}, 'again', 0); COMMIT`,
+    () =>
+      `MERGE INTO word USING (VALUES ('${word}'), ('w99')) v (t) ON word.text = v.t ` +
+      "WHEN MATCHED THEN UPDATE SET count = 0 WHEN NOT MATCHED THEN INSERT VALUES (v.t, 7)",
+    () => `SELECT nextval('number'), EXISTS (SELECT FROM person WHERE age = ${random.below(90)})`,
+    () =>
+      `SELECT id, (SELECT count(*) FROM person p WHERE p.city = c.id) FROM city c WHERE id < ${city} ORDER BY id`,
+    () => `SELECT DISTINCT age FROM person WHERE age > ${random.below(100)} ORDER BY age DESC`,
+    () => `WITH gone AS (DELETE FROM visit WHERE day = '${day}' RETURNING *) SELECT count(*) FROM gone`,
+    () => `ALTER TABLE word ADD COLUMN c${index} INT DEFAULT ${index}`,
+    () => `SELECT count(*) FROM big`,
+  ];
+  return (statements[random.below(statements.length)] as () => string)();
+}
