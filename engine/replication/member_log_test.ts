@@ -11,11 +11,11 @@ import { MemberLog } from "./member_log.ts";
 import { ViewLog } from "./view_log.ts";
 
 const OPTIONS = {
-  fileBytes: 2048,
+  fileBytes: 6144,
   reserveBytes: 512,
   bufferBytes: 1024,
   directWriteBytes: 600,
-  member: { keepBytes: 8192 },
+  member: { keepBytes: 24_576 },
 };
 
 const isDamage = (error: unknown) => error instanceof DatabaseError && error.code === "XX001";

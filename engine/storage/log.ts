@@ -22,7 +22,6 @@ import type { Host } from "../host/host.ts";
 import { EMPTY_HISTORY } from "../operations/history_digest.ts";
 import {
   detachedHead,
-  LOG_HEADER_BYTES,
   logDamage,
   type LogFormat,
   MEMBER_FORMAT,
@@ -46,6 +45,7 @@ import {
   sealOf,
 } from "./log_recovery.ts";
 import { rewriteRange } from "./log_rewrite.ts";
+import type { LogMark } from "./log_marks.ts";
 import type { DamagedRange } from "./log_scan.ts";
 import { LogTail } from "./log_tail.ts";
 
@@ -105,7 +105,7 @@ export class Log {
     const entry = files.last;
     assert(entry !== undefined, "a log has a file");
     const fail = (cause: unknown) => this.#fail(cause);
-    this.#tail = new LogTail(host.disk, { file, entry, end }, options, this.#format, fail);
+    this.#tail = new LogTail(host.disk, { file, entry, end }, options, fail);
     this.#sealed = found.sealed;
     this.#lastOp = found.lastOp;
     this.#durable = new Horizon(found.lastOp);
@@ -145,7 +145,7 @@ export class Log {
     if (opened === null) {
       const { file, entry } = files.create(found.lastOp + 1, history?.endDigest ?? null);
       files.add(entry);
-      opened = { file, end: LOG_HEADER_BYTES, sealed: false };
+      opened = { file, end: entry.format.recordsStart, sealed: false };
     }
     const log = new Log(host, files, options, { ...found, ...opened }, history, base);
     log.truncateBefore(base.op + 1);
@@ -302,9 +302,28 @@ export class Log {
       isBackup: () => this.#history !== null && this.sendAppended === null,
       sendAppended: () => this.sendAppended,
       tail: this.#tail,
-      synced: (op) => this.#durable.advance(op),
+      synced: (op) => this.#synced(op),
       fail: (cause) => void this.#fail(cause),
     };
+  }
+
+  /** Everything up to the op is durable. A member's log notes that before anybody hears of it. */
+  #synced(op: number): void {
+    const mark = this.#history === null || op <= this.durableOp ? null : this.#markOf(op);
+    if (mark !== null) this.#tail.mark(mark);
+    this.#durable.advance(op);
+  }
+
+  /** What is known of the end of the record of an op, if that is in the last file. */
+  #markOf(op: number): LogMark | null {
+    const history = this.#history;
+    if (history === null || op < this.#tail.firstOp) return null;
+    if (op === this.#lastOp) {
+      const digest = history.endDigest;
+      return digest === null ? null : { op, end: this.#tail.end, digest };
+    }
+    const digest = history.nameOf(op)?.digest, end = history.placeOf(op + 1);
+    return digest === undefined || end === undefined ? null : { op, end, digest };
   }
 
   #assertUsable(): void {
@@ -319,7 +338,7 @@ export class Log {
     const next = this.#createNext(this.#lastOp + 1, this.digest);
     if (last !== undefined) last.bytes = this.#tail.end;
     this.#files.add(next.entry);
-    this.#tail.goOnIn({ ...next, end: LOG_HEADER_BYTES });
+    this.#tail.goOnIn({ ...next, end: next.entry.format.recordsStart });
   }
 
   #createNext(
@@ -333,7 +352,7 @@ export class Log {
 
   #syncNow(): void {
     this.#tail.syncNow();
-    this.#durable.advance(this.#lastOp);
+    this.#synced(this.#lastOp);
   }
 
   #fail(cause: unknown): DatabaseError {
@@ -379,7 +398,6 @@ export class Log {
     yield* readEntries(this.#host.disk, after, {
       files: this.#files.entries.slice(),
       lastOp: () => this.#lastOp,
-      format: this.#format,
       start: this.#start,
     });
   }
@@ -536,11 +554,14 @@ export class Log {
     reader.forget();
     const file = this.#files.entries[index];
     assert(file !== undefined, "an op is in a file");
-    const position = gap?.start ?? next?.position ?? nextGap?.start ?? LOG_HEADER_BYTES;
+    const position = gap?.start ?? next?.position ?? nextGap?.start ?? file.format.recordsStart;
     const isDamaged = history.damaged.some(({ firstOp, from }) => firstOp === file.firstOp && from <= op);
     try {
       if (isDamaged) this.#cutBehindDamage(op, index, { position, digest, gap });
-      else this.#cutAt(op, index, { position: file.firstOp > op ? LOG_HEADER_BYTES : position, digest });
+      else {this.#cutAt(op, index, {
+          position: file.firstOp > op ? file.format.recordsStart : position,
+          digest,
+        });}
     } catch (error) {
       throw this.#fail(error);
     }
@@ -564,7 +585,7 @@ export class Log {
       const file = this.#host.disk.openFile(entry.path, { create: false, write: true });
       this.#tail.goOnIn({ file, entry, end: position });
     }
-    this.#tail.cutAt(position);
+    this.#tail.cutAt({ op, end: position, digest });
     entry.seals = entry.seals.filter((seal) => seal < position);
     if (op < entry.firstOp || digest === null) return;
     if (!this.#tail.seal(sealOf(op, { firstOp: entry.firstOp, position, digest }))) return;
@@ -603,13 +624,13 @@ export class Log {
     entry.bytes = position;
     entry.seals = entry.seals.filter((seal) => seal < position);
     this.#files.add(next.entry);
-    this.#tail.goOnIn({ ...next, end: LOG_HEADER_BYTES });
+    this.#tail.goOnIn({ ...next, end: next.entry.format.recordsStart });
     if (gap !== undefined) this.#member().history.shorten(gap, op, digest);
   }
 
   #removeFilesAfter(index: number): void {
     for (let each = index + 1; each < this.#files.entries.length; each++) {
-      this.#appendedBytes -= this.#countedFrom(each, LOG_HEADER_BYTES);
+      this.#appendedBytes -= this.#countedFrom(each, 0);
     }
     this.#files.removeAfter(index);
   }
@@ -618,8 +639,9 @@ export class Log {
   #countedFrom(index: number, position: number): number {
     const entry = this.#files.entries[index];
     if (entry === undefined) return 0;
-    const { firstOp, bytes, seals } = entry;
-    const from = firstOp === this.#start.firstOp ? Math.max(position, this.#start.position) : position;
+    const { firstOp, bytes, seals, format } = entry;
+    const start = firstOp === this.#start.firstOp ? this.#start.position : format.recordsStart;
+    const from = Math.max(position, start);
     const end = firstOp === this.#tail.firstOp ? this.#tail.end : bytes;
     const sealBytes = seals.filter((seal) => seal >= from).length * this.#format.headBytes;
     return Math.max(end - from - sealBytes, 0);

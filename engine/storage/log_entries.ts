@@ -2,7 +2,6 @@
 import type { Disk } from "../host/disk.ts";
 import { opNumber } from "../operations/effect.ts";
 import type { LoggedEntry } from "./log_entry.ts";
-import { LOG_HEADER_BYTES, type LogFormat } from "./log_file.ts";
 import { LogFileReader } from "./log_file_reader.ts";
 import type { LogFileEntry } from "./log_files.ts";
 
@@ -11,15 +10,14 @@ export interface EntriesPlace {
   readonly files: readonly LogFileEntry[];
   /** The last op of the log, which may grow meanwhile. */
   lastOp(): number;
-  readonly format: LogFormat;
   /** Where in which file a record is that one may begin with. */
   readonly start: { readonly firstOp: number; readonly op: number; readonly position: number };
 }
 
 /** The kept entries after an op, in order; files must not be dropped meanwhile. Raises XX001 for a damaged one. */
 export function* readEntries(disk: Disk, after: number, place: EntriesPlace): Generator<LoggedEntry> {
-  const { files, format, start } = place;
-  for (const [index, { firstOp, path }] of files.entries()) {
+  const { files, start } = place;
+  for (const [index, { firstOp, path, format }] of files.entries()) {
     const next = files[index + 1];
     if (next !== undefined && next.firstOp <= after + 1) continue;
     const file = disk.openFile(path, { create: false, write: false });
@@ -27,7 +25,7 @@ export function* readEntries(disk: Disk, after: number, place: EntriesPlace): Ge
       const reader = new LogFileReader(file, firstOp, format);
       const lastOp = next === undefined ? place.lastOp() : next.firstOp - 1;
       const skips = firstOp === start.firstOp && after + 1 >= start.op && start.op > firstOp;
-      let position = skips ? start.position : LOG_HEADER_BYTES;
+      let position = skips ? start.position : format.recordsStart;
       let op = skips ? start.op : firstOp;
       while (op <= lastOp) {
         const record = reader.recordAt(position);

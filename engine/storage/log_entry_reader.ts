@@ -4,7 +4,7 @@
  */
 import type { Disk, DiskFile } from "../host/disk.ts";
 import { digestAfter } from "../operations/history_digest.ts";
-import { LOG_HEADER_BYTES, logDamage, MEMBER_FORMAT } from "./log_file.ts";
+import { logDamage, MEMBER_FORMAT } from "./log_file.ts";
 import { LogFileReader, type PlacedRecord } from "./log_file_reader.ts";
 import type { LogFileEntry, LogFiles } from "./log_files.ts";
 import type { EntryName, LogHistory, StoredEntry } from "./log_history.ts";
@@ -131,7 +131,7 @@ export class LogEntryReader {
     const reader = this.#readerOf(entry);
     reader.end = firstOp === this.#tail.firstOp ? this.#tail.end : Infinity;
     const position = this.#history.placeOf(op);
-    let start = places.before(op) ?? { op: firstOp, position: LOG_HEADER_BYTES };
+    let start = places.before(op) ?? { op: firstOp, position: entry.format.recordsStart };
     if (position !== undefined) start = { op, position };
     else if (this.#next.op <= op && this.#next.op > start.op) start = this.#next;
     const found = reader.find(op, start);
@@ -139,12 +139,12 @@ export class LogEntryReader {
     return found;
   }
 
-  #readerOf({ firstOp, path }: LogFileEntry): LogFileReader {
+  #readerOf({ firstOp, path, format }: LogFileEntry): LogFileReader {
     if (this.#reader?.firstOp === firstOp) return this.#reader;
     this.#close();
     const file = this.#disk.openFile(path, { create: false, write: false });
-    this.#reader = new LogFileReader(file, firstOp, MEMBER_FORMAT, WINDOW_BYTES);
-    this.#next = { op: firstOp, position: LOG_HEADER_BYTES };
+    this.#reader = new LogFileReader(file, firstOp, format, WINDOW_BYTES);
+    this.#next = { op: firstOp, position: format.recordsStart };
     return this.#reader;
   }
 
@@ -156,7 +156,7 @@ export class LogEntryReader {
       { op: history.lastOp, end: this.#tail.end, digest: history.endDigest };
     const file = this.#disk.openFile(entry.path, { create: false, write: true });
     try {
-      const reader = new LogFileReader(file, entry.firstOp, MEMBER_FORMAT);
+      const reader = new LogFileReader(file, entry.firstOp, entry.format);
       if (known.end !== null) reader.end = known.end;
       scanIntoHistory(reader, entry, { known, history });
     } finally {

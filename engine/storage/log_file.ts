@@ -18,20 +18,27 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { DiskFile } from "../host/disk.ts";
 import type { HistoryDigest } from "../operations/history_digest.ts";
 
-/** Bytes before the first record. */
-export const LOG_HEADER_BYTES = 40;
+const HEADER_BYTES = 40;
 
 /** What the version in a file's header decides. */
 export interface LogFormat {
   readonly version: number;
   /** Bytes of a record besides its payload. */
   readonly headBytes: number;
+  /** Offset of the first record. */
+  readonly recordsStart: number;
+  /** Whether it is that of a member of a replication group. */
+  readonly isMember: boolean;
 }
 
 /** The files of a server that is alone. */
-export const SINGLE_FORMAT: LogFormat = { version: 1, headBytes: 20 };
+export const SINGLE_FORMAT: LogFormat = { version: 1, headBytes: 20, recordsStart: 40, isMember: false };
 /** The files of a member of a replication group. */
-export const MEMBER_FORMAT: LogFormat = { version: 2, headBytes: 36 };
+export const MEMBER_FORMAT: LogFormat = { version: 3, headBytes: 36, recordsStart: 4096, isMember: true };
+/** Those of before there were marks; they are read, and written to their end. */
+export const UNMARKED_FORMAT: LogFormat = { version: 2, headBytes: 36, recordsStart: 40, isMember: true };
+
+const FORMATS = [SINGLE_FORMAT, UNMARKED_FORMAT, MEMBER_FORMAT];
 
 const MAGIC = "dbd log\0";
 const NAME_PATTERN = /^([0-9a-f]{16})\.log$/;
@@ -63,11 +70,11 @@ export const UNKNOWN_DIGEST = 0n;
 
 /** The header of a file. */
 export function encodeLogHeader(firstOp: number, { format, digest }: LogHeader): Uint8Array {
-  const bytes = new Uint8Array(LOG_HEADER_BYTES);
+  const bytes = new Uint8Array(HEADER_BYTES);
   const view = new DataView(bytes.buffer);
   for (let index = 0; index < 8; index++) bytes[index] = MAGIC.charCodeAt(index);
   view.setUint32(8, format.version, true);
-  view.setUint32(12, LOG_HEADER_BYTES, true);
+  view.setUint32(12, format.recordsStart, true);
   view.setBigUint64(16, BigInt(firstOp), true);
   view.setBigUint64(24, digest, true);
   view.setUint32(36, crc32c(bytes, 0, 36), true);
@@ -79,17 +86,17 @@ export function encodeLogHeader(firstOp: number, { format, digest }: LogHeader):
  * formats.
  */
 export function readLogHeader(file: DiskFile, firstOp: number): LogHeader | null {
-  const found = new Uint8Array(LOG_HEADER_BYTES);
-  if (file.readAt(0, found) < LOG_HEADER_BYTES) return null;
+  const found = new Uint8Array(HEADER_BYTES);
+  if (file.readAt(0, found) < HEADER_BYTES) return null;
   const view = new DataView(found.buffer);
   if (view.getUint32(36, true) !== crc32c(found, 0, 36)) return null;
   for (let index = 0; index < 8; index++) if (found[index] !== MAGIC.charCodeAt(index)) return null;
   const version = view.getUint32(8, true);
-  const format = [SINGLE_FORMAT, MEMBER_FORMAT].find((each) => each.version === version);
+  const format = FORMATS.find((each) => each.version === version);
   if (format === undefined) {
     throw new DatabaseError(
       SQLSTATE.featureNotSupported,
-      `log file "${file.path}" has format version ${version}, this server reads 1 and 2`,
+      `log file "${file.path}" has format version ${version}, this server reads 1 to 3`,
     );
   }
   if (view.getBigUint64(16, true) !== BigInt(firstOp)) return null;
@@ -120,7 +127,7 @@ export function sealRecord(
   record: RecordHead,
 ): void {
   const { payloadBytes } = record;
-  if (format === MEMBER_FORMAT || payloadBytes >= SHORT_PAYLOAD_BYTES) {
+  if (format.isMember || payloadBytes >= SHORT_PAYLOAD_BYTES) {
     writeSummedHead(bytes, view, at, format, record);
     return;
   }
@@ -147,7 +154,7 @@ function writeSummedHead(
   writeHead(view, at, record);
   const { checksum, payloadBytes, digest } = record;
   const seed = checksumSeed(record.firstOp, record.position);
-  if (format === MEMBER_FORMAT) {
+  if (format.isMember) {
     assert(digest !== null, "a member's record has a digest");
     setUint53(view, at + 20, record.view);
     view.setUint32(at + 28, digest.low, true);

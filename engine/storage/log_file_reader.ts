@@ -3,7 +3,7 @@ import { checksumSeed, crc32c } from "../base/checksum.ts";
 import type { DatabaseError } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { DiskFile } from "../host/disk.ts";
-import { LOG_HEADER_BYTES, logDamage, type LogFormat, MEMBER_FORMAT, memberChecksum } from "./log_file.ts";
+import { logDamage, type LogFormat, memberChecksum } from "./log_file.ts";
 
 const WINDOW_BYTES = 1 << 20;
 
@@ -56,7 +56,8 @@ export interface LogFileScan {
 export class LogFileReader {
   readonly file: DiskFile;
   readonly firstOp: number;
-  readonly #format: LogFormat;
+  /** That of the file. */
+  readonly format: LogFormat;
   #window: Uint8Array;
   #view: DataView;
   #start = 0;
@@ -67,7 +68,7 @@ export class LogFileReader {
   constructor(file: DiskFile, firstOp: number, format: LogFormat, windowBytes = WINDOW_BYTES) {
     this.file = file;
     this.firstOp = firstOp;
-    this.#format = format;
+    this.format = format;
     this.#window = new Uint8Array(windowBytes);
     this.#view = new DataView(this.#window.buffer);
   }
@@ -93,7 +94,7 @@ export class LogFileReader {
 
   /** The record at an offset, or undefined when none is there. */
   recordAt(position: number, minimumOp = this.firstOp): LogRecord | undefined {
-    const { headBytes } = this.#format;
+    const { headBytes } = this.format;
     const head = this.#load(position, headBytes);
     if (head < 0) return undefined;
     const view = this.#view;
@@ -109,7 +110,7 @@ export class LogFileReader {
     const seed = checksumSeed(this.firstOp, position);
     const from = at + headBytes;
     let name: RecordName | null = null;
-    if (this.#format === MEMBER_FORMAT) {
+    if (this.format.isMember) {
       const payload = crc32c(this.#window, from, from + payloadBytes);
       if (memberChecksum(this.#window, at, payload, seed) !== checksum) return undefined;
       const digest = this.#view.getBigUint64(at + 28, true);
@@ -124,11 +125,11 @@ export class LogFileReader {
    * the file; nothing vouches for it.
    */
   #headAt(position: number, op: number): { readonly end: number; readonly isSeal: boolean } | null {
-    const head = this.#load(position, this.#format.headBytes);
+    const head = this.#load(position, this.format.headBytes);
     if (head < 0) return null;
     const payloadBytes = this.#view.getUint32(head, true);
     const found = getUint64(this.#view, head + 8);
-    const end = position + this.#format.headBytes + payloadBytes;
+    const end = position + this.format.headBytes + payloadBytes;
     const isSeal = payloadBytes === 0;
     if (found !== (isSeal ? op - 1 : op) || end > this.file.size) return null;
     return { end, isSeal };
@@ -136,7 +137,7 @@ export class LogFileReader {
 
   /** Whether the file seems to begin with its first record. */
   seemsBegun(): boolean {
-    const head = this.#headAt(LOG_HEADER_BYTES, this.firstOp);
+    const head = this.#headAt(this.format.recordsStart, this.firstOp);
     return head !== null && !head.isSeal;
   }
 
@@ -166,10 +167,10 @@ export class LogFileReader {
    * heads.
    */
   scan(countAfterOp: number): LogFileScan {
-    const start = { op: this.firstOp, position: LOG_HEADER_BYTES };
+    const start = { op: this.firstOp, position: this.format.recordsStart };
     const known = countAfterOp > this.firstOp ? this.find(countAfterOp, start)?.position ?? -1 : -1;
     let lastOp = known < 0 ? this.firstOp - 1 : countAfterOp - 1;
-    let end = known < 0 ? LOG_HEADER_BYTES : known;
+    let end = known < 0 ? this.format.recordsStart : known;
     let countedFrom = end;
     let sealed = false;
     let countedBytes = 0;
@@ -201,7 +202,7 @@ export class LogFileReader {
   *recordsBehind(position: number, firstOp: number): Generator<PlacedRecord | null> {
     if (this.isZeroFrom(position)) return;
     let budget = SEARCH_BUDGET_BYTES;
-    for (let at = position; at + this.#format.headBytes <= this.file.size; at++) {
+    for (let at = position; at + this.format.headBytes <= this.file.size; at++) {
       const record = this.recordAt(at, firstOp);
       if (record !== undefined) {
         budget -= record.payload.length;

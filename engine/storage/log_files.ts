@@ -3,8 +3,8 @@ import { type Disk, type DiskFile, isDiskFull, joinPath } from "../host/disk.ts"
 import {
   encodeLogHeader,
   firstOpOfName,
-  LOG_HEADER_BYTES,
   logFileName,
+  type LogFormat,
   MEMBER_FORMAT,
   SINGLE_FORMAT,
   UNKNOWN_DIGEST,
@@ -17,6 +17,7 @@ import { RecordPlaces } from "./record_places.ts";
 export interface LogFileEntry {
   readonly firstOp: number;
   readonly path: string;
+  readonly format: LogFormat;
   /** Bytes of a file that has a successor. */
   bytes: number;
   /** Of a member's file: the digest of the log before it, if known. */
@@ -30,17 +31,22 @@ export interface LogFileEntry {
 }
 
 /** A file of the log, as nothing is known of it yet. */
-export function logFileEntry(directory: string, firstOp: number, before: bigint | null): LogFileEntry {
+export function logFileEntry(
+  directory: string,
+  firstOp: number,
+  format: LogFormat,
+  before: bigint | null,
+): LogFileEntry {
   const path = joinPath(directory, logFileName(firstOp));
-  return { firstOp, path, bytes: 0, before, places: new RecordPlaces(), seals: [], isScanned: false };
+  return { firstOp, path, format, bytes: 0, before, places: new RecordPlaces(), seals: [], isScanned: false };
 }
 
-/** The files of a log directory, in order of their ops. */
+/** The files of a log directory, in order of their ops; those of members are of another format than they say. */
 export function listLogFiles(disk: Disk, directory: string): LogFileEntry[] {
   const files: LogFileEntry[] = [];
   for (const name of disk.list(directory)) {
     const firstOp = firstOpOfName(name);
-    if (firstOp !== undefined) files.push(logFileEntry(directory, firstOp, null));
+    if (firstOp !== undefined) files.push(logFileEntry(directory, firstOp, SINGLE_FORMAT, null));
   }
   return files.sort((left, right) => left.firstOp - right.firstOp);
 }
@@ -88,7 +94,8 @@ export class LogFiles {
     digest: bigint | null,
     onError?: (error: unknown) => void,
   ): { readonly file: DiskFile; readonly entry: LogFileEntry } {
-    const entry = logFileEntry(this.#directory, firstOp, digest);
+    const format = this.#options.member === undefined ? SINGLE_FORMAT : MEMBER_FORMAT;
+    const entry = logFileEntry(this.#directory, firstOp, format, digest);
     entry.isScanned = true;
     return { file: createLogFile(this.#disk, this.#directory, entry, this.#options, onError), entry };
   }
@@ -126,7 +133,7 @@ export class LogFiles {
 function createLogFile(
   disk: Disk,
   directory: string,
-  { path, firstOp, before }: LogFileEntry,
+  { path, firstOp, format, before }: LogFileEntry,
   options: LogOptions,
   onError?: (error: unknown) => void,
 ): DiskFile {
@@ -135,9 +142,8 @@ function createLogFile(
     file = disk.openFile(path, { create: true, write: true });
     file.truncate(0);
     const start = new Uint8Array(
-      Math.max(LOG_HEADER_BYTES, Math.min(options.reserveBytes, options.fileBytes)),
+      Math.max(format.recordsStart, Math.min(options.reserveBytes, options.fileBytes)),
     );
-    const format = options.member === undefined ? SINGLE_FORMAT : MEMBER_FORMAT;
     start.set(encodeLogHeader(firstOp, { format, digest: before ?? UNKNOWN_DIGEST }));
     file.writeAt(0, start);
     file.syncDataNow();

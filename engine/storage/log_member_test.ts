@@ -14,9 +14,10 @@ import { Log } from "./log.ts";
 import type { StoredEntry } from "./log_history.ts";
 import type { LogOptions } from "./log_options.ts";
 
-const SIZES = { fileBytes: 4096, reserveBytes: 1024, bufferBytes: 2048, directWriteBytes: 600 };
-const MEMBER: LogOptions = { ...SIZES, member: { keepBytes: 10_000 } };
+const SIZES = { fileBytes: 8192, reserveBytes: 1024, bufferBytes: 2048, directWriteBytes: 600 };
+const MEMBER: LogOptions = { ...SIZES, member: { keepBytes: 20_000 } };
 const HEADER_BYTES = 40;
+const RECORDS_START = 4096;
 const HEAD_BYTES = 36;
 const SEEDS = 18;
 
@@ -338,7 +339,7 @@ Deno.test("Log of a member keeps files before the checkpoint for others, and kno
   equal([...again.entries(70)].map(({ op }) => Number(op)), [71, 72, 73, 74, 75, 76, 77, 78, 79, 80]);
   await host.settle(again.close());
   const path = `log/${host.disk.list("log")[0]}`;
-  host.disk.flipBit(path, 60, 1);
+  host.disk.flipBit(path, RECORDS_START + 20, 1);
   const rotten = Log.open(host, "log", base, MEMBER);
   equal(rotten.damaged, []);
   const oldest = rotten.oldestOp;
@@ -648,5 +649,89 @@ Deno.test("Log of a member syncs a group while the thread waits: a backup's, and
       log.sendAppended = null;
       await host.settle(log.close());
     }
+  }
+});
+
+/** The log of a process that was killed after its last sync, with the last record damaged. */
+async function killedAndRotten(seed: number): Promise<{ host: SimulatedHost; model: Model }> {
+  const random = new SeededRandom(seed);
+  const host = new SimulatedHost(seed);
+  const log = Log.open(host, "log", { op: 0 }, MEMBER);
+  const model = new Model();
+  for (let group = random.between(1, 12); group > 0; group--) {
+    for (let count = random.between(1, 3); count > 0; count--) {
+      const entry = model.add(group, payloadOf(random.below(1e6), random.between(1, 900)));
+      log.appendAs(entry.op, entry.payload, group);
+    }
+    await host.settle(log.whenDurable(model.lastOp));
+  }
+  host.disk.kill();
+  const path = `log/${host.disk.list("log").at(-1)}`;
+  const { payload } = model.entries.at(-1) as StoredEntry;
+  const at = host.disk.contentOf(path).toHex().lastIndexOf(payload.toHex()) / 2;
+  host.disk.flipBit(path, at, random.below(8));
+  return { host, model };
+}
+
+Deno.test("Log of a member that was killed knows by its mark that the last entry was lost, not torn", async () => {
+  for (let seed = 1; seed <= 25; seed++) {
+    const { host, model } = await killedAndRotten(seed);
+    const log = Log.open(host, "log", { op: 0 }, MEMBER);
+    strictEqual(log.lastOp, model.lastOp, `seed ${seed}`);
+    equal(compare(log, model), [model.lastOp], `seed ${seed}`);
+    repairAll(log, model, new SeededRandom(seed));
+    equal(compare(log, model), []);
+    const entry = model.add(99, payloadOf(seed, 40));
+    log.appendAs(entry.op, entry.payload, 99);
+    await host.settle(log.close());
+    equal(compare(Log.open(host, "log", { op: 0 }, MEMBER), model), [], `seed ${seed}`);
+  }
+});
+
+Deno.test("Log of a member takes for torn what its last sync did not cover, and what no mark is left of", async () => {
+  const { host, model } = await killedAndRotten(3);
+  const path = `log/${host.disk.list("log").at(-1)}`;
+  const file = host.disk.openFile(path, { create: false, write: true });
+  // Without marks, as after a power failure that took the newest.
+  file.writeAt(512, new Uint8Array(RECORDS_START - 512));
+  file.syncDataNow();
+  strictEqual(Log.open(host, "log", { op: 0 }, MEMBER).lastOp, model.lastOp - 1);
+
+  const other = new SimulatedHost(4);
+  const log = Log.open(other, "log", { op: 0 }, MEMBER);
+  log.append(1, payloadOf(1, 50));
+  await other.settle(log.whenDurable(1));
+  log.append(2, payloadOf(2, 700));
+  other.disk.kill();
+  const name = "log/0000000000000001.log";
+  other.disk.flipBit(name, RECORDS_START + HEAD_BYTES + 50 + HEAD_BYTES + 10, 1);
+  const again = Log.open(other, "log", { op: 0 }, MEMBER);
+  strictEqual(again.lastOp, 1);
+  equal(again.damaged, []);
+});
+
+Deno.test("Log of a member removes what older marks vouch for, and none of them comes back", async () => {
+  const host = new SimulatedHost(8);
+  const log = Log.open(host, "log", { op: 0 }, MEMBER);
+  const model = new Model();
+  for (let op = 1; op <= 10; op++) {
+    log.append(op, model.add(0, payloadOf(op, 60)).payload);
+    await host.settle(log.whenDurable(op));
+  }
+  log.truncateAfter(4);
+  model.entries.length = 4;
+  host.disk.kill();
+  // The seal that vouches for what stays, and the newest mark.
+  host.disk.flipBit("log/0000000000000001.log", RECORDS_START + 4 * (HEAD_BYTES + 60) + 10, 1);
+  for (let sector = 512; sector < RECORDS_START; sector += 512) {
+    const disk = new SimulatedHost(8).disk;
+    disk.createDirectory("log");
+    const copy = disk.openFile("log/0000000000000001.log", { create: true, write: true });
+    copy.writeAt(0, host.disk.contentOf("log/0000000000000001.log"));
+    copy.syncDataNow();
+    disk.flipBit("log/0000000000000001.log", sector + 3, 1);
+    const again = Log.open({ ...host, disk }, "log", { op: 0 }, MEMBER);
+    strictEqual(again.lastOp, 4);
+    equal(compare(again, model), []);
   }
 });

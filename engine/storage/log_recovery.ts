@@ -16,7 +16,6 @@ import { HistoryDigest } from "../operations/history_digest.ts";
 import {
   detachedHead,
   encodeLogHeader,
-  LOG_HEADER_BYTES,
   logDamage,
   logFileName,
   type LogFormat,
@@ -24,10 +23,12 @@ import {
   readLogHeader,
   SINGLE_FORMAT,
   UNKNOWN_DIGEST,
+  UNMARKED_FORMAT,
 } from "./log_file.ts";
 import { LogFileReader } from "./log_file_reader.ts";
 import { listLogFiles, type LogFileEntry, logFileEntry } from "./log_files.ts";
 import type { LogHistory } from "./log_history.ts";
+import { type LogMark, LogMarks } from "./log_marks.ts";
 import {
   type DamagedRange,
   type KnownEnd,
@@ -73,7 +74,11 @@ export function recoverLog(disk: Disk, directory: string, baseOp: number): Recov
   const files = all.slice(Math.max(first, 0));
   let lastOp = baseOp;
   let countedBytes = 0;
-  const start = { firstOp: files[0]?.firstOp ?? baseOp + 1, op: baseOp + 1, position: LOG_HEADER_BYTES };
+  const start = {
+    firstOp: files[0]?.firstOp ?? baseOp + 1,
+    op: baseOp + 1,
+    position: SINGLE_FORMAT.recordsStart,
+  };
   for (const [index, entry] of files.entries()) {
     const { firstOp, path } = entry;
     const isLast = index === files.length - 1;
@@ -126,7 +131,7 @@ export function recoverMemberLog(
   const start = {
     firstOp: files[first]?.firstOp ?? base.op + 1,
     op: base.op + 1,
-    position: LOG_HEADER_BYTES,
+    position: (files[first]?.format ?? MEMBER_FORMAT).recordsStart,
   };
   let countedBytes = 0;
   for (const [index, entry] of files.entries()) {
@@ -136,10 +141,11 @@ export function recoverMemberLog(
     }
     const next = files[index + 1];
     const file = disk.openFile(entry.path, { create: false, write: true });
-    const reader = new LogFileReader(file, entry.firstOp, MEMBER_FORMAT);
+    const reader = new LogFileReader(file, entry.firstOp, entry.format);
     const known = next === undefined ? null : { op: next.firstOp - 1, end: null, digest: next.before };
     const scan = scanIntoHistory(reader, entry, {
       known,
+      mark: next === undefined ? new LogMarks(file, entry.firstOp, entry.format).newest : null,
       history,
       onRecord: (record) => {
         const isFork = record.op === base.op
@@ -174,7 +180,7 @@ export function recoverMemberLog(
   // Nothing behind the checkpoint: what that has is not needed here, and the log goes on in another file.
   history.setEnd(base.op, base.digest);
   start.firstOp = base.op + 1;
-  start.position = LOG_HEADER_BYTES;
+  start.position = MEMBER_FORMAT.recordsStart;
   return { files, lastOp: base.op, open: null, countedBytes: 0, start, cutBytes: 0 };
 }
 
@@ -187,19 +193,26 @@ function memberFiles(disk: Disk, directory: string, base: Required<LogBase>): Lo
   const headers = found.map((each) => headerOf(disk, each));
   const last = found.at(-1);
   // The rest of an interrupted rotation. With a header it proves that its predecessor is complete, and stays.
-  if (last !== undefined && headers.at(-1) === null && !hasRecords(disk, last, MEMBER_FORMAT)) {
+  if (
+    last !== undefined && headers.at(-1) === null &&
+    ![MEMBER_FORMAT, UNMARKED_FORMAT].some((format) => hasRecords(disk, last, format))
+  ) {
     disk.remove(last.path);
     disk.syncDirectory(directory);
     found.pop();
   }
-  const files = found.map(({ firstOp }, index) => {
+  const files = found.map((each, index) => {
+    const { firstOp } = each;
     const digest = headers[index]?.digest ?? UNKNOWN_DIGEST;
     const before = digest !== UNKNOWN_DIGEST ? digest : firstOp === base.op + 1 ? base.digest : null;
-    return logFileEntry(directory, firstOp, before);
+    // Where the header cannot be read, the first record tells.
+    const format = headers[index]?.format ??
+      (beginsWithRecord(disk, each, UNMARKED_FORMAT) ? UNMARKED_FORMAT : MEMBER_FORMAT);
+    return logFileEntry(directory, firstOp, format, before);
   });
   const [oldest] = files;
   if (oldest !== undefined && oldest.firstOp > base.op + 1) {
-    const missing = logFileEntry(directory, base.op + 1, base.digest);
+    const missing = logFileEntry(directory, base.op + 1, MEMBER_FORMAT, base.digest);
     const file = disk.openFile(missing.path, { create: true, write: true });
     writeHeader(file, missing, base.digest);
     file.syncDataNow();
@@ -214,13 +227,14 @@ function memberFiles(disk: Disk, directory: string, base: Required<LogBase>): Lo
 export function scanIntoHistory(
   reader: LogFileReader,
   entry: LogFileEntry,
-  { known, history, onRecord }: {
+  { known, mark = null, history, onRecord }: {
     readonly known: KnownEnd | null;
+    readonly mark?: LogMark | null;
     readonly history: LogHistory;
     readonly onRecord?: (record: NamedRecord) => void;
   },
 ): MemberFileScan {
-  const scan = scanMemberFile(reader, { before: entry.before, known }, (record) => {
+  const scan = scanMemberFile(reader, { before: entry.before, known, mark }, (record) => {
     onRecord?.(record);
     history.note(record);
     entry.places.add(record.op, record.position);
@@ -274,7 +288,7 @@ function sizeOf(disk: Disk, path: string): number {
 function beginsWithRecord(disk: Disk, { path, firstOp }: LogFileEntry, format: LogFormat): boolean {
   const file = disk.openFile(path, { create: false, write: false });
   try {
-    return new LogFileReader(file, firstOp, format).recordAt(LOG_HEADER_BYTES) !== undefined;
+    return new LogFileReader(file, firstOp, format).recordAt(format.recordsStart) !== undefined;
   } finally {
     file.close();
   }
@@ -285,16 +299,16 @@ function hasRecords(disk: Disk, { path, firstOp }: LogFileEntry, format: LogForm
   const file = disk.openFile(path, { create: false, write: false });
   try {
     const reader = new LogFileReader(file, firstOp, format);
-    return reader.recordAt(LOG_HEADER_BYTES) !== undefined ||
-      reader.isVouchedBehind(LOG_HEADER_BYTES, firstOp);
+    return reader.recordAt(format.recordsStart) !== undefined ||
+      reader.isVouchedBehind(format.recordsStart, firstOp);
   } finally {
     file.close();
   }
 }
 
 /** Writes the header of a member's file anew. */
-function writeHeader(file: DiskFile, { firstOp }: LogFileEntry, digest: bigint): void {
-  file.writeAt(0, encodeLogHeader(firstOp, { format: MEMBER_FORMAT, digest }));
+function writeHeader(file: DiskFile, { firstOp, format }: LogFileEntry, digest: bigint): void {
+  file.writeAt(0, encodeLogHeader(firstOp, { format, digest }));
 }
 
 /**
@@ -302,18 +316,20 @@ function writeHeader(file: DiskFile, { firstOp }: LogFileEntry, digest: bigint):
  * removed instead.
  */
 function removeOtherKind(disk: Disk, files: LogFileEntry[], baseOp: number, format: LogFormat): void {
-  const other = format === MEMBER_FORMAT ? SINGLE_FORMAT : MEMBER_FORMAT;
+  const others = format.isMember ? [SINGLE_FORMAT] : [MEMBER_FORMAT, UNMARKED_FORMAT];
   const isOther = (each: LogFileEntry) => {
     const header = headerOf(disk, each);
-    return header === null ? beginsWithRecord(disk, each, other) : header.format === other;
+    return header === null
+      ? others.some((other) => beginsWithRecord(disk, each, other))
+      : others.includes(header.format);
   };
   const found = files.find((each) => headerOf(disk, each) !== null) ?? files[0];
   if (found === undefined || !isOther(found)) return;
-  if (files.length > 1 || baseOp > 0 || hasRecords(disk, found, other)) {
-    const message = format === MEMBER_FORMAT
+  if (files.length > 1 || baseOp > 0 || others.some((other) => hasRecords(disk, found, other))) {
+    const message = format.isMember
       ? "the data directory belongs to a server that is alone, not to a member of a replication group"
       : "the data directory belongs to a member of a replication group";
-    const hint = format === MEMBER_FORMAT
+    const hint = format.isMember
       ? "Start it without --replica and --peers, or give the member an empty directory."
       : "Start it with the --replica and --peers that it was made with.";
     throw new DatabaseError(SQLSTATE.objectNotInPrerequisiteState, message, { hint });
@@ -324,7 +340,7 @@ function removeOtherKind(disk: Disk, files: LogFileEntry[], baseOp: number, form
 
 /** Whether the log in a directory is that of a member of a replication group. */
 export function isMemberLog(disk: Disk, directory: string): boolean {
-  return listLogFiles(disk, directory).some((each) => headerOf(disk, each)?.format === MEMBER_FORMAT);
+  return listLogFiles(disk, directory).some((each) => headerOf(disk, each)?.format.isMember === true);
 }
 
 /** Forgets a last file that an interrupted rotation left without any record. */
@@ -335,8 +351,8 @@ function removeUnfinished(disk: Disk, directory: string, files: LogFileEntry[], 
   const reader = new LogFileReader(file, last.firstOp, SINGLE_FORMAT);
   // The checkpoint holds the first record of such a file, which then need not be read to know that it is there.
   const isCovered = last.firstOp <= baseOp && reader.seemsBegun();
-  const empty = !isCovered && reader.recordAt(LOG_HEADER_BYTES) === undefined &&
-    !reader.isVouchedBehind(LOG_HEADER_BYTES, last.firstOp);
+  const empty = !isCovered && reader.recordAt(SINGLE_FORMAT.recordsStart) === undefined &&
+    !reader.isVouchedBehind(SINGLE_FORMAT.recordsStart, last.firstOp);
   const whole = empty && readLogHeader(file, last.firstOp) !== null;
   file.close();
   // An intact empty file may stay when it is the only one; it begins where the checkpoint ends.

@@ -2,14 +2,15 @@
  * Walks over one file of a member's log and finds what of it is whole.
  *
  * Records are whole when they verify and each names the digest of the log up to it. What does not fit is *damaged*
- * when it was durable once: another file follows, a later record vouches for it, or the log has had it open. Other
- * members have it; what follows it can be used. At the end of the last file, what nobody vouches for is *torn*: it
- * was never acknowledged. A record that verifies and does not chain to its vouched successor is damaged itself: a
+ * when it was durable once: another file follows, a later record or a mark vouches for it, or the log has had it open.
+ * Other members have it; what follows it can be used. At the end of the last file, what nobody vouches for is *torn*:
+ * it was never acknowledged. A record that verifies and does not chain to its vouched successor is damaged itself: a
  * stale one, in the place of a write that was lost.
  */
 import type { DatabaseError } from "../base/errors.ts";
 import { digestAfter } from "../operations/history_digest.ts";
-import { LOG_HEADER_BYTES, MEMBER_FORMAT } from "./log_file.ts";
+import { MEMBER_FORMAT } from "./log_file.ts";
+import type { LogMark } from "./log_marks.ts";
 import type { LogFileReader, LogRecord, PlacedRecord, RecordName } from "./log_file_reader.ts";
 
 /** Ops of one file that cannot be read, and what is known around them. */
@@ -69,13 +70,23 @@ export interface MemberFileScan {
   }[];
 }
 
-/** Walks over a file before which the log has this digest, if known; `known` is null for the last file at opening. */
+/** What is known of a file before it is read. */
+export interface ScanStart {
+  /** The digest of the log before it; null if unknown. */
+  readonly before: bigint | null;
+  /** Null for the last file at opening. */
+  readonly known: KnownEnd | null;
+  /** Of the last file at opening: its newest mark. */
+  readonly mark?: LogMark | null;
+}
+
+/** Walks over a file. */
 export function scanMemberFile(
   reader: LogFileReader,
-  { before, known }: { readonly before: bigint | null; readonly known: KnownEnd | null },
+  start: ScanStart,
   onRecord: (record: NamedRecord) => void,
 ): MemberFileScan {
-  const scan = new Scan(reader, before, known, onRecord);
+  const scan = new Scan(reader, start, onRecord);
   while (scan.step());
   return scan.finish();
 }
@@ -84,13 +95,14 @@ export function scanMemberFile(
 class Scan {
   readonly #reader: LogFileReader;
   readonly #known: KnownEnd | null;
+  readonly #mark: LogMark | null;
   readonly #onRecord: (record: NamedRecord) => void;
   readonly #damaged: DamagedRange[] = [];
   readonly #brokenSeals: { position: number; op: number; digest: bigint }[] = [];
   readonly #seals: number[] = [];
   #before: bigint | null;
   #op: number;
-  #position = LOG_HEADER_BYTES;
+  #position: number;
   #digest: bigint | null;
   #isSealed = false;
   /** The last whole record: its successor may still prove it stale. */
@@ -98,11 +110,12 @@ class Scan {
 
   constructor(
     reader: LogFileReader,
-    before: bigint | null,
-    known: KnownEnd | null,
+    { before, known, mark = null }: ScanStart,
     onRecord: (record: NamedRecord) => void,
   ) {
     this.#reader = reader;
+    this.#mark = mark;
+    this.#position = reader.format.recordsStart;
     this.#op = reader.firstOp - 1;
     this.#before = this.#digest = before;
     this.#known = known;
@@ -111,6 +124,10 @@ class Scan {
 
   /** Goes to the next record; false at the end. */
   step(): boolean {
+    if (this.#isLastStale) {
+      this.#distrustMarked();
+      return true;
+    }
     const position = this.#position;
     const record = this.#reader.recordAt(position);
     const name = record?.name ?? null;
@@ -122,11 +139,35 @@ class Scan {
       return true;
     }
     if (this.#known === null) {
-      if (!this.#reader.isVouchedBehind(position, this.#op + 1)) return false;
+      if (!this.#isMarked && !this.#reader.isVouchedBehind(position, this.#op + 1)) return false;
     } else if (this.#op >= this.#known.op) return false;
     if (isNext) this.#distrustLast({ record, position });
     else this.#skipDamage();
     return true;
+  }
+
+  /** Whether the newest mark says that there is more. */
+  get #isMarked(): boolean {
+    return this.#mark !== null && this.#op < this.#mark.op;
+  }
+
+  /** Whether the newest mark is of the last record, and of another entry: what was written there was lost. */
+  get #isLastStale(): boolean {
+    const mark = this.#mark;
+    if (mark === null || mark.digest === null || this.#last?.op !== mark.op) return false;
+    return this.#last.after !== mark.digest;
+  }
+
+  #distrustMarked(): void {
+    const last = this.#last, mark = this.#mark;
+    if (last === null || mark === null) return;
+    this.#last = null;
+    this.#addRange({ from: last.op, to: last.op, start: last.position, before: last.before }, {
+      end: mark.end,
+      after: mark.digest,
+    });
+    this.#digest = mark.digest;
+    this.#position = mark.end;
   }
 
   finish(): MemberFileScan {
@@ -180,14 +221,18 @@ class Scan {
   /** Nothing whole is here that fits: goes on at what is found behind it. */
   #skipDamage(): void {
     const from = this.#op + 1, start = this.#position, before = this.#digest;
-    const found = this.#firstBehind();
+    const behind = this.#firstBehind();
+    const mark = this.#isMarked ? this.#mark : null;
+    const found = mark !== null && behind !== null && behind.position >= mark.end ? null : behind;
     if (found === null) {
-      const known = this.#known;
+      // What is behind the mark may be torn.
+      const known = this.#known ?? mark;
       if (known === null) throw this.#unusable(`the record of op ${from} does not verify`);
       this.#addRange({ from, to: known.op, start, before }, { end: known.end, after: known.digest });
       this.#op = known.op;
       this.#digest = known.digest;
       this.#position = known.end ?? this.#reader.file.size;
+      this.#isSealed = false;
       return;
     }
     const { record, position } = found;

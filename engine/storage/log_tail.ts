@@ -6,8 +6,9 @@
  */
 import type { DatabaseError } from "../base/errors.ts";
 import { type Disk, type DiskFile, isDiskFull } from "../host/disk.ts";
-import { detachedHead, LOG_HEADER_BYTES, type LogFormat, type RecordHead, sealRecord } from "./log_file.ts";
+import { detachedHead, type LogFormat, type RecordHead, sealRecord } from "./log_file.ts";
 import type { LogFileEntry } from "./log_files.ts";
+import { type LogMark, LogMarks } from "./log_marks.ts";
 import type { LogOptions } from "./log_options.ts";
 
 /** Where in which open file the next record goes. */
@@ -21,7 +22,8 @@ export interface OpenTail {
 export class LogTail {
   readonly #disk: Disk;
   readonly #options: LogOptions;
-  readonly #format: LogFormat;
+  #format: LogFormat;
+  #marks: LogMarks;
   readonly #fail: (cause: unknown) => DatabaseError;
   #file: DiskFile;
   /**
@@ -42,12 +44,12 @@ export class LogTail {
     disk: Disk,
     { file, entry, end }: OpenTail,
     options: LogOptions,
-    format: LogFormat,
     fail: (cause: unknown) => DatabaseError,
   ) {
     this.#disk = disk;
     this.#options = options;
-    this.#format = format;
+    this.#format = entry.format;
+    this.#marks = new LogMarks(file, entry.firstOp, entry.format);
     this.#fail = fail;
     this.#file = file;
     this.#secondDescriptor = disk.openFile(entry.path, { create: false, write: true });
@@ -69,7 +71,7 @@ export class LogTail {
 
   /** Whether so many bytes more are for another file. */
   isFullFor(bytes: number): boolean {
-    return this.#end + bytes > this.#options.fileBytes && this.#end > LOG_HEADER_BYTES;
+    return this.#end + bytes > this.#options.fileBytes && this.#end > this.#format.recordsStart;
   }
 
   /** The next record goes to this place of a file that is the last one from now on. */
@@ -83,8 +85,19 @@ export class LogTail {
       throw this.#fail(error);
     }
     this.#firstOp = entry.firstOp;
+    this.#format = entry.format;
+    this.#marks = new LogMarks(file, entry.firstOp, entry.format);
     this.#end = this.#written = end;
     this.#reserved = file.size;
+  }
+
+  /** Everything up to there is durable; the next sync makes durable that this is known. */
+  mark(mark: LogMark): void {
+    try {
+      this.#marks.write(mark);
+    } catch (error) {
+      throw this.#fail(error);
+    }
   }
 
   /** Writes a record. Raises 53100, with the file as it was, when the disk is full. */
@@ -198,8 +211,12 @@ export class LogTail {
     }
   }
 
-  /** Cuts the file, durably: the next record goes here. */
-  cutAt(position: number): void {
+  /** Cuts the file, durably: the next record goes where the mark says. */
+  cutAt(mark: LogMark): void {
+    const position = mark.end;
+    // First, and durably: no mark may vouch for what is removed.
+    this.#marks.reset(mark);
+    this.#secondDescriptor.syncDataNow();
     this.#file.truncate(position);
     this.#end = this.#written = this.#reserved = position;
     this.#secondDescriptor.syncDataNow();

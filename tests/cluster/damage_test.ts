@@ -66,6 +66,19 @@ async function fill(cluster: ClusterProcesses, from: number, rounds: number): Pr
   }
 }
 
+/** Waits until all members have the newest checkpoint of the primary. */
+async function settle(cluster: ClusterProcesses): Promise<void> {
+  await cluster.level();
+  const idOf = async (member: MemberProcess) =>
+    JSON.stringify(await ownAnswer(member, "SELECT checkpoint_id FROM db_cluster WHERE is_self"));
+  const expected = await idOf(await cluster.primary());
+  match(expected, /[0-9a-f]{64}/);
+  await eventually(async () => {
+    const ids = await Promise.all(cluster.members.map(idOf));
+    return ids.every((id) => id === expected);
+  }, () => cluster.logs());
+}
+
 function filesOf({ directory }: MemberProcess, pattern: RegExp): string[] {
   return ["", "tables/"].flatMap((folder) =>
     [...Deno.readDirSync(`${directory}/${folder}`)].map(({ name }) => `${directory}/${folder}${name}`)
@@ -85,7 +98,7 @@ function rot(path: string): void {
 
 /** Stops all members, and compares their directories with the first one's. */
 async function expectEqualDirectories(cluster: ClusterProcesses): Promise<void> {
-  await cluster.level();
+  await settle(cluster);
   for (const member of cluster.members) strictEqual(await member.stop("SIGTERM"), 0, member.log);
   const [first, ...others] = cluster.members;
   ok(first !== undefined);
@@ -106,7 +119,7 @@ Deno.test("a flipped bit in a file of a table is repaired from the others, witho
     flags: [...FLAGS, "--scrub-rate", "off"],
   });
   await fill(cluster, 0, 3);
-  await cluster.level();
+  await settle(cluster);
   const primary = await cluster.primary();
   const expected = await ownAnswer(primary, SUMS);
   ok(Array.isArray(expected), String(expected));
@@ -133,7 +146,7 @@ Deno.test("a scrubber finds damage that nobody has read, in files of all kinds",
     flags: [...FLAGS, "--scrub-rate", "16MiB"],
   });
   await fill(cluster, 0, 3);
-  await cluster.level();
+  await settle(cluster);
   const primary = await cluster.primary();
   const victim = cluster.members.find((member) => member !== primary) as MemberProcess;
   const paths = filesOf(victim, /(\.segment|\.index|\.deletions|\/state-[0-9a-f]+|\/MANIFEST-[0-9a-f]+)$/);
@@ -170,5 +183,26 @@ Deno.test("a member whose files and manifest were damaged while it was away star
   await eventually(async () => Array.isArray(await ownAnswer(victim, SUMS)), () => victim.log);
   deepStrictEqual(await ownAnswer(victim, SUMS), await ownAnswer(await cluster.primary(), SUMS));
   match(victim.log, /no other member has the file|the checkpoint of op \d+ was fetched from member/);
+  await expectEqualDirectories(cluster);
+});
+
+Deno.test("a killed member knows that the last entry of its log was lost, and fetches it", async () => {
+  await using cluster = await ClusterProcesses.start({ dbd, memberCount: 3, flags: FLAGS });
+  await run(cluster, "CREATE TABLE IF NOT EXISTS t (a int PRIMARY KEY, b text)");
+  for (const victim of cluster.members) {
+    await run(cluster, "CHECKPOINT");
+    await run(cluster, `INSERT INTO t VALUES (${victim.index}, repeat('x', 300)) ON CONFLICT DO NOTHING`);
+    await cluster.level();
+    await victim.stop("SIGKILL");
+    const logs = [...Deno.readDirSync(`${victim.directory}/log`)].map(({ name }) => name).sort();
+    const path = `${victim.directory}/log/${logs.at(-1)}`;
+    const bytes = Deno.readFileSync(path);
+    const at = bytes.findLastIndex((byte) => byte !== 0) - 20;
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    Deno.writeFileSync(path, bytes);
+    victim.start();
+    await cluster.level();
+    match(victim.log, /log file "[^"]*" is damaged at byte offset \d+: op \d+ will be fetched from others/);
+  }
   await expectEqualDirectories(cluster);
 });
