@@ -17,6 +17,7 @@ import type { StorageEngine } from "../storage/storage_engine.ts";
 import type { RemoteTables } from "../transactions/remote_tables.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { TransactionManager } from "../transactions/transaction_manager.ts";
+import type { ShardStatus } from "../system_catalog/shard_status.ts";
 import type { Notifications } from "./notifications.ts";
 import { type MaybePromise, whenDone } from "../statements/outcome.ts";
 
@@ -54,6 +55,9 @@ export interface Shards extends RemoteTables<Transaction> {
    * Moves what the transaction sees of them to the newest state; false: something that it has read has changed since.
    */
   advance(transaction: Transaction): Promise<boolean>;
+  readonly count: number;
+  /** What is known of each. */
+  statuses(): readonly ShardStatus[];
   /** Has every shard make a checkpoint. */
   checkpoint(): Promise<void>;
   /** Makes everything durable and ends the shards; the engine still takes entries. */

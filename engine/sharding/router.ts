@@ -18,6 +18,7 @@ import type { Effect, OpNumber, RowId } from "../operations/effect.ts";
 import { encodeEffects } from "../operations/entry_codec.ts";
 import type { ClientRecord, Shards } from "../session/commit_turns.ts";
 import type { Engine } from "../session/engine.ts";
+import type { ShardStatus } from "../system_catalog/shard_status.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
 import { isRetrySignal, RemoteWait, StaleSnapshot } from "../transactions/signals.ts";
@@ -29,7 +30,7 @@ import { Decisions } from "./decisions.ts";
 import { shardOf } from "./shard_map.ts";
 import type { BranchCommit, FetchedRows, Wanted } from "./shard_messages.ts";
 import type { ShardPort } from "./shard_port.ts";
-import { divide, isAtShards } from "./slices.ts";
+import { divide, type Divided, isAtShards } from "./slices.ts";
 
 /** Changed rows that are remembered. */
 const KEPT_CHANGES = 10_000;
@@ -40,7 +41,11 @@ export class Router implements Shards {
   readonly #engine: Engine;
   readonly #branches = new Map<Transaction, Branch>();
   readonly #decisions: Decisions;
-  readonly #rowCounts = new Map<number, number>();
+  /** By shard, the rows of each table. */
+  readonly #rowCounts: readonly Map<number, number>[];
+  /** What each shard takes, as it last said. */
+  readonly #bytes: number[];
+  #isAsking = false;
   /** Highest row id of each table. */
   readonly #rowIds = new Map<number, RowId>();
   #nextBranch = 1;
@@ -55,6 +60,8 @@ export class Router implements Shards {
   private constructor(engine: Engine, ports: readonly ShardPort[]) {
     this.#engine = engine;
     this.ports = ports;
+    this.#rowCounts = ports.map(() => new Map());
+    this.#bytes = ports.map(() => 0);
     this.#decisions = new Decisions(engine, ports);
   }
 
@@ -63,8 +70,10 @@ export class Router implements Shards {
     const router = new Router(engine, ports);
     for (const port of ports) void port.failed.then((error) => engine.fail(error));
     await router.#decisions.redo();
-    for (const report of await Promise.all(ports.map((port) => port.report()))) {
-      for (const [tableId, count] of report.rows) router.#countRows(tableId, count);
+    const reports = await Promise.all(ports.map((port) => port.report()));
+    for (const [shard, report] of reports.entries()) {
+      router.#bytes[shard] = report.bytes;
+      for (const [tableId, count] of report.rows) router.#countRows(shard, tableId, count);
       for (const [tableId, id] of report.rowIds) router.#noteId(tableId, id);
     }
     engine.routeTo(router);
@@ -80,7 +89,36 @@ export class Router implements Shards {
   }
 
   rowCount(tableId: number): number {
-    return this.#rowCounts.get(tableId) ?? 0;
+    let sum = 0;
+    for (const counts of this.#rowCounts) sum += counts.get(tableId) ?? 0;
+    return sum;
+  }
+
+  get count(): number {
+    return this.ports.length;
+  }
+
+  statuses(): readonly ShardStatus[] {
+    // The next one to look sees what they take now.
+    void this.#askForBytes();
+    return this.ports.map(({ sent, newestOp }, shard) => {
+      let rows = 0;
+      for (const count of this.#rowCounts[shard]?.values() ?? []) rows += count;
+      return { shard, op: newestOp, rows, bytes: this.#bytes[shard] ?? 0, ...sent };
+    });
+  }
+
+  async #askForBytes(): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    try {
+      for (const [shard, port] of this.ports.entries()) this.#bytes[shard] = (await port.report()).bytes;
+    } catch (error) {
+      // A shard that fails ends the engine by itself.
+      if (!(error instanceof DatabaseError)) throw error;
+    } finally {
+      this.#isAsking = false;
+    }
   }
 
   isAboveAll(tableId: number, id: RowId): boolean {
@@ -114,8 +152,9 @@ export class Router implements Shards {
     }
   }
 
-  #countRows(tableId: number, difference: number): void {
-    this.#rowCounts.set(tableId, (this.#rowCounts.get(tableId) ?? 0) + difference);
+  #countRows(shard: number, tableId: number, difference: number): void {
+    const counts = this.#rowCounts[shard];
+    counts?.set(tableId, (counts.get(tableId) ?? 0) + difference);
   }
 
   #noteId(tableId: number, id: RowId): void {
@@ -339,7 +378,7 @@ export class Router implements Shards {
     if (isAlone) {
       await this.#port(first).call({ kind: "commit", commit: partOf(first) }).done;
       transaction.isCommitted = true;
-      this.#committed(effects);
+      this.#committed(byShard);
       this.#noteChanges(effects, catalogs.before);
       return 0 as OpNumber;
     }
@@ -351,7 +390,7 @@ export class Router implements Shards {
         const own: Effect[] = [...here, ...done];
         if (slices.length > 0) own.push({ kind: "slices", slices });
         const op = await commitHere(own);
-        this.#committed(effects);
+        this.#committed(byShard);
         return op;
       },
       told: () => {
@@ -364,30 +403,32 @@ export class Router implements Shards {
   }
 
   /** Counts what a transaction has done, for plans and for new ids. */
-  #committed(effects: readonly Effect[]): void {
-    for (const effect of effects) {
-      switch (effect.kind) {
-        case "create":
-          this.#countRows(effect.tableId, 1);
-          this.#noteId(effect.tableId, effect.id);
-          break;
-        case "delete":
-          this.#countRows(effect.tableId, -1);
-          break;
-        case "create_batch":
-          this.#countRows(effect.tableId, effect.batch.rowCount);
-          for (const id of effect.batch.ids) this.#noteId(effect.tableId, id);
-          break;
-        case "truncate":
-          this.#rowCounts.set(effect.tableId, 0);
-          break;
-        case "ddl":
-          if (effect.change.kind !== "drop_table") break;
-          this.#rowCounts.delete(effect.change.tableId);
-          this.#rowIds.delete(effect.change.tableId);
-          break;
-        default:
-          break;
+  #committed(byShard: Divided["byShard"]): void {
+    for (const [shard, effects] of byShard) {
+      for (const effect of effects) {
+        switch (effect.kind) {
+          case "create":
+            this.#countRows(shard, effect.tableId, 1);
+            this.#noteId(effect.tableId, effect.id);
+            break;
+          case "delete":
+            this.#countRows(shard, effect.tableId, -1);
+            break;
+          case "create_batch":
+            this.#countRows(shard, effect.tableId, effect.batch.rowCount);
+            for (const id of effect.batch.ids) this.#noteId(effect.tableId, id);
+            break;
+          case "truncate":
+            this.#rowCounts[shard]?.set(effect.tableId, 0);
+            break;
+          case "ddl":
+            if (effect.change.kind !== "drop_table") break;
+            this.#rowCounts[shard]?.delete(effect.change.tableId);
+            this.#rowIds.delete(effect.change.tableId);
+            break;
+          default:
+            break;
+        }
       }
     }
   }

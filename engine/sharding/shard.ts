@@ -292,7 +292,7 @@ export class Shard {
 
   #answerWhenDurable(call: number, op: OpNumber): void {
     this.#startWork();
-    void this.#answerAfter(call, this.#storage.log.whenDurable(op));
+    void this.#answerAfter(call, this.#storage.log.whenDurable(op), op);
   }
 
   // ---------------------------------------------------------------- reads
@@ -439,10 +439,10 @@ export class Shard {
     this.#reply({ call, isLast: true, value, error: error === null ? null : toRemote(error) });
   }
 
-  async #answerAfter(call: number, done: Promise<void>): Promise<void> {
+  async #answerAfter(call: number, done: Promise<void>, value: ShardReply["value"] = true): Promise<void> {
     try {
       await done;
-      this.#answer(call, true);
+      this.#answer(call, value);
     } catch (error) {
       this.#answer(call, null, error);
     }

@@ -88,7 +88,8 @@ export interface ShardReport {
 export interface ShardReply {
   readonly call: number;
   readonly isLast: boolean;
-  readonly value: FetchedRows | ShardReport | boolean | null;
+  /** Of a commit: the op of its entry. */
+  readonly value: FetchedRows | ShardReport | boolean | number | null;
   readonly error: RemoteError | null;
 }
 

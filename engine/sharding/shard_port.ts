@@ -37,6 +37,8 @@ export class ShardPort {
   #error: DatabaseError | null = null;
   /** Messages sent, and requests in them. */
   readonly sent = { messages: 0, requests: 0 };
+  /** The newest entry of the shard that is known. */
+  newestOp = 0;
 
   constructor(send: SendRequests) {
     this.#send = send;
@@ -74,7 +76,9 @@ export class ShardPort {
 
   /** What the shard says of itself. */
   async report(): Promise<ShardReport> {
-    return await this.call({ kind: "report" }).done as ShardReport;
+    const report = await this.call({ kind: "report" }).done as ShardReport;
+    this.newestOp = Math.max(this.newestOp, report.op);
+    return report;
   }
 
   /** Takes answers of the shard, in order. */
@@ -92,6 +96,7 @@ export class ShardPort {
         continue;
       }
       this.#waiting.delete(call);
+      if (typeof value === "number") this.newestOp = Math.max(this.newestOp, value);
       if (error === null) waiting.resolve(value);
       else waiting.reject(fromRemote(error));
     }

@@ -64,7 +64,9 @@ export interface StatementHost {
 
 /** The engine, as far as every statement may know it. */
 export interface StatementEngine {
-  readonly manager: { readonly activeCount: number; readonly remote: unknown };
+  readonly manager: { readonly activeCount: number };
+  /** The shards that have the rows; null: they are at the engine itself. */
+  readonly shards: { readonly count: number; has(tableId: number): boolean } | null;
   readonly machine: { readonly reads: ReadCounts };
   parse(text: string): readonly ParsedStatement[];
   /** Microseconds of a clock that only moves forward. */

@@ -15,6 +15,7 @@ import type { SqlType } from "../types/sql_type.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { ClusterStatus } from "./cluster_status.ts";
+import type { ShardStatus } from "./shard_status.ts";
 
 /** The context of an expression whose session shows the catalog. */
 export interface CatalogContext extends EvaluationContext {
@@ -41,6 +42,8 @@ export interface VisibleServer {
   readonly lastOp: number;
   /** null: the server is alone. */
   readonly cluster: ClusterStatus | null;
+  /** null: all rows are at the server itself. */
+  readonly shards: { statuses(): readonly ShardStatus[] } | null;
   readonly sessions: Iterable<VisibleSession>;
   sessionById(processId: number): VisibleSession | undefined;
   statistics(): {

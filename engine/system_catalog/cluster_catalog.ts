@@ -1,6 +1,6 @@
 /**
  * Relations that show the cluster: `db_cluster`, as the member sees it that the session is at, and PostgreSQL's
- * `pg_stat_replication`. Both are empty on a single server.
+ * `pg_stat_replication`, both empty on a single server; and `db_shards`, empty where all rows are in one place.
  */
 import type { CatalogContext } from "./catalog_context.ts";
 import type { ClusterMember, ClusterStatus } from "./cluster_status.ts";
@@ -63,8 +63,15 @@ function logPosition(op: number): string {
   return `${hexadecimal(Math.floor(op / 2 ** 32))}/${hexadecimal(op % 2 ** 32)}`;
 }
 
+function* shardRows({ server: { shards } }: CatalogContext): Iterable<RowValues> {
+  for (const { shard, op, rows, bytes, requests, messages } of shards?.statuses() ?? []) {
+    yield { shard, role: "primary", op, rows, bytes, requests, messages };
+  }
+}
+
 /** Providers of these relations. */
 export const CLUSTER_RELATIONS: RelationProviders = {
   db_cluster: liveRows(clusterRows),
+  db_shards: liveRows(shardRows),
   pg_stat_replication: liveRows(replicationRows),
 };

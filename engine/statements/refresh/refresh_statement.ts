@@ -38,7 +38,7 @@ export async function runRefresh(
     });
   }
   session.requireWritable("REFRESH");
-  if (session.engine.manager.remote !== null) {
+  if (session.engine.shards !== null) {
     throw new DatabaseError(
       SQLSTATE.featureNotSupported,
       "REFRESH in a database of several shards is not supported",

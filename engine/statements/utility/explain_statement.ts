@@ -11,7 +11,7 @@ import {
 } from "../../sql/planner/explain_format.ts";
 import { explainedOperators, type OperatorProfile } from "../../sql/planner/explain_plan.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";
-import type { PlannedStatement, ResultColumn } from "../../sql/plan/plan.ts";
+import type { Plan, PlannedStatement, ResultColumn } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import { RowCounter } from "../row_buffer.ts";
@@ -77,6 +77,31 @@ function explained(
   return first.length === 0 ? own : { ...own, children: [...first, ...own.children] };
 }
 
+/** Where the rows come from, in a database of several shards. */
+function routeLines({ engine }: PreparedHost, { plan, tableIds }: PlannedStatement): string[] {
+  const { shards } = engine;
+  if (shards === null || !tableIds.some((id) => shards.has(id))) return [];
+  if (isOneRow(plan)) return [`Route: one shard of ${shards.count} (row by its id)`];
+  return [`Route: gather (shards 0-${shards.count - 1})`];
+}
+
+function isOneRow(plan: Plan): boolean {
+  switch (plan.kind) {
+    case "row_lookup":
+      return plan.ids.length === 1;
+    case "project":
+    case "filter":
+    case "limit":
+    case "lock_rows":
+      return isOneRow(plan.input);
+    case "update":
+    case "delete":
+      return isOneRow(plan.source);
+    default:
+      return false;
+  }
+}
+
 /** EXPLAIN. */
 export function explain(
   session: PreparedHost,
@@ -94,7 +119,7 @@ export function explain(
     const executionMilliseconds = elapsed === null || !options.summary ? null : elapsed / 1000;
     const lines = options.isJson
       ? [explainJson(root, { ...options, executionMilliseconds })]
-      : explainText(root, options);
+      : [...explainText(root, options), ...routeLines(session, planned)];
     if (!options.isJson) {
       if (executionMilliseconds !== null) {
         lines.push(`Execution Time: ${executionMilliseconds.toFixed(3)} ms`);

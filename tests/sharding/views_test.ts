@@ -1,0 +1,61 @@
+/** What a database of shards shows of itself, refuses, and keeps. */
+import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
+import { engineOf } from "../../engine/session/database.ts";
+import { open } from "../../mod.ts";
+import { openShards } from "./sharded_database.ts";
+
+Deno.test("db_shards shows the rows and the requests of each shard, and EXPLAIN where rows come from", async () => {
+  await using database = await openShards(4);
+  await database.execute("CREATE TABLE t (id INT PRIMARY KEY, v INT)");
+  await database.execute("INSERT INTO t SELECT n, n FROM generate_series(1, 400) AS n");
+  await database.execute("DELETE FROM t WHERE id > 300");
+  const rows = await database.query(
+    "SELECT shard, role, rows, op > 0 AS has_op, requests > 0 AS asked FROM db_shards",
+  );
+  deepStrictEqual(rows.map(({ shard }) => shard), [0, 1, 2, 3]);
+  ok(rows.every(({ role, has_op, asked }) => role === "primary" && has_op === true && asked === true));
+  strictEqual(rows.reduce((sum, row) => sum + Number(row.rows), 0), 300);
+  ok(rows.every((row) => Number(row.rows) > 40), JSON.stringify(rows.map((row) => Number(row.rows))));
+  const plan = async (sql: string): Promise<string> =>
+    (await database.query(`EXPLAIN ${sql}`)).map((row) => row["QUERY PLAN"]).join("\n");
+  match(await plan("SELECT * FROM t WHERE id = 7"), /Route: one shard of 4 \(row by its id\)$/);
+  match(await plan("DELETE FROM t WHERE id = 7"), /Route: one shard of 4/);
+  match(await plan("SELECT sum(v) FROM t"), /Route: gather \(shards 0-3\)$/);
+  ok(!(await plan("SELECT 1")).includes("Route"));
+});
+
+Deno.test("a database of shards refuses by name what it does not have", async () => {
+  await using database = await openShards(2);
+  await rejects(engineOf(database).snapshotTo("copy"), {
+    code: "0A000",
+    message: /snapshots of a database of several/,
+  });
+  await rejects(open(":memory:", { shard_count: 3 }), { code: "22023" });
+});
+
+Deno.test("a directory keeps its number of shards, whose threads open it again", async () => {
+  const directory = await Deno.makeTempDir();
+  try {
+    {
+      await using database = await open(directory, { shard_count: 2 });
+      await database.execute("CREATE TABLE t (id SERIAL PRIMARY KEY, v TEXT UNIQUE)");
+      await database.execute("INSERT INTO t (v) SELECT 'v' || n FROM generate_series(1, 50) AS n");
+    }
+    await rejects(open(directory, { shard_count: 4 }), { code: "22023", message: /has 2 shards, not 4/ });
+    await using database = await open(directory);
+    const [row] = await database.query("SELECT count(*)::int AS count, max(id) AS last FROM t");
+    deepStrictEqual(row, { count: 50, last: 50 });
+    await rejects(database.execute("INSERT INTO t (v) VALUES ('v7')"), { code: "23505" });
+    strictEqual((await database.query("SELECT FROM db_shards")).length, 2);
+    strictEqual((await database.query("INSERT INTO t (v) VALUES ('new') RETURNING id"))[0]?.id, 52);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+  const alone = await Deno.makeTempDir();
+  try {
+    await (await open(alone)).close();
+    await rejects(open(alone, { shard_count: 2 }), { code: "22023", message: /has one shard, not 2/ });
+  } finally {
+    await Deno.remove(alone, { recursive: true });
+  }
+});
