@@ -219,7 +219,7 @@ Deno.test("a large module is prepared in turns: when it is created, and when the
   };
   // By this clock each step takes half a millisecond, and a turn two: 160 002 instructions are 39 steps.
   let now = 0;
-  const slow = { now: () => host.clock.now(), monotonic: () => now += 500 };
+  const slow = { now: () => host.clock.now(), wall: () => host.clock.wall(), monotonic: () => now += 500 };
   const open = (): Promise<Engine> =>
     Engine.open({ host: { ...host, clock: slow }, directory: "/functions" });
   let engine = await open();

@@ -246,6 +246,10 @@ class DenoClock implements Clock {
     return Math.floor((Math.abs(fine - coarse) < 2 ? fine : coarse) * 1000);
   }
 
+  wall(): number {
+    return Date.now() - EPOCH_MILLISECONDS;
+  }
+
   monotonic(): number {
     return Math.floor(performance.now() * 1000);
   }

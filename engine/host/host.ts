@@ -13,6 +13,8 @@ import type { Network } from "./network.ts";
 export interface Clock {
   /** Microseconds since 2000-01-01 00:00 UTC. May jump when the machine's clock is set. */
   now(): number;
+  /** The same in whole milliseconds, in a third of the time. */
+  wall(): number;
   /** Microseconds since an arbitrary moment; never decreases. */
   monotonic(): number;
 }

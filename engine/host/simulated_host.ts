@@ -38,6 +38,7 @@ export class SimulatedHost implements Host {
     this.#random = new SeededRandom(seed);
     this.clock = {
       now: () => START_MICROSECONDS + this.#elapsed,
+      wall: () => Math.floor((START_MICROSECONDS + this.#elapsed) / 1000),
       monotonic: () => {
         if (this.pace > 0) this.#elapsed += this.#random.below(this.pace + 1);
         return this.#elapsed;

@@ -389,7 +389,7 @@ export class Member<E extends MemberEngine>
       transfer,
       readLease: usesReadLease,
       now: () => host.clock.monotonic() / 1000,
-      wallNow: () => host.clock.now() / 1000,
+      wallNow: () => host.clock.wall(),
       random: randomIntegers(host.random),
     });
     this.#large = new LargeEntries({

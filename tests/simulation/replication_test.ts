@@ -16,7 +16,11 @@ function fixedHost(base: Host): Host {
     ...base,
     disk: base.disk,
     timers: base.timers,
-    clock: { now: () => now += 10, monotonic: () => base.clock.monotonic() },
+    clock: {
+      now: () => now += 10,
+      wall: () => Math.floor(now / 1000),
+      monotonic: () => base.clock.monotonic(),
+    },
     random: { fill: (target) => void target.fill(7) },
   };
 }

@@ -91,8 +91,10 @@ export class Machine {
 
   get clock(): Clock {
     const { clock } = this.#world.host;
+    const now = () => clock.now() + Math.round((this.pace - 1) * clock.monotonic()) + this.wallOffset;
     return {
-      now: () => clock.now() + Math.round((this.pace - 1) * clock.monotonic()) + this.wallOffset,
+      now,
+      wall: () => Math.floor(now() / 1000),
       monotonic: () => Math.floor(clock.monotonic() * this.pace),
     };
   }
