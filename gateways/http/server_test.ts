@@ -66,9 +66,14 @@ function raw(port: number, bytes: string | Uint8Array, milliseconds = 1000): Pro
   return new Promise((resolve) => {
     let text = "";
     const socket = connect({ host: "127.0.0.1", port }, () => socket.write(bytes));
-    socket.on("data", (data: Uint8Array) => text += new TextDecoder().decode(data));
+    // A busy machine may take its time for the first bytes.
+    let timer = setTimeout(() => socket.destroy(), 10_000);
+    socket.on("data", (data: Uint8Array) => {
+      text += new TextDecoder().decode(data);
+      clearTimeout(timer);
+      timer = setTimeout(() => socket.destroy(), milliseconds);
+    });
     socket.on("error", () => {});
-    const timer = setTimeout(() => socket.destroy(), milliseconds);
     socket.on("close", () => {
       clearTimeout(timer);
       resolve(text);

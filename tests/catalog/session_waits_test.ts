@@ -115,7 +115,7 @@ Deno.test("waits for rows and tables are shown with who is in the way, and lock_
     ) {
       await rowsOf(a, sql);
     }
-    await rowsOf(b, "SET lock_timeout = '150ms'");
+    await rowsOf(b, "SET lock_timeout = '1s'");
     const pid = String(a.processId);
     for (const statement of ["DELETE FROM w WHERE id = 1", "ALTER TABLE w DROP COLUMN id"]) {
       const waiting = rowsOf(b, statement);
