@@ -28,12 +28,9 @@ export interface ServerWorld extends StartRequest {
 
 /** Runs the server to its end; answers the exit code. Raises a `StartError` or a usage error. */
 export async function runServer(settings: ServerSettings, world: ServerWorld): Promise<number> {
-  const { engine, listeners, encryption, failed, close } = await startServer(settings, world);
+  const { engine, listeners, encryption, failed, reload, close } = await startServer(settings, world);
   for (const line of startLines(listeners, settings, encryption?.startLines)) world.log(line);
-  if (encryption !== null) {
-    const { reload } = encryption;
-    world.onReloadSignal(() => reload());
-  }
+  if (encryption !== null || settings.cluster?.tls) world.onReloadSignal(reload);
   const stopped = new Promise<string>((resolve) => {
     let first: number | null = null;
     world.onStopSignal((signal) => {

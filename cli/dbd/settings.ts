@@ -146,6 +146,21 @@ export const SETTINGS: readonly SettingLine[] = [
     help: "ADDR,ADDR,ADDR of all members' LISTEN_ADDR in order of index: 1, 3 or 5",
   },
   {
+    key: "peer_ca",
+    kind: "text",
+    value: "FILE",
+    help: "TLS between members: certificates of the authorities that they trust (PEM)",
+    feature: "tls",
+  },
+  {
+    key: "peer_cert",
+    kind: "text",
+    value: "FILE",
+    help: "the certificate chain of this member, for the name in --peers",
+    feature: "tls",
+  },
+  { key: "peer_key", kind: "text", value: "FILE", help: "its private key (PEM)", feature: "tls" },
+  {
     key: "read_lease",
     kind: "text",
     value: "on|off",
@@ -176,11 +191,20 @@ export type TlsSettings =
   | { readonly kind: "files"; readonly certificatePath: string; readonly keyPath: string }
   | { readonly kind: "development" };
 
+/** What a member shows to the others, and whom it trusts. */
+export interface PeerTlsFiles {
+  readonly authorityPath: string;
+  readonly certificatePath: string;
+  readonly keyPath: string;
+}
+
 /** Which member of which cluster the server is. */
 export interface ClusterSettings {
   readonly index: number;
   /** What this member dials, in order of index; its own is not looked at. */
   readonly peers: readonly Address[];
+  /** TLS between members; null: they speak clear text. */
+  readonly tls: PeerTlsFiles | null;
   /** The primary may answer reads under a lease. */
   readonly usesReadLease: boolean;
   /** 0: files are not read before they are needed. */
@@ -476,7 +500,9 @@ const CLUSTER_SIZES: readonly number[] = [1, 3, 5];
 function readCluster(find: Find): ClusterSettings | null {
   const replica = find("replica"), list = find("peers"), lease = find("read_lease");
   if (replica === undefined && list === undefined) {
-    const alien = ["read_lease", "scrub_rate"].find((key) => find(key) !== undefined);
+    const alien = ["read_lease", "scrub_rate", "peer_ca", "peer_cert", "peer_key"].find((key) =>
+      find(key) !== undefined
+    );
     if (alien !== undefined) {
       throw new UsageError(`${flagOf(alien)} is for members of a cluster: give --replica and --peers`);
     }
@@ -502,11 +528,21 @@ function readCluster(find: Find): ClusterSettings | null {
   return {
     index,
     peers,
+    tls: readPeerTls(find),
     usesReadLease: lease === undefined || readSwitch(find, "read_lease"),
     scrubBytesPerSecond: find("scrub_rate")?.toLowerCase() === "off"
       ? 0
       : bytes(find, "scrub_rate", { initial: LIMITS.scrubBytesPerSecond, maximum: 2 ** 40 }),
   };
+}
+
+function readPeerTls(find: Find): PeerTlsFiles | null {
+  const [authorityPath, certificatePath, keyPath] = ["peer_ca", "peer_cert", "peer_key"].map(find);
+  if (authorityPath === undefined && certificatePath === undefined && keyPath === undefined) return null;
+  if (authorityPath === undefined || certificatePath === undefined || keyPath === undefined) {
+    throw new UsageError("--peer-ca, --peer-cert and --peer-key are given together, at all members");
+  }
+  return { authorityPath, certificatePath, keyPath };
 }
 
 /** A member must find again what it has promised, where the others look for it. */
@@ -720,9 +756,6 @@ function variableOf(key: string): string {
 }
 
 function unknownOption(name: string): UsageError {
-  if (/^--peer-(ca|cert|key)$/.test(name)) {
-    return new UsageError(`${name} is not there yet: members prove the token to each other, in clear text`);
-  }
   const known = [
     ...SETTINGS.map((setting) => flagOf(setting.key)),
     "--config",

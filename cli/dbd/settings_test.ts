@@ -121,6 +121,7 @@ Deno.test("readCommand() reads which member of which cluster the server is", () 
   deepStrictEqual(settings(parameters).cluster, {
     index: 1,
     peers,
+    tls: null,
     usesReadLease: true,
     scrubBytesPerSecond: 1 << 20,
   });
@@ -129,6 +130,7 @@ Deno.test("readCommand() reads which member of which cluster the server is", () 
   deepStrictEqual(settings([], environment).cluster, {
     index: 0,
     peers: [{ hostname: "0.0.0.0", port: 1 }],
+    tls: null,
     usesReadLease: false,
     scrubBytesPerSecond: 1 << 20,
   });
@@ -174,6 +176,9 @@ Deno.test("readCommand() refuses what it does not know", () => {
     [["--replica", "0"], /--replica needs --peers/],
     [["--peers", ":1,:2,:3"], /--peers needs --replica N/],
     [["--read-lease=off"], /--read-lease is for members of a cluster/],
+    [["--peer-ca=a", "--peer-cert=b", "--peer-key=c"], /--peer-ca is for members of a cluster/],
+    [["--replica=0", "--peers=:1,:2,:3", "--peer-ca=a"], /are given together, at all members/],
+    [["--replica=0", "--peers=:1,:2,:3", "--peer-cert=a", "--peer-key=b"], /are given together/],
     [["--replica=0", "--peers=:1,:2"], /names 2 members; a cluster has 1, 3 or 5/],
     [["--replica=0", "--peers=:1,:2,:3,:4"], /names 4 members/],
     [["--replica=3", "--peers=:1,:2,:3"], /from 0 to 2, not "3"/],
@@ -185,7 +190,6 @@ Deno.test("readCommand() refuses what it does not know", () => {
     [["--replica=0", "--peers=:1", "--dev"], /--dev may choose other ports/],
     [["--replica=0", "--peers=:1,b:2,c:3"], /--peers names b:2, another machine, and there is no token/],
     [["--replica=0", "--peers=:1,:2,:3", "--read-lease", "perhaps"], /--read-lease is either true or false/],
-    [["--peer-ca", "f"], /--peer-ca is not there yet/],
     [["--dev-tls", "--http-tls-addr", "0.0.0.0"], /can be reached by others and there is no token/],
   ];
   for (const [parameters, message] of cases) {
@@ -225,6 +229,13 @@ Deno.test("readCommand() names variables that are no settings, and settings of f
     lacks("--http-tls-addr", "http-gateway"),
   );
   strictEqual(refusal(["--dev"], {}), "run");
+});
+
+Deno.test("readCommand() takes the files of TLS between members, from each place", () => {
+  const cluster = ["--replica=0", "--peers=:1,:2,:3"];
+  strictEqual(settings(cluster).cluster?.tls, null);
+  const given = settings([...cluster, "--peer-ca=a", "--peer-cert", "b"], { DB_PEER_KEY: "c" });
+  deepStrictEqual(given.cluster?.tls, { authorityPath: "a", certificatePath: "b", keyPath: "c" });
 });
 
 Deno.test("readCommand() takes a certificate for all ports", () => {

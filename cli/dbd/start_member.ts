@@ -19,8 +19,11 @@ import { newestManifestNumber } from "../../engine/storage/manifest.ts";
 import { listLogFiles } from "../../engine/storage/log_files.ts";
 import { LOG_DIRECTORY } from "../../engine/storage/storage_engine.ts";
 import { MemberDoor } from "../../gateways/binary/member_door.ts";
-import { Relay } from "../../gateways/relay/relay.ts";
+import { securedNetwork } from "../../gateways/binary/member_network.ts";
+import { Relay, securedDialer } from "../../gateways/relay/relay.ts";
 import { refuseClient } from "../../gateways/binary/server.ts";
+import type { PeerSecurity } from "../../gateways/shared/peer_security.ts";
+import type { Features } from "../features/feature_table.ts";
 import { onFreePort } from "./listeners.ts";
 import type { ClusterSettings, ServerSettings } from "./settings.ts";
 import { StartError } from "./start_error.ts";
@@ -28,6 +31,7 @@ import { StartError } from "./start_error.ts";
 /** What a member needs besides its settings. */
 export interface MemberRequest {
   readonly host: Host;
+  readonly features: Features;
   openEngine(seat: MemberSeat): Promise<Engine>;
   log(line: string): void;
 }
@@ -40,6 +44,8 @@ export interface StartedMember {
   readonly relay: Relay;
   /** Resolves with one line when the member must stop, because it does not fit to the others. */
   readonly misfit: Promise<string>;
+  /** Reads the certificate of the member now. */
+  reload(): void;
   close(): Promise<void>;
 }
 
@@ -47,7 +53,7 @@ export interface StartedMember {
 export async function startMember(
   settings: ServerSettings,
   cluster: ClusterSettings,
-  { host, openEngine, log }: MemberRequest,
+  { host, features, openEngine, log }: MemberRequest,
 ): Promise<StartedMember> {
   const { dataDirectory } = settings;
   const reports = new SuperblockReports();
@@ -62,10 +68,11 @@ export async function startMember(
       throw error;
     }
   }
+  const security = await openSecurity(cluster, features, log);
   const misfit = Promise.withResolvers<string>();
   const peers = new PeerConnections({
     host,
-    network: denoNetwork(),
+    network: security === null ? denoNetwork() : securedNetwork(security),
     index,
     addresses,
     configurationHash: hash,
@@ -80,11 +87,12 @@ export async function startMember(
   const door = await onFreePort("members of the cluster and the binary protocol", settings.listenAddress, {
     search: false,
     open: (address) =>
-      MemberDoor.open(
-        address,
-        (connection, received) => peers.accept(connection, received),
-        (socket) => refuseClient(socket, starting()),
-      ),
+      MemberDoor.open(address, {
+        security,
+        onPeer: (connection, received) => peers.accept(connection, received),
+        onEarlyClient: (socket) => refuseClient(socket, starting()),
+        log: (line) => peers.log(line),
+      }),
   });
   let isStarted = false;
   try {
@@ -121,13 +129,14 @@ export async function startMember(
       index,
       token: settings.token,
       peers,
+      ...(security === null ? {} : { dialer: securedDialer(security) }),
       log: (line) => peers.log(line),
       target: () => {
         const primary = started?.primaryIndex ?? null;
         return primary === index ? "here" : primary === null ? null : { index: primary };
       },
     });
-    door.onRelayed = (socket, received) => relay.accept(socket, received);
+    door.onRelayed = (socket, received, certificate) => relay.accept(socket, received, certificate);
     const member = started = await Member.start({
       host,
       superblock,
@@ -148,7 +157,9 @@ export async function startMember(
       door,
       relay,
       misfit: misfit.promise,
+      reload: () => security?.reload(),
       close: async () => {
+        security?.close();
         relay.close();
         await member.close();
         await door.close();
@@ -156,10 +167,28 @@ export async function startMember(
     };
   } finally {
     if (!isStarted) {
+      security?.close();
       peers.close();
       await door.close();
       await superblock?.close();
     }
+  }
+}
+
+/** TLS between members, when the settings ask for it. Raises {@link StartError}. */
+async function openSecurity(
+  { tls }: ClusterSettings,
+  features: Features,
+  log: (line: string) => void,
+): Promise<(PeerSecurity & { reload(): void; close(): void }) | null> {
+  if (tls === null) return null;
+  if (features.tls === undefined) throw new Error("settings ask for a feature that the build lacks");
+  const { CertificateError, PeerTls } = await features.tls();
+  try {
+    return PeerTls.open(tls, log);
+  } catch (error) {
+    if (error instanceof CertificateError) throw new StartError(error.message);
+    throw error;
   }
 }
 

@@ -33,6 +33,8 @@ export interface StartedServer {
   readonly encryption: ServerEncryption | null;
   /** Resolves with the reason when the server cannot go on; a `StartError`: a member does not fit to its cluster. */
   readonly failed: Promise<Error>;
+  /** Reads certificates now. */
+  reload(): void;
   /** Stops accepting, lets running statements finish within the time, and makes everything durable. */
   close(drainMilliseconds: number): Promise<void>;
 }
@@ -62,6 +64,10 @@ export async function startServer(settings: ServerSettings, request: StartReques
       listeners,
       encryption,
       failed: misfit === undefined ? engine.failed : Promise.race([engine.failed, misfit]),
+      reload: () => {
+        encryption?.reload();
+        started.member?.reload();
+      },
       close: async (drainMilliseconds) => {
         encryption?.close();
         const closed = listeners.close(drainMilliseconds);
@@ -113,7 +119,7 @@ async function openEngine(
       const engine = await openSharded({ ...options, shardCount: settings.shardCount });
       return { engine, member: null, close: () => engine.close() };
     }
-    const member = await startMember(settings, cluster, { host, openEngine: open, log });
+    const member = await startMember(settings, cluster, { host, features, openEngine: open, log });
     return { engine: member.member.engine, member, close: () => member.close() };
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;

@@ -11,9 +11,19 @@ export interface NetworkAddress {
   readonly port: number;
 }
 
+/** What the other end of an encrypted connection has proved itself with. */
+export interface PeerCertificate {
+  /** The names that it is for, for people. */
+  readonly names: string;
+  /** Whether it is for a name or an address. */
+  isFor(hostname: string): boolean;
+}
+
 /** A two-way byte stream. */
 export interface NetworkConnection {
   readonly remote: NetworkAddress;
+  /** Of one that has dialed this member; the one that is dialed is checked when it is. Absent in clear text. */
+  readonly certificate?: PeerCertificate;
   /** Fills part of the target and tells how many bytes, at least 1; null at the end of the stream. */
   read(target: Uint8Array): Promise<number | null>;
   /** Resolves when all bytes were handed to the system. */

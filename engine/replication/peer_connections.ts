@@ -10,7 +10,7 @@
 import { assert } from "../base/assert.ts";
 import { equalBytes } from "../base/bytes.ts";
 import type { Host, TimerId } from "../host/host.ts";
-import type { Network, NetworkAddress, NetworkConnection } from "../host/network.ts";
+import type { NetworkAddress, NetworkConnection } from "../host/network.ts";
 import type { PeerMessage } from "./message.ts";
 import { encodeMessage } from "./message_codec.ts";
 import { PeerConnection } from "./peer_connection.ts";
@@ -55,7 +55,8 @@ export interface PeerKnowledge {
 /** How to connect to the other members. */
 export interface PeerConnectionsOptions {
   readonly host: Pick<Host, "clock" | "random" | "timers">;
-  readonly network: Network;
+  /** Opens a connection; rejects with a {@link PeerMisfit} when the other proves itself by nothing that is trusted. */
+  readonly network: { connect(address: NetworkAddress): Promise<NetworkConnection> };
   readonly index: number;
   /** Where the members are, in order of index; the own one is not looked at. */
   readonly addresses: readonly NetworkAddress[];
@@ -269,8 +270,9 @@ export class PeerConnections implements MessageBus {
     try {
       const connection = await this.#connect(peer.address);
       if (connection !== null) await this.#shake(connection, { received: new Uint8Array(0), dialed: peer });
-    } catch {
-      // The other does not run or cannot be reached: it is dialed again.
+    } catch (error) {
+      // Else the other does not run or cannot be reached: it is dialed again.
+      if (error instanceof PeerMisfit && !this.#isClosed) this.#report(error, peer);
     }
     if (peer.connection === null) this.#dialLater(peer);
   }
@@ -320,6 +322,7 @@ export class PeerConnections implements MessageBus {
         helloTo: (index) => this.#helloTo(index),
         dialed: dialed?.index ?? null,
         place,
+        hostnameOf: (index) => this.#options.addresses[index]?.hostname ?? "",
         isTaken: (other) => this.#isTaken(other),
       });
       if (this.#isClosed || !this.#isCurrent(handshake.own)) connection.close();
@@ -328,7 +331,7 @@ export class PeerConnections implements MessageBus {
       connection.close();
       if (this.#isClosed) return;
       if (error instanceof PeerMisfit) this.#report(error, dialed);
-      else if (dialed === null) this.log(`a connection from ${connection.remote.hostname} was no member's`);
+      else if (dialed === null) this.log(strangeLine(connection));
     } finally {
       this.#handshakes.delete(connection);
       this.#clear(timer);
@@ -462,6 +465,13 @@ export class PeerConnections implements MessageBus {
 /** An address as people write it. */
 export function placeOf({ hostname, port }: NetworkAddress): string {
   return hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`;
+}
+
+function strangeLine({ certificate, remote: { hostname } }: NetworkConnection): string {
+  return certificate === undefined
+    ? `a connection from ${hostname} was no member's`
+    : `the member at ${hostname} with a certificate for ${certificate.names} said nothing: it may not accept the ` +
+      "certificate of this one";
 }
 
 function oneLine(text: string): string {

@@ -12,6 +12,7 @@ import {
   encodePeerHello,
   encodeProof,
   encodeRefusal,
+  isRefusal,
   MAX_HELLO_BYTES,
   misfitBeforeProof,
   misfitOf,
@@ -39,6 +40,8 @@ export interface HandshakeOptions {
   readonly dialed: number | null;
   /** Where the other is, for people. */
   readonly place: string;
+  /** The name that a member is dialed by, which its certificate must be for. */
+  readonly hostnameOf: (index: number) => string;
   /** Whether another process with the sender's index is connected and lives. */
   readonly isTaken: (other: PeerHello) => Promise<boolean>;
 }
@@ -62,6 +65,10 @@ async function dial(options: HandshakeOptions, input: PeerInput): Promise<Handsh
   const ownBytes = encodePeerHello(own);
   await connection.write(framed(ownBytes));
   const otherBytes = await read(input);
+  if (isRefusal(otherBytes)) {
+    const refusal = decodeProof(otherBytes);
+    if (typeof refusal === "string") throw new PeerMisfit(earlyRefusal(refusal, place));
+  }
   const other = decodePeerHello(otherBytes);
   const early = misfitBeforeProof(own, other, place);
   if (early !== null) throw new PeerMisfit(early);
@@ -79,6 +86,15 @@ async function accept(options: HandshakeOptions, input: PeerInput): Promise<Hand
   const { connection, place, token } = options;
   const otherBytes = await read(input);
   const other = decodePeerHello(otherBytes);
+  const { certificate } = connection;
+  const hostname = options.hostnameOf(other.from);
+  if (certificate?.isFor(hostname) === false) {
+    await connection.write(framed(encodeRefusal("certificate")));
+    throw new PeerMisfit(
+      `member ${other.from} at ${place} has a certificate for ${certificate.names}, not for ${hostname}: ` +
+        "--peers here must name it as its certificate does",
+    );
+  }
   const own = options.helloTo(other.from);
   const ownBytes = encodePeerHello(own);
   await connection.write(framed(ownBytes));
@@ -101,6 +117,13 @@ async function accept(options: HandshakeOptions, input: PeerInput): Promise<Hand
   await connection.write(framed(encodeProof(proofOf("acceptor", token, hellos))));
   if (misfit !== null) throw new PeerMisfit(misfit);
   return { own, other, input };
+}
+
+/** What is said to a dialer in the place of the hello. */
+function earlyRefusal(refusal: Refusal, place: string): string {
+  return refusal === "secure"
+    ? `the member at ${place} speaks TLS: give all members --peer-ca, --peer-cert and --peer-key`
+    : `the member at ${place} does not accept the certificate of this one: see its log`;
 }
 
 function refusedLine(

@@ -7,6 +7,7 @@
  * 2 knows a cluster, 4 has a log), 16 bytes cluster id, u64 configuration hash, 32 bytes nonce, 16 bytes process.
  * 2 proof: HMAC-SHA-256(token; u8 side, hello of the one that dialed, hello of the other); empty without a token.
  * 3 refusal: u8 reason.
+ * 5 secure: `DBVR`; TLS follows at once, and in it the hello.
  *
  * Both hellos are under both proofs, so that neither a nonce nor an index can be exchanged. A later version may put
  * more fields behind these; they are ignored.
@@ -29,7 +30,8 @@ export const PEER_ID_BYTES = 16;
 /** `DBVR`. */
 export const PEER_MAGIC = 0x5256_4244;
 
-const CODES = { hello: 1, proof: 2, refusal: 3 } as const;
+/** Codes of frames; 4 is that of a relay. */
+const CODES = { hello: 1, proof: 2, refusal: 3, secure: 5 } as const;
 const FLAGS = { token: 1, cluster: 2, log: 4 } as const;
 
 /** What a member says of itself. */
@@ -52,17 +54,34 @@ export interface PeerHello {
 }
 
 /** Why a hello is refused, where only one of the two can know. */
-export type Refusal = "token" | "index";
+export type Refusal = "token" | "index" | "secure" | "certificate";
 
-const REFUSALS: readonly Refusal[] = ["token", "index"];
+const REFUSALS: readonly Refusal[] = ["token", "index", "secure", "certificate"];
 
 /** So many first bytes of a connection tell whether it is another member's. */
 export const PEER_HELLO_HEAD_BYTES = 9;
 
+/** What a connection between members that is to be encrypted begins with, in clear text. */
+export const SECURE_FRAME: Uint8Array = new Uint8Array([5, 0, 0, 0, CODES.secure, ...encodeUtf8("DBVR")]);
+
 /** Whether a connection is another member's, or still may be where fewer bytes are there. */
 export function isPeerHello(first: Uint8Array): boolean {
-  const head = [CODES.hello, ...encodeUtf8("DBVR")];
+  return isFrameOf(CODES.hello, first);
+}
+
+/** Whether it is one that is to be encrypted, or still may be. */
+export function isSecureFrame(first: Uint8Array): boolean {
+  return isFrameOf(CODES.secure, first);
+}
+
+function isFrameOf(code: number, first: Uint8Array): boolean {
+  const head = [code, ...encodeUtf8("DBVR")];
   return head.every((byte, at) => first[at + 4] === undefined || first[at + 4] === byte);
+}
+
+/** Whether a frame refuses. */
+export function isRefusal(frame: Uint8Array): boolean {
+  return frame[0] === CODES.refusal;
 }
 
 /** The bytes of a hello, its length not included. */
@@ -126,7 +145,7 @@ export function encodeRefusal(refusal: Refusal): Uint8Array {
 
 /** Reads a proof or a refusal in its place; raises XX001. */
 export function decodeProof(bytes: Uint8Array): Uint8Array | Refusal {
-  if (bytes[0] !== CODES.refusal) {
+  if (!isRefusal(bytes)) {
     frame(bytes, CODES.proof, "a member's proof");
     return bytes.slice(1);
   }

@@ -2,18 +2,29 @@
  * The address of a member of a cluster: other members and clients of the binary protocol come to it. Which of them a
  * connection is, its first bytes tell.
  *
+ * With TLS between members, those that speak clear text are refused; what clients speak is another matter.
+ *
  * It is open before the engine is: members must find each other first. Clients that come as early are refused, 57P03.
  *
  * Limits: the first bytes must come within ten seconds, and of 256 connections that wait for them the oldest goes when
  * another comes; members' handshakes and clients have limits of their own.
  */
 import { createServer, type Server, type Socket } from "node:net";
-import type { NetworkConnection } from "../../engine/host/network.ts";
-import { isPeerHello, PEER_HELLO_HEAD_BYTES } from "../../engine/replication/peer_hello.ts";
-import { writeAll } from "../shared/join_streams.ts";
+import type { NetworkConnection, PeerCertificate } from "../../engine/host/network.ts";
+import { PeerMisfit } from "../../engine/replication/peer_handshake.ts";
+import {
+  encodeRefusal,
+  isPeerHello,
+  isSecureFrame,
+  PEER_HELLO_HEAD_BYTES,
+  SECURE_FRAME,
+} from "../../engine/replication/peer_hello.ts";
+import { framed } from "../../engine/replication/peer_input.ts";
+import { sayFarewell } from "../shared/farewell.ts";
+import { memberConnection } from "./member_network.ts";
 import { listen, type ListenerAddress } from "../shared/listen.ts";
+import type { PeerSecurity } from "../shared/peer_security.ts";
 import { relayHelloState } from "../shared/relay_hello.ts";
-import { SocketStream } from "../shared/socket_stream.ts";
 
 const FIRST_BYTES_MILLISECONDS = 10_000;
 const MAX_UNDECIDED = 256;
@@ -21,15 +32,22 @@ const MAX_UNDECIDED = 256;
 /** Takes a client's connection, of which so much has been read. */
 export type ClientListener = (socket: Socket, received: Uint8Array) => void;
 
-/** Another member's connection over a socket of `node:net`. */
-function memberConnection(socket: Socket): NetworkConnection {
-  const stream = new SocketStream(socket);
-  return {
-    remote: { hostname: socket.remoteAddress ?? "an unknown address", port: socket.remotePort ?? 0 },
-    read: (target) => stream.read(target),
-    write: (bytes) => writeAll(stream, bytes),
-    close: () => stream.close(),
-  };
+/** Takes a client that another member passes on; with the certificate of that member if there is TLS between them. */
+export type RelayedListener = (
+  socket: Socket,
+  received: Uint8Array,
+  certificate: PeerCertificate | null,
+) => void;
+
+/** What a door needs. */
+export interface DoorOptions {
+  /** TLS between members; null: they speak clear text. */
+  readonly security: PeerSecurity | null;
+  readonly onPeer: (connection: NetworkConnection, received: Uint8Array) => void;
+  /** Takes clients until there is another listener. */
+  readonly onEarlyClient: ClientListener;
+  /** Writes one line for people. */
+  readonly log: (line: string) => void;
 }
 
 /** See the head of the file. */
@@ -41,26 +59,18 @@ export class MemberDoor {
   readonly #undecided = new Set<Socket>();
   #address: ListenerAddress = { hostname: "", port: 0 };
   #onClient: ClientListener;
-  #onRelayed: ClientListener = (socket) => socket.destroy();
-
-  readonly #onPeer: (connection: NetworkConnection, received: Uint8Array) => void;
+  #onRelayed: RelayedListener = (socket) => socket.destroy();
+  readonly #options: DoorOptions;
 
   /** A door that listens nowhere. */
-  constructor(
-    onPeer: (connection: NetworkConnection, received: Uint8Array) => void,
-    onEarlyClient: ClientListener,
-  ) {
-    this.#onPeer = onPeer;
-    this.#onClient = onEarlyClient;
+  constructor(options: DoorOptions) {
+    this.#options = options;
+    this.#onClient = options.onEarlyClient;
   }
 
   /** Starts listening. Rejects when the address is not available. */
-  static async open(
-    address: ListenerAddress,
-    onPeer: (connection: NetworkConnection, received: Uint8Array) => void,
-    onEarlyClient: ClientListener,
-  ): Promise<MemberDoor> {
-    const door = new MemberDoor(onPeer, onEarlyClient);
+  static async open(address: ListenerAddress, options: DoorOptions): Promise<MemberDoor> {
+    const door = new MemberDoor(options);
     // A relayed client may close its direction and wait for the answers.
     const server = createServer(
       { noDelay: true, keepAlive: true, allowHalfOpen: true },
@@ -87,9 +97,7 @@ export class MemberDoor {
     this.#undecided.add(socket);
     firstBytesOf(socket, (received) => {
       this.#undecided.delete(socket);
-      if (isPeerHello(received)) this.#onPeer(memberConnection(socket), received);
-      else if (relayHelloState(received) === "whole") this.#onRelayed(socket, received);
-      else this.#onClient(socket, received);
+      this.#decide(socket, received);
     });
   }
 
@@ -103,8 +111,45 @@ export class MemberDoor {
   }
 
   /** Gives clients that other members pass on to this listener: what was read has the first frame whole. */
-  set onRelayed(listener: ClientListener) {
+  set onRelayed(listener: RelayedListener) {
     this.#onRelayed = listener;
+  }
+
+  #decide(socket: Socket, received: Uint8Array): void {
+    const { security } = this.#options;
+    if (isSecureFrame(received)) {
+      if (security !== null) void this.#secure(security, socket, received.subarray(SECURE_FRAME.length));
+      else this.#refuse(socket, "speaks TLS, this one does not");
+    } else if (!isPeerHello(received) && relayHelloState(received) !== "whole") {
+      this.#onClient(socket, received);
+    } else if (security !== null) this.#refuse(socket, "speaks clear text, this one TLS");
+    else this.#admit(socket, received, null);
+  }
+
+  /** Takes what another member says. */
+  #admit(socket: Socket, received: Uint8Array, certificate: PeerCertificate | null): void {
+    if (isPeerHello(received)) this.#options.onPeer(memberConnection(socket, certificate), received);
+    else if (relayHelloState(received) === "whole") this.#onRelayed(socket, received, certificate);
+    else socket.destroy();
+  }
+
+  async #secure(security: PeerSecurity, plain: Socket, received: Uint8Array): Promise<void> {
+    try {
+      const { socket, certificate } = await security.accept(plain, received);
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+      firstBytesOf(socket, (first) => this.#admit(socket, first, certificate));
+    } catch (error) {
+      if (!(error instanceof PeerMisfit)) throw error;
+      this.#options.log(error.message);
+    }
+  }
+
+  #refuse(socket: Socket, why: string): void {
+    const place = socket.remoteAddress ?? "an unknown address";
+    this.#options.log(`a member at ${place} ${why}: give all members --peer-ca, --peer-cert and --peer-key`);
+    socket.end(framed(encodeRefusal("secure")));
+    sayFarewell(socket);
   }
 
   /** Stops listening and ends all connections. */
@@ -127,7 +172,8 @@ function firstBytesOf(socket: Socket, decide: (received: Uint8Array) => void): v
     joined.set(received);
     joined.set(bytes, received.length);
     received = joined;
-    if (received.length < PEER_HELLO_HEAD_BYTES && isPeerHello(received)) return;
+    const isShort = received.length < PEER_HELLO_HEAD_BYTES;
+    if (isShort && (isPeerHello(received) || isSecureFrame(received))) return;
     if (relayHelloState(received) === "partial") return;
     clearTimeout(timer);
     socket.off("data", onData).off("close", onClose);

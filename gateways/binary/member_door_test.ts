@@ -12,8 +12,13 @@ Deno.test("a member's address takes other members, and clients as soon as there 
   const peers = Promise.withResolvers<{ connection: NetworkConnection; received: Uint8Array }>();
   const door = await MemberDoor.open(
     { hostname: "127.0.0.1", port: 0 },
-    (connection, received) => peers.resolve({ connection, received }),
-    (socket) => refuseClient(socket, new DatabaseError(SQLSTATE.cannotConnectNow, "the cluster is starting")),
+    {
+      security: null,
+      onPeer: (connection, received) => peers.resolve({ connection, received }),
+      onEarlyClient: (socket) =>
+        refuseClient(socket, new DatabaseError(SQLSTATE.cannotConnectNow, "the cluster is starting")),
+      log: () => {},
+    },
   );
   const { port } = door.address;
   await rejects(connect({ addresses: [`127.0.0.1:${port}`], connectTimeoutMilliseconds: 300 }), {

@@ -7,6 +7,7 @@
 import { Agent, type IncomingMessage, request as makeRequest, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { TLSSocket } from "node:tls";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { encodeUtf8 } from "../../engine/base/bytes.ts";
 import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
@@ -61,7 +62,9 @@ export class Forwarding {
     onward.once("socket", (socket) => {
       // One that was used before is kept for the next requests, with its listeners.
       wasSent = onward.reusedSocket;
-      if (!wasSent) socket.once("connect", () => wasSent = true);
+      if (!wasSent) {
+        socket.once(socket instanceof TLSSocket ? "secureConnect" : "connect", () => wasSent = true);
+      }
       // Deno sends a request anew that ends unanswered on such a one, as if it could not have been carried out.
       onward.reusedSocket = false;
     });

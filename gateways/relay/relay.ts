@@ -6,13 +6,16 @@
  * primary changes, streams to the former one end: it may be cut off, and would say nothing for ever.
  */
 import { connect, type Socket } from "node:net";
-import { DatabaseError } from "../../engine/base/errors.ts";
-import type { NetworkAddress } from "../../engine/host/network.ts";
+import { TLSSocket } from "node:tls";
+import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
+import type { NetworkAddress, PeerCertificate } from "../../engine/host/network.ts";
 import { placeOf } from "../../engine/replication/peer_connections.ts";
 import type { PeerHello } from "../../engine/replication/peer_hello.ts";
 import type { ByteStream } from "../shared/byte_stream.ts";
 import { writeAll } from "../shared/join_streams.ts";
+import type { PeerSecurity } from "../shared/peer_security.ts";
 import { decodeRelayHello, encodeRelayHello } from "../shared/relay_hello.ts";
+import { SocketStream } from "../shared/socket_stream.ts";
 import {
   noPrimary,
   type RelayedClient,
@@ -34,6 +37,20 @@ export interface Dialer {
   connect(address: NetworkAddress): Socket;
   /** Resolves with a stream when it is connected. */
   open(address: NetworkAddress): Promise<ByteStream>;
+}
+
+/** Reaches members that speak TLS. */
+export function securedDialer(security: PeerSecurity): Dialer {
+  return {
+    connect: (address) => security.dial(address),
+    open: (address) =>
+      new Promise((resolve, reject) => {
+        const socket = security.dial(address);
+        socket.once("secureConnect", () => resolve(new SocketStream(socket)));
+        socket.on("error", reject);
+        socket.once("close", () => reject(noPrimary()));
+      }),
+  };
 }
 
 const TCP_DIALER: Dialer = {
@@ -103,7 +120,7 @@ export class Relay implements RelayPort {
     const entry = { close: () => socket.destroy() };
     this.#open.set(entry, index);
     const timer = setTimeout(entry.close, CONNECT_MILLISECONDS);
-    socket.once("connect", () => clearTimeout(timer));
+    socket.once(socket instanceof TLSSocket ? "secureConnect" : "connect", () => clearTimeout(timer));
     socket.once("close", () => {
       clearTimeout(timer);
       this.#open.delete(entry);
@@ -158,10 +175,16 @@ export class Relay implements RelayPort {
    * Hands a stream that another member passes on to the gateway that it belongs to; `received` has its first frame
    * whole. What cannot be taken is closed without a byte, by which the other knows that nothing of it was looked at.
    */
-  accept(socket: Socket, received: Uint8Array): void {
+  accept(socket: Socket, received: Uint8Array, certificate: PeerCertificate | null = null): void {
     const { index, token, peers } = this.#options;
     try {
       const { from, stream, rest } = decodeRelayHello(received, { to: index, process: peers.process, token });
+      if (certificate?.isFor(peers.address(from).hostname) === false) {
+        throw new DatabaseError(
+          SQLSTATE.invalidAuthorizationSpecification,
+          `a relayed stream of member ${from} comes with a certificate for ${certificate.names}`,
+        );
+      }
       const listener = this.#listeners.get(stream.protocol);
       if (listener === undefined) socket.destroy();
       else listener({ stream, socket, received: rest, member: from });

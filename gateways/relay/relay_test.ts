@@ -18,10 +18,12 @@ import { startHttpServer } from "../http/server.ts";
 import { startPgServer } from "../pg/server.ts";
 import { concat, extended, fields, message, startup } from "../pg/testing/wire.ts";
 import type { TlsServer } from "../shared/byte_stream.ts";
+import { PeerTls } from "../tls/peer_tls.ts";
 import { testTls } from "../tls/testing/secured.ts";
+import type { PeerSecurity } from "../shared/peer_security.ts";
 import { decodeRelayHello, encodeRelayHello, relayHelloState } from "../shared/relay_hello.ts";
 import { noPrimary, type RelayedStream } from "../shared/relay_port.ts";
-import { Relay, type RelayTarget } from "./relay.ts";
+import { Relay, type RelayTarget, securedDialer } from "./relay.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
 
@@ -41,18 +43,23 @@ interface Member {
 /** Members over databases of their own, so that it shows where a statement ran; member 0 is the primary. */
 async function withMembers(
   work: (members: readonly [Member, Member]) => Promise<void>,
-  { token = null, tls }: { readonly token?: string | null; readonly tls?: TlsServer } = {},
+  { token = null, tls, security = null }: {
+    readonly token?: string | null;
+    readonly tls?: TlsServer;
+    readonly security?: PeerSecurity | null;
+  } = {},
 ): Promise<void> {
   const bugs: unknown[] = [], lines: string[] = [];
   const closes: (() => Promise<void>)[] = [];
   const processes = [0, 1].map((index) => new Uint8Array(16).fill(index + 1));
   const doors = await Promise.all(
     [0, 1].map(() =>
-      MemberDoor.open(
-        LOOPBACK,
-        (connection) => connection.close(),
-        (socket) => refuseClient(socket, noPrimary()),
-      )
+      MemberDoor.open(LOOPBACK, {
+        security,
+        onPeer: (connection) => connection.close(),
+        onEarlyClient: (socket) => refuseClient(socket, noPrimary()),
+        log: (line) => lines.push(line),
+      })
     ),
   );
   const members = await Promise.all(doors.map(async (door, index): Promise<Member> => {
@@ -60,6 +67,7 @@ async function withMembers(
     const relay = new Relay({
       index,
       token,
+      ...(security === null ? {} : { dialer: securedDialer(security) }),
       peers: {
         hello: (other) => ({ process: processes[other] ?? new Uint8Array(16) }),
         address: (other) => doors[other]?.address ?? LOOPBACK,
@@ -68,7 +76,7 @@ async function withMembers(
       target: () => member.target,
       log: (line) => lines.push(line),
     });
-    door.onRelayed = (socket, received) => relay.accept(socket, received);
+    door.onRelayed = (socket, received, certificate) => relay.accept(socket, received, certificate);
     const options = {
       engine,
       token,
@@ -212,85 +220,97 @@ Deno.test("Relay: a client that does not read stops its answers; one that leaves
 });
 
 Deno.test("Relay: clients of the binary protocol, of HTTP and WebSocket are at the primary, health is here", async () => {
-  await withMembers(async ([primary, backup]) => {
-    const client = await OperationClient.connect({ address: backup.binary });
-    const select = "SELECT name FROM place";
-    deepStrictEqual(await client.query(select), [{ name: "member 0" }]);
-    const follower = await OperationClient.connect({ address: backup.binary, readFrom: "follower" });
-    deepStrictEqual(await follower.query(select), [{ name: "member 1" }]);
-    await Promise.all([client.close(), follower.close()]);
-
-    // One that knows the primary's address goes there before it asks for anything; a follower stays.
-    await until(() => backup.relay.connections === 0, "both closed");
-    for (
-      const addresses of [[backup.binary, primary.binary], ["127.0.0.1:1", backup.binary, primary.binary]]
-    ) {
-      const direct = await OperationClient.connect({ addresses });
-      await until(() => backup.relay.connections === 0, "the way through the backup is left");
-      deepStrictEqual(await direct.query(select), [{ name: "member 0" }]);
-      await until(() => primary.sessions() === 1, "one session is left");
-      await direct.close();
-    }
-    // Where the primary's address leads nowhere, or to a server of its own, the way through the backup stays.
-    const stranger = await startBinaryServer({
-      engine: backup.engine,
-      address: LOOPBACK,
-      token: null,
-      version: "1.0.0",
-    });
-    for (const other of ["127.0.0.1:1", `127.0.0.1:${stranger.address.port}`]) {
-      const relayed = await OperationClient.connect({ addresses: [backup.binary, other] });
-      strictEqual(backup.relay.connections, 1);
-      deepStrictEqual(await relayed.query(select), [{ name: "member 0" }]);
-      await relayed.close();
-      await until(() => backup.relay.connections === 0, "closed");
-    }
-    await stranger.close(0);
-    const staying = await OperationClient.connect({
-      addresses: [backup.binary, primary.binary],
-      readFrom: "follower",
-    });
-    deepStrictEqual(await staying.query(select), [{ name: "member 1" }]);
-    await staying.close();
-
-    const sql = async (
-      text: string,
-      headers: Record<string, string> = {},
-    ): Promise<[number, string, Headers]> => {
-      const answer = await fetch(`http://127.0.0.1:${backup.http}/v1/sql`, {
-        method: "POST",
-        headers: { "Content-Type": "text/plain", ...headers },
-        body: text,
-      });
-      return [answer.status, await answer.text(), answer.headers];
-    };
-    const warnings: Error[] = [];
-    const onWarning = (warning: Error): unknown => warnings.push(warning);
-    process.on("warning", onWarning);
-    for (let count = 0; count < 12; count++) match((await sql(select))[1], /member 0/);
-    process.off("warning", onWarning);
-    deepStrictEqual(warnings, []);
-    match((await sql(select, { "X-Db-Read-From": "follower" }))[1], /member 1/);
-    strictEqual((await sql(select, { "X-Db-Read-From": "anyone" }))[0], 400);
-    const [status, body] = await sql("SELECT 1 / 0");
-    deepStrictEqual([status, JSON.parse(body).code], [400, "22012"]);
-    const lines = (await sql("SELECT n, repeat('y', 100) AS y FROM generate_series(1, 20000) AS s(n)", {
-      Accept: "application/x-ndjson",
-    }))[1];
-    strictEqual(lines.trim().split("\n").length, 20_000 + 2);
-    const large = await sql(`SELECT length('${"z".repeat(3 << 20)}') AS n`);
-    match(large[1], /3145728/);
-    const health = await (await fetch(`http://127.0.0.1:${backup.http}/v1/health`)).json();
-    strictEqual(health.op_number, backup.engine.lastOp);
-
-    const socket = new WebSocket(`ws://127.0.0.1:${backup.http}/v1/ws`, ["db-op-v1"]);
-    await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
-    const sessions = (): number => [...primary.engine.sessions].length;
-    ok(sessions() > 0, "the session is at the primary");
-    socket.close();
-    await until(() => sessions() === 0, "its end");
-  });
+  await withMembers(reachEverything);
 });
+
+Deno.test("Relay: the same, with TLS between the members", async () => {
+  using tls = testTls();
+  const security = PeerTls.open({
+    authorityPath: `${tls.folder}/ca.pem`,
+    certificatePath: `${tls.folder}/server.pem`,
+    keyPath: `${tls.folder}/server.key`,
+  }, () => {});
+  await withMembers(reachEverything, { security }).finally(() => security.close());
+});
+
+async function reachEverything([primary, backup]: readonly [Member, Member]): Promise<void> {
+  const client = await OperationClient.connect({ address: backup.binary });
+  const select = "SELECT name FROM place";
+  deepStrictEqual(await client.query(select), [{ name: "member 0" }]);
+  const follower = await OperationClient.connect({ address: backup.binary, readFrom: "follower" });
+  deepStrictEqual(await follower.query(select), [{ name: "member 1" }]);
+  await Promise.all([client.close(), follower.close()]);
+
+  // One that knows the primary's address goes there before it asks for anything; a follower stays.
+  await until(() => backup.relay.connections === 0, "both closed");
+  for (
+    const addresses of [[backup.binary, primary.binary], ["127.0.0.1:1", backup.binary, primary.binary]]
+  ) {
+    const direct = await OperationClient.connect({ addresses });
+    await until(() => backup.relay.connections === 0, "the way through the backup is left");
+    deepStrictEqual(await direct.query(select), [{ name: "member 0" }]);
+    await until(() => primary.sessions() === 1, "one session is left");
+    await direct.close();
+  }
+  // Where the primary's address leads nowhere, or to a server of its own, the way through the backup stays.
+  const stranger = await startBinaryServer({
+    engine: backup.engine,
+    address: LOOPBACK,
+    token: null,
+    version: "1.0.0",
+  });
+  for (const other of ["127.0.0.1:1", `127.0.0.1:${stranger.address.port}`]) {
+    const relayed = await OperationClient.connect({ addresses: [backup.binary, other] });
+    strictEqual(backup.relay.connections, 1);
+    deepStrictEqual(await relayed.query(select), [{ name: "member 0" }]);
+    await relayed.close();
+    await until(() => backup.relay.connections === 0, "closed");
+  }
+  await stranger.close(0);
+  const staying = await OperationClient.connect({
+    addresses: [backup.binary, primary.binary],
+    readFrom: "follower",
+  });
+  deepStrictEqual(await staying.query(select), [{ name: "member 1" }]);
+  await staying.close();
+
+  const sql = async (
+    text: string,
+    headers: Record<string, string> = {},
+  ): Promise<[number, string, Headers]> => {
+    const answer = await fetch(`http://127.0.0.1:${backup.http}/v1/sql`, {
+      method: "POST",
+      headers: { "Content-Type": "text/plain", ...headers },
+      body: text,
+    });
+    return [answer.status, await answer.text(), answer.headers];
+  };
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): unknown => warnings.push(warning);
+  process.on("warning", onWarning);
+  for (let count = 0; count < 12; count++) match((await sql(select))[1], /member 0/);
+  process.off("warning", onWarning);
+  deepStrictEqual(warnings, []);
+  match((await sql(select, { "X-Db-Read-From": "follower" }))[1], /member 1/);
+  strictEqual((await sql(select, { "X-Db-Read-From": "anyone" }))[0], 400);
+  const [status, body] = await sql("SELECT 1 / 0");
+  deepStrictEqual([status, JSON.parse(body).code], [400, "22012"]);
+  const lines = (await sql("SELECT n, repeat('y', 100) AS y FROM generate_series(1, 20000) AS s(n)", {
+    Accept: "application/x-ndjson",
+  }))[1];
+  strictEqual(lines.trim().split("\n").length, 20_000 + 2);
+  const large = await sql(`SELECT length('${"z".repeat(3 << 20)}') AS n`);
+  match(large[1], /3145728/);
+  const health = await (await fetch(`http://127.0.0.1:${backup.http}/v1/health`)).json();
+  strictEqual(health.op_number, backup.engine.lastOp);
+
+  const socket = new WebSocket(`ws://127.0.0.1:${backup.http}/v1/ws`, ["db-op-v1"]);
+  await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
+  const sessions = (): number => [...primary.engine.sessions].length;
+  ok(sessions() > 0, "the session is at the primary");
+  socket.close();
+  await until(() => sessions() === 0, "its end");
+}
 
 Deno.test("Relay: an HTTP request whose way to the primary breaks is not sent again", async () => {
   await withMembers(async ([primary, backup]) => {

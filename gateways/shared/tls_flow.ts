@@ -29,6 +29,19 @@ export function stopConnectionWith(socket: TLSSocket): void {
   );
 }
 
+/**
+ * Has writes of nothing end, which never do in Deno 2.9.6: `node:http` makes one behind a request with a body, and all
+ * that is written later waits for it.
+ */
+export function endEmptyWrites(socket: TLSSocket): void {
+  const write: unknown = Reflect.get(socket, "_write");
+  assert(typeof write === "function", "a socket can be written to");
+  Reflect.set(socket, "_write", (chunk: Uint8Array | string, encoding: string, done: () => void): void => {
+    if (chunk.length === 0) queueMicrotask(done);
+    else Reflect.apply(write, socket, [chunk, encoding, done]);
+  });
+}
+
 function call(target: object, method: string): void {
   const found: unknown = Reflect.get(target, method);
   assert(typeof found === "function", "a connection can be stopped");

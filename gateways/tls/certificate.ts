@@ -7,6 +7,9 @@ export class CertificateError extends Error {}
 
 /** A certificate that listeners can use. */
 export interface ServerCertificate {
+  /** The certificate and those between it and its authority, and its key; PEM. */
+  readonly chain: string;
+  readonly key: string;
   readonly context: SecureContext;
   /** The channel binding of connections that are made with it; null when it defines none. */
   readonly endPoint: Uint8Array | null;
@@ -44,18 +47,21 @@ export function readCertificate(chain: string, key: string): ServerCertificate {
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new CertificateError("the key does not belong to the certificate");
   }
+  // One form for all that a key may come in.
+  const plainKey = String(privateKey.export({ type: "pkcs8", format: "pem" }));
   const context = parse(
     () =>
       createSecureContext({
         cert: chain,
-        // One form for all that a key may come in.
-        key: privateKey.export({ type: "pkcs8", format: "pem" }),
+        key: plainKey,
         minVersion: "TLSv1.2",
         maxVersion: "TLSv1.3",
       }),
     "its kind of key is not supported; make one with ECDSA P-256 or RSA",
   );
   return {
+    chain,
+    key: plainKey,
     context,
     endPoint: endPointOf(certificate.raw),
     validFrom: new Date(certificate.validFrom),

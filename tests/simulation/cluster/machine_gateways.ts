@@ -70,10 +70,13 @@ export class MachineGateways {
           }),
       },
     });
-    const door = new MemberDoor(
-      () => world.fail(new Error("members speak to each other by messages here")),
-      (socket) => refuseClient(socket, new DatabaseError(SQLSTATE.cannotConnectNow, "starting up")),
-    );
+    const door = new MemberDoor({
+      security: null,
+      onPeer: () => world.fail(new Error("members speak to each other by messages here")),
+      onEarlyClient: (socket) =>
+        refuseClient(socket, new DatabaseError(SQLSTATE.cannotConnectNow, "starting up")),
+      log: () => {},
+    });
     door.onRelayed = (socket, received) => relay.accept(socket, received);
     const onInternalError = (error: unknown): void => {
       if (machine.process === process && machine.isUp) world.fail(error);
