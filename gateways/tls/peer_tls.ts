@@ -108,11 +108,11 @@ export class PeerTls implements PeerSecurity {
       rejectUnauthorized: false,
     });
     return new Promise((resolve, reject) => {
-      const fail = (line: string, isToldWhy = false): void => {
+      const fail = (line: string, isRefused = false): void => {
         clearTimeout(timer);
         secured.off("secure", succeed).off("end", onClose).off("close", onClose).off("error", onError);
         secured.on("error", () => {});
-        if (isToldWhy) {
+        if (isRefused) {
           secured.end(framed(encodeRefusal("certificate")));
           sayFarewell(secured);
         } else {

@@ -1,4 +1,4 @@
-/** Members that speak TLS: what is let in, and what both ends are told of what is not. */
+/** Members that speak TLS: who is let in, and what both ends say of those who are not. */
 import { deepStrictEqual, match, ok, strictEqual, throws } from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { connect } from "node:net";
@@ -127,7 +127,7 @@ Deno.test("members whose certificates are of the authority that both trust are c
   ok(mixed.dialer.isConnected);
 });
 
-Deno.test("what does not prove itself is told in one line at both ends", async () => {
+Deno.test("what does not prove itself is named in one line at both ends", async () => {
   using certificates = new Certificates();
   const ours = () => certificates.open("ours", "ours/ca.pem");
   const cases: readonly (readonly [string, End, End, RegExp, RegExp])[] = [
