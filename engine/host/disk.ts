@@ -82,7 +82,7 @@ export function diskError(
 }
 
 /** Whether an error says that the disk is full. */
-export function isDiskFull(error: unknown): boolean {
+export function isDiskFull(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && error.code === SQLSTATE.diskFull;
 }
 

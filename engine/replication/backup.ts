@@ -48,8 +48,11 @@ export class Backup {
     );
     let isStored = false;
     this.#isStoring = true;
-    for (const entry of message.entries) isStored = this.#store(entry) || isStored;
-    this.#isStoring = false;
+    try {
+      for (const entry of message.entries) isStored = this.#store(entry) || isStored;
+    } finally {
+      this.#isStoring = false;
+    }
     log.advance();
     // The sync comes first, for the primary waits for it; what follows is in `onDurable`.
     if (isStored) this.#learnCommit(message);

@@ -72,6 +72,11 @@ export class CheckpointTransfer {
     return this.#manifest.group?.files ?? [];
   }
 
+  /** Bytes that have come from the donor; the rest was here. */
+  get fetchedBytes(): number {
+    return this.#fetch.bytes;
+  }
+
   get progress(): TransferProgress {
     const totalBytes = this.#files.reduce((sum, { size }) => sum + size, 0);
     return { op: this.op, bytes: this.#ownBytes + this.#fetch.bytes, totalBytes };

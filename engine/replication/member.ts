@@ -10,6 +10,7 @@
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { isDiskFull } from "../host/disk.ts";
 import type { Host, TimerId } from "../host/host.ts";
 import type { ClusterStatus } from "../system_catalog/cluster_status.ts";
 import { Horizon } from "../storage/commit_horizon.ts";
@@ -77,6 +78,8 @@ export class SuperblockReports implements SuperblockListener {
   }
 }
 
+/** How often a full disk is said, and handed over for. */
+const FULL_DISK_MICROSECONDS = 10_000_000;
 /** A primary that stops waits no longer for its superblock before it goes. */
 const HAND_OVER_MICROSECONDS = 500_000;
 const DRAWN_INTEGERS = 64;
@@ -100,6 +103,8 @@ export class Member<E extends MemberEngine>
   /** The entry that is applied in steps. */
   #applying: EntryHeader | null = null;
   #isRebuilding = false;
+  #fullAt = -Infinity;
+  #handedOverAt = -Infinity;
   #hasMissedSuperblock = false;
   #isServing = false;
   /** What was last said of the primary. */
@@ -457,6 +462,7 @@ export class Member<E extends MemberEngine>
       this.#transfer?.onTick();
       this.#files.onTick();
       this.#large?.onTick();
+      this.#lookAtSpace();
     });
   }
 
@@ -465,8 +471,30 @@ export class Member<E extends MemberEngine>
     try {
       work();
     } catch (error) {
-      this.#stop(error);
+      this.#failed(error);
     }
+  }
+
+  /**
+   * What finds the disk full changes nothing, as if the message had been lost: the others go on, and what is missing
+   * here comes again. Anything else stops the member.
+   */
+  #failed(error: unknown): void {
+    if (!isDiskFull(error)) return this.#stop(error);
+    const now = this.#options.host.clock.monotonic();
+    if (now - this.#fullAt < FULL_DISK_MICROSECONDS) return;
+    this.#fullAt = now;
+    this.#options.log(`${error.message}: this member waits for space, and the others go on`);
+  }
+
+  /** A primary without space refuses writes, which another member may have space for. */
+  #lookAtSpace(): void {
+    if (!this.#isServing || !this.engine.storage.log.isFull) return;
+    const now = this.#options.host.clock.monotonic();
+    if (now - this.#handedOverAt < FULL_DISK_MICROSECONDS) return;
+    this.#handedOverAt = now;
+    this.#options.log("there is no space for the log: another member is to serve");
+    this.#hear((replica) => replica.handOver());
   }
 
   /** Brings something to the replica, and carries on with what has become possible by it. */
@@ -484,7 +512,7 @@ export class Member<E extends MemberEngine>
       this.#lookAtPrimary();
       if (this.#spareTimer === null && replica.keepsSpareWaiting) this.#setSpareTimer();
     } catch (error) {
-      this.#stop(error);
+      this.#failed(error);
     }
   }
 

@@ -172,6 +172,7 @@ export class MemberFiles {
             replaceState: (_, replace) => Promise.resolve(replace()),
             onTransferred: (checkpoint) => fetched.resolve(checkpoint),
             onTransferFailed: () => fetched.resolve(null),
+            log: (line) => owner.log(line),
             onError: (error) => fetched.reject(error),
           },
         );
@@ -181,7 +182,6 @@ export class MemberFiles {
           this.#transfer = null;
         });
         if (checkpoint === null) continue;
-        owner.log(`the checkpoint of op ${checkpoint.op} was fetched from member ${from}`);
         return checkpoint;
       }
       if (this.#isClosed) throw new Error("the member is closed");

@@ -38,6 +38,8 @@ export interface TransferOwner {
   /** The checkpoint is the state now. */
   onTransferred(checkpoint: CheckpointName): void;
   onTransferFailed(): void;
+  /** Writes one line for people. */
+  log(line: string): void;
   onError(error: unknown): void;
 }
 
@@ -187,6 +189,10 @@ export class MemberTransfer implements StateTransfer {
       assert(installTransfer(this.#host.disk, this.#directory), "the transfer is complete");
     });
     this.#fetching = null;
+    const { op, totalBytes } = transfer.progress;
+    this.#owner.log(
+      `the checkpoint of op ${op} was fetched from member ${fetching.from}: ${transfer.fetchedBytes} of ${totalBytes} bytes`,
+    );
     this.#owner.onTransferred(checkpoint);
   }
 

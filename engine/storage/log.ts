@@ -68,6 +68,7 @@ export class Log {
   #error: DatabaseError | null = null;
   #announceFailure: (error: DatabaseError) => void;
   #inPieces: EntryInPieces | null = null;
+  #isDiskFull = false;
   #checkpointOp: number;
   /** The digest of a member's log at its checkpoint; null if it could not be read. */
   #checkpointDigest: bigint | null;
@@ -190,6 +191,11 @@ export class Log {
     return this.#error;
   }
 
+  /** Whether the disk had no space for the last entry. */
+  get isFull(): boolean {
+    return this.#isDiskFull;
+  }
+
   /** Bytes of a record besides its payload. */
   get headBytes(): number {
     return this.#format.headBytes;
@@ -232,11 +238,16 @@ export class Log {
     assert(this.#inPieces === null, "no entry is on its way in pieces");
     if (payload.length > LIMITS.maximumEntryBytes) throw entryTooLarge();
     const recordBytes = this.#format.headBytes + payload.length;
-    if (this.#tail.isFullFor(recordBytes)) this.#rotate();
-    const head = this.#headOf(op, payload.length, checksum, view);
-    this.#tail.append(payload, head);
-    this.#accept(head, recordBytes, kept);
-    return checksum;
+    try {
+      if (this.#tail.isFullFor(recordBytes)) this.#rotate();
+      const head = this.#headOf(op, payload.length, checksum, view);
+      this.#tail.append(payload, head);
+      this.#accept(head, recordBytes, kept);
+      return checksum;
+    } catch (error) {
+      this.#isDiskFull = isDiskFull(error);
+      throw error;
+    }
   }
 
   /** The head of the next record. */
@@ -262,7 +273,7 @@ export class Log {
     }
     this.#appendedBytes += recordBytes;
     this.#lastOp = op;
-    this.#sealed = false;
+    this.#sealed = this.#isDiskFull = false;
     this.#commits.appended(recordBytes);
   }
 
@@ -285,8 +296,9 @@ export class Log {
         this.#inPieces = null;
         this.#accept(head, recordBytes, null);
       },
-      abandoned: () => {
+      abandoned: (error) => {
         this.#inPieces = null;
+        if (isDiskFull(error)) this.#isDiskFull = true;
         if (this.#error === null) this.#tail.takeBack();
       },
     });

@@ -39,7 +39,7 @@ export interface PiecewiseOwner {
   /** Its head is written. */
   finished(head: RecordHead, recordBytes: number): void;
   /** It is no longer wanted; or the disk is full, and what was written was taken back. */
-  abandoned(): void;
+  abandoned(error?: unknown): void;
 }
 
 /** An entry that is written behind the place of its head, at the end of the log. The head comes last. */
@@ -99,7 +99,8 @@ export class PiecewiseEntry implements EntryInPieces {
     try {
       this.#tail.write(place, bytes);
     } catch (error) {
-      this.abandon();
+      this.#isOver = true;
+      this.#owner.abandoned(error);
       throw error;
     }
   }

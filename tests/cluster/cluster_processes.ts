@@ -16,6 +16,8 @@ export interface ClusterOptions {
   readonly programArguments?: readonly string[];
   readonly memberCount: number;
   readonly flags?: readonly string[];
+  /** Makes a member's directory what it is to be, before the member starts. */
+  readonly prepare?: (directory: string) => Promise<void>;
   /** What each member dials in the place of the others' addresses, by index; their own unless given. */
   readonly peersOf?: (index: number, addresses: readonly string[]) => readonly string[];
 }
@@ -194,6 +196,10 @@ export class ClusterProcesses implements AsyncDisposable {
       const peers = options.peersOf?.(index, addresses) ?? addresses;
       return new MemberProcess(index, portsOf(index), `${directory}/${index}`, options, peers.join(","));
     });
+    for (const member of options.prepare === undefined ? [] : members) {
+      await Deno.mkdir(member.directory);
+      await options.prepare?.(member.directory);
+    }
     const cluster = new ClusterProcesses(members, directory);
     try {
       for (const member of members) member.start();

@@ -1,0 +1,154 @@
+/**
+ * Disks that fill up, and a member that was away for long: the others go on, and it catches up without anything lost.
+ *
+ * `AWAY_MIB` is how much is written while the member is away; the soak writes 10 GiB.
+ */
+import { ok, strictEqual } from "node:assert/strict";
+import { compiledPrograms } from "../../tools/compiled_programs.ts";
+import { reportNotRun } from "../../tools/not_run.ts";
+import { run as runProgram } from "../../tools/project.ts";
+import { connectPg } from "../support/clients.ts";
+import { ClusterProcesses, eventually, type MemberProcess } from "./cluster_processes.ts";
+
+const { dbd } = await compiledPrograms();
+const AWAY_MIB = Number(Deno.env.get("AWAY_MIB") ?? 6);
+const MIB = 1 << 20;
+const FLAGS = ["--checkpoint-log", "256KiB"];
+
+/** Runs it at whoever is the primary, again and again: views end, and disks have no space for a while. */
+async function run(cluster: ClusterProcesses, sql: string): Promise<readonly Record<string, unknown>[]> {
+  for (;;) {
+    let client: Awaited<ReturnType<typeof connectPg>> | null = null;
+    try {
+      client = await connectPg(await cluster.primary());
+      return await client.query(sql);
+    } catch (error) {
+      const code = (error as { code?: string }).code ?? "";
+      if (!/^(57P0[13]|4000[13]|53100|08006|ECONN.*)$/.test(code)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    } finally {
+      await client?.close().catch(() => undefined);
+    }
+  }
+}
+
+/** Inserts about so many bytes; a statement that was repeated does nothing. */
+async function insert(cluster: ClusterProcesses, from: number, bytes: number): Promise<number> {
+  const rows = Math.ceil(bytes / 1000);
+  for (let first = from; first < from + rows; first += 100) {
+    await run(
+      cluster,
+      `INSERT INTO t SELECT n, repeat(md5(n::text), 30) FROM generate_series(${first}, ${
+        first + 99
+      }) n ON CONFLICT DO NOTHING`,
+    );
+  }
+  return from + Math.ceil(rows / 100) * 100;
+}
+
+/** Waits until all are level, and counts the rows at each of them. */
+async function expectRows(cluster: ClusterProcesses, rows: number): Promise<void> {
+  await cluster.level(120_000 + AWAY_MIB * 200);
+  for (const { host, httpPort } of cluster.members) {
+    const response = await fetch(`http://${host}:${httpPort}/v1/sql`, {
+      method: "POST",
+      headers: { "Content-Type": "text/plain", "X-Db-Read-From": "follower" },
+      body:
+        "SELECT count(*)::int AS n, (count(*) FILTER (WHERE b = repeat(md5(a::text), 30)))::int AS same FROM t",
+    });
+    const text = await response.text();
+    ok(text.includes(`"n":${rows}`) && text.includes(`"same":${rows}`), text);
+  }
+}
+
+async function mount(directory: string, options: string): Promise<boolean> {
+  const { code } = await runProgram("mount", ["-t", "tmpfs", "-o", options, "tmpfs", directory])
+    .catch(() => ({ code: 1 }));
+  return code === 0;
+}
+
+Deno.test("a member whose disk is full waits, the others go on, and it catches up when there is space", async () => {
+  let isPermitted = true;
+  await using cluster = await ClusterProcesses.start({
+    dbd,
+    memberCount: 3,
+    flags: FLAGS,
+    prepare: async (directory) => {
+      isPermitted = await mount(directory, `size=${256 * MIB}`) && isPermitted;
+    },
+  });
+  try {
+    if (!isPermitted) {
+      reportNotRun("a member whose file system fills up", "mounting is not permitted");
+      return;
+    }
+    await run(cluster, "CREATE TABLE IF NOT EXISTS t (a int PRIMARY KEY, b text)");
+    let next = await insert(cluster, 0, MIB);
+    for (const who of ["backup", "primary"] as const) {
+      await cluster.level();
+      const primary = await cluster.primary();
+      const victim = who === "primary"
+        ? primary
+        : cluster.members.find((member) => member !== primary) as MemberProcess;
+      const used = await usedBytes(victim.directory);
+      ok(await mount(victim.directory, `remount,size=${used + MIB}`), "the file system shrinks");
+      const { processId } = victim;
+      next = await insert(cluster, next, 5 * MIB);
+      await eventually(() => /no space/i.test(victim.log), () => victim.log);
+      strictEqual(victim.processId, processId, "it goes on");
+      ok(await mount(victim.directory, `remount,size=${256 * MIB}`), "the file system grows");
+      next = await insert(cluster, next, MIB / 4);
+      await expectRows(cluster, next);
+    }
+  } finally {
+    for (const member of cluster.members) {
+      await member.stop("SIGKILL");
+      await runProgram("umount", [member.directory]).catch(() => undefined);
+    }
+  }
+});
+
+async function usedBytes(directory: string): Promise<number> {
+  const { code, stdout } = await new Deno.Command("df", { args: ["--output=used", "-B1", directory] })
+    .output();
+  strictEqual(code, 0);
+  return Number(new TextDecoder().decode(stdout).trim().split("\n").at(-1));
+}
+
+/** What the newest transfer has brought: bytes that were sent, of all bytes of the checkpoint. */
+function lastTransfer(member: MemberProcess): readonly [number, number] | null {
+  const found = [...member.log.matchAll(/was fetched from member \d: (\d+) of (\d+) bytes/g)].at(-1);
+  return found === undefined ? null : [Number(found[1]), Number(found[2])];
+}
+
+Deno.test("a member that was away for many changes gets a checkpoint, and the next time what has changed", async () => {
+  await using cluster = await ClusterProcesses.start({ dbd, memberCount: 3, flags: FLAGS });
+  const victim = cluster.members[2] as MemberProcess;
+  await run(cluster, "CREATE TABLE IF NOT EXISTS t (a int PRIMARY KEY, b text)");
+  await run(cluster, "CREATE TABLE IF NOT EXISTS churn (a int PRIMARY KEY, b text)");
+  await cluster.level();
+  await victim.stop("SIGKILL");
+  let rows = await insert(cluster, 0, AWAY_MIB * MIB);
+  await run(cluster, "CHECKPOINT");
+  victim.start();
+  await expectRows(cluster, rows);
+  const first = lastTransfer(victim);
+  ok(first !== null && first[0] > AWAY_MIB * MIB / 40, victim.log);
+
+  // One row in a hundred, and much log that leaves little behind.
+  await victim.stop("SIGKILL");
+  rows = await insert(cluster, rows, AWAY_MIB * MIB / 100);
+  for (let round = 0; round < 40; round++) {
+    await run(
+      cluster,
+      `INSERT INTO churn VALUES (1, repeat(md5('${round}'), 1000)) ON CONFLICT (a) DO UPDATE SET b = excluded.b`,
+    );
+  }
+  await run(cluster, "TRUNCATE churn");
+  await run(cluster, "CHECKPOINT");
+  victim.start();
+  await expectRows(cluster, rows);
+  const second = lastTransfer(victim);
+  ok(second !== null && second[1] > first[1], victim.log);
+  ok(second[0] <= 0.05 * second[1], `${second[0]} of ${second[1]} bytes were sent`);
+});
