@@ -180,6 +180,8 @@ Deno.test("readCommand() refuses what it does not know", () => {
     [["--replica=0", "--peers=:1,:2,:3", "--peer-ca=a"], /are given together, at all members/],
     [["--replica=0", "--peers=:1,:2,:3", "--peer-cert=a", "--peer-key=b"], /are given together/],
     [["--replica=0", "--peers=:1,:2"], /names 2 members; a cluster has 1, 3 or 5/],
+    [["--replica=0", "--peers=:1,:2,:3,:4"], /names 4 members; a cluster has 1, 3 or 5/],
+    [["--replica=0", "--peers=:1,:2,:3,:4,:5,:6"], /names 6 members; a cluster has 1, 3 or 5/],
     [["--replica=0", "--peers=:1,:2,:3,:4"], /names 4 members/],
     [["--replica=3", "--peers=:1,:2,:3"], /from 0 to 2, not "3"/],
     [["--replica=-1", "--peers=:1,:2,:3"], /from 0 to 2, not "-1"/],

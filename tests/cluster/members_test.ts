@@ -3,6 +3,7 @@ import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import pg from "pg";
 import { OperationClient } from "../../gateways/binary/client.ts";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
+import { runProgram } from "../support/programs.ts";
 import { ClusterProcesses, type MemberProcess } from "./cluster_processes.ts";
 
 const TOKEN = "secret";
@@ -39,9 +40,8 @@ async function overHttp(
 
 /** Runs a server that is to end by itself; answers its exit code and its last line. */
 async function misfit(dbd: string, args: readonly string[]): Promise<[number, string]> {
-  const { code, stderr } = await new Deno.Command(dbd, { args: [...args], stdin: "null", stderr: "piped" })
-    .output();
-  return [code, new TextDecoder().decode(stderr).trim().split("\n").at(-1) ?? ""];
+  const { code, stderr } = await runProgram(dbd, args);
+  return [code, stderr.trim().split("\n").at(-1) ?? ""];
 }
 
 Deno.test("members serve all protocols, and those that do not fit end with one line", async () => {
@@ -91,6 +91,15 @@ Deno.test("members serve all protocols, and those that do not fit end with one l
   const last = cluster.members[2] as MemberProcess;
   const code = await last.stop("SIGTERM");
   strictEqual(code, 0);
+  await using others = await ClusterProcesses.start({ dbd, memberCount: 3, flags: ["--token", TOKEN] });
+  // The lower index dials.
+  const stranger = others.members[0] as MemberProcess;
+  await Promise.all(others.members.map((member) => member.stop("SIGTERM")));
+  const superblock = await Deno.readFile(`${stranger.directory}/SUPERBLOCK-A`);
+  const foreign = await start({ replica: 0, directory: stranger.directory });
+  match(foreign[1], /^dbd: member \d at \S+ belongs to cluster [0-9a-f]{32}, this one to [0-9a-f]{32}/);
+  strictEqual(foreign[0], 1);
+  deepStrictEqual(await Deno.readFile(`${stranger.directory}/SUPERBLOCK-A`), superblock);
   const [same, more, token, index, settings] = await Promise.all([
     start({ replica: 0 }),
     start({ replica: 0, peers: [...peers, "127.0.0.1:1", "127.0.0.1:2"] }),
@@ -113,6 +122,7 @@ Deno.test("members serve all protocols, and those that do not fit end with one l
       /another process, at \S+, says that it is member 0/,
       /counts 5 members, this one 3/,
       /has another token/,
+      /member 0 at \S+ belongs to cluster/,
     ]
   ) {
     match(log, line);

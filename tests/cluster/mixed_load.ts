@@ -70,6 +70,10 @@ function isFailover(error: unknown): boolean {
     codeOf(error) === "CONNECT_TIMEOUT";
 }
 
+function addressesOf({ members }: ClusterProcesses): string[] {
+  return members.map(({ host, binaryPort }) => `${host}:${binaryPort}`);
+}
+
 /** See the head of the file. */
 export class MixedLoad {
   readonly #cluster: ClusterProcesses;
@@ -95,12 +99,13 @@ export class MixedLoad {
   /** Makes the tables, and starts so many clients. */
   static async start(cluster: ClusterProcesses, clients: number, seed: number): Promise<MixedLoad> {
     const load = new MixedLoad(cluster, seed);
-    const first = await connectPg(await cluster.primary());
-    await first.query("CREATE TABLE register (k int PRIMARY KEY, v int NOT NULL)");
-    await first.query("CREATE TABLE once (id int PRIMARY KEY, value int NOT NULL)");
-    for (const sql of [...listAppendTables, ...bankTables]) await first.query(sql);
-    await createTables(first, clients);
-    await first.close();
+    // It repeats what a busy machine lets fail.
+    await using first = await connect({ addresses: addressesOf(cluster) });
+    const query = (sql: string) => first.query(sql);
+    await query("CREATE TABLE register (k int PRIMARY KEY, v int NOT NULL)");
+    await query("CREATE TABLE once (id int PRIMARY KEY, value int NOT NULL)");
+    for (const sql of [...listAppendTables, ...bankTables]) await query(sql);
+    await createTables({ query }, clients);
     load.#clients = Array.from({ length: clients }, (_, client) => {
       const kind = KINDS[client % KINDS.length] ?? "register";
       return load.#live(kind, client, seededRandom(seed * 31 + client)).catch((error: unknown) => {
@@ -256,7 +261,7 @@ export class MixedLoad {
     if (protocol === "binary") {
       // The project's client does it by itself.
       await using own = await connect({
-        addresses: members.map(({ host, binaryPort }) => `${host}:${binaryPort}`),
+        addresses: addressesOf(this.#cluster),
         reconnectTimeoutMilliseconds: RECONNECT_MILLISECONDS,
       });
       for (let value = 1; !this.#isOver; value++, this.#once++) {

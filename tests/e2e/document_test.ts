@@ -42,14 +42,13 @@ const TOKEN = "shared-secret";
 /** Runs a compiled server around some work. */
 async function withServer(work: (server: DocumentServer) => Promise<void>): Promise<void> {
   const { dbd, dbcli } = await compiledPrograms();
-  const directory = await Deno.makeTempDir({ prefix: "document-" });
   const any = "127.0.0.1:0";
-  const server = await ServerProcess.start(dbd, [
-    ...["--http-addr", any, "--pg-addr", any, "--token", TOKEN, "--pg-max-conns", "16"],
-    ...["--pg-idle-timeout", "2", "--dev-tls", "--http-tls-addr", any, "--external-allow", "127.0.0.1"],
-    any,
-    `${directory}/data`,
-  ]);
+  const server = await ServerProcess.startEmpty(dbd, {
+    flags: [
+      ...["--token", TOKEN, "--pg-max-conns", "16", "--pg-idle-timeout", "2"],
+      ...["--dev-tls", "--http-tls-addr", any, "--external-allow", "127.0.0.1"],
+    ],
+  });
   try {
     await work({
       dbd,
@@ -58,13 +57,12 @@ async function withServer(work: (server: DocumentServer) => Promise<void>): Prom
       address: server.addressOf("binary protocol"),
       http: server.addressOf("HTTP"),
       https: server.addressOf("HTTPS").replace("127.0.0.1", "localhost"),
-      ca: `${directory}/data/tls/ca.pem`,
+      ca: `${server.directory}/data/tls/ca.pem`,
       pgPort: server.portOf("PostgreSQL protocol"),
     });
   } finally {
     // The work may have ended it, and has noticed then.
     await server.end("SIGTERM");
-    await Deno.remove(directory, { recursive: true });
   }
 }
 

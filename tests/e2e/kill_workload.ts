@@ -63,7 +63,7 @@ export function newAccount(worker: number): Account {
 }
 
 /** Makes the tables of the load. */
-export async function createTables(client: SqlClient, workers: number): Promise<void> {
+export async function createTables(client: Pick<SqlClient, "query">, workers: number): Promise<void> {
   await client.query(
     "CREATE TABLE single (id BIGINT PRIMARY KEY, worker INT NOT NULL, payload TEXT NOT NULL)",
   );

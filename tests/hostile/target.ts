@@ -25,10 +25,9 @@ export interface Target extends AsyncDisposable {
 
 /** Starts one with an empty database. */
 export async function startTarget(): Promise<Target> {
-  const directory = await Deno.makeTempDir({ prefix: "hostile_" });
-  const listen = ["127.0.0.1:0", directory, "--pg-addr", "127.0.0.1:0", "--http-addr", "127.0.0.1:0"];
-  const sources = ["run", "-A", "--no-check", `${projectRoot}/cli/dbd.ts`];
-  const server = await ServerProcess.start(Deno.execPath(), [...sources, ...listen]);
+  const server = await ServerProcess.startEmpty(Deno.execPath(), {
+    before: ["run", "-A", "--no-check", `${projectRoot}/cli/dbd.ts`],
+  });
   const { pid } = server.child;
   return {
     pgPort: server.portOf("PostgreSQL protocol"),
@@ -38,10 +37,7 @@ export async function startTarget(): Promise<Target> {
       Number(/^VmRSS:\s+(\d+) kB$/m.exec(Deno.readTextFileSync(`/proc/${pid}/status`))?.[1]) * 1024,
     descriptors: () => [...Deno.readDirSync(`/proc/${pid}/fd`)].length,
     log: () => server.log,
-    [Symbol.asyncDispose]: async () => {
-      await server.end("SIGKILL");
-      await Deno.remove(directory, { recursive: true });
-    },
+    [Symbol.asyncDispose]: () => server.end("SIGKILL"),
   };
 }
 

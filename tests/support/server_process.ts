@@ -3,6 +3,8 @@
 /** A running server. */
 export class ServerProcess {
   readonly child: Deno.ChildProcess;
+  /** Where {@link startEmpty} keeps the data folder; else empty. */
+  directory = "";
   #log = "";
   readonly #reading: Promise<void>;
 
@@ -23,6 +25,20 @@ export class ServerProcess {
     const ready = Promise.withResolvers<void>();
     const server = new ServerProcess(child, ready);
     await ready.promise;
+    return server;
+  }
+
+  /** Starts it on free ports with an empty database, which goes when it is ended; `before` comes before its flags. */
+  static async startEmpty(
+    program: string,
+    { before = [], flags = [] }: { readonly before?: readonly string[]; readonly flags?: readonly string[] } =
+      {},
+  ): Promise<ServerProcess> {
+    const directory = await Deno.makeTempDir({ prefix: "server-" });
+    const any = "127.0.0.1:0";
+    const parameters = [...before, "--http-addr", any, "--pg-addr", any, ...flags, any, `${directory}/data`];
+    const server = await ServerProcess.start(program, parameters);
+    server.directory = directory;
     return server;
   }
 
@@ -50,6 +66,7 @@ export class ServerProcess {
     }
     await this.child.status;
     await this.#reading;
+    if (this.directory !== "") await Deno.remove(this.directory, { recursive: true });
   }
 
   async #read(ready: PromiseWithResolvers<void>): Promise<void> {
