@@ -1,8 +1,12 @@
 /** What a database of shards shows of itself, refuses, and keeps. */
 import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
+import { memoryHost } from "../../engine/host/memory_host.ts";
 import { engineOf } from "../../engine/session/database.ts";
-import { open } from "../../mod.ts";
-import { openShards } from "./sharded_database.ts";
+import { shardInThisThread } from "../../engine/sharding/open_sharded.ts";
+import type { ShardPort } from "../../engine/sharding/shard_port.ts";
+import { RowBuffer } from "../../engine/statements/row_buffer.ts";
+import { DatabaseError, open } from "../../mod.ts";
+import { openShardedEngine, openShards } from "./sharded_database.ts";
 
 Deno.test("db_shards shows the rows and the requests of each shard, and EXPLAIN where rows come from", async () => {
   await using database = await openShards(4);
@@ -58,4 +62,50 @@ Deno.test("a directory keeps its number of shards, whose threads open it again",
   } finally {
     await Deno.remove(alone, { recursive: true });
   }
+});
+
+Deno.test("a request that is exactly once runs once over shards, and is answered again after a restart", async () => {
+  const directory = await Deno.makeTempDir();
+  const request = { clientId: "00112233445566778899aabbccddeeff", sequence: 3n, digest: new Uint8Array([1]) };
+  const ask = async (shard_count?: number): Promise<boolean> => {
+    await using database = await open(directory, shard_count === undefined ? {} : { shard_count });
+    const session = engineOf(database).openSession();
+    if (shard_count !== undefined) {
+      await database.execute("CREATE TABLE t (id INT PRIMARY KEY, v INT)");
+      await database.execute("INSERT INTO t SELECT n, 0 FROM generate_series(1, 20) AS n");
+    }
+    const work = async (): Promise<Uint8Array> => {
+      await session.simple("UPDATE t SET v = v + 1", new RowBuffer(), () => {});
+      return new Uint8Array([42]);
+    };
+    const { reply, durableOp, repeated } = await session.once(request, work, () => new Uint8Array([13]));
+    deepStrictEqual([...reply], [42]);
+    await session.whenDurable(durableOp);
+    session.close();
+    const [row] = await database.query("SELECT sum(v)::int AS sum FROM t");
+    strictEqual(row?.sum, 20);
+    return repeated;
+  };
+  try {
+    strictEqual(await ask(4), false);
+    strictEqual(await ask(), true);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+});
+
+Deno.test("a shard that fails ends the engine: what waits for it is raised, and nothing more is begun", async () => {
+  const ports: ShardPort[] = [];
+  const engine = await openShardedEngine(2, async (options, index) => {
+    const port = await shardInThisThread(memoryHost())(options, index);
+    ports.push(port);
+    return port;
+  });
+  const session = engine.openSession();
+  await session.simple("CREATE TABLE t (id INT PRIMARY KEY)", new RowBuffer(), () => {});
+  const waiting = session.simple("SELECT * FROM t", new RowBuffer(), () => {});
+  ports[1]?.fail(new DatabaseError("XX000", "shard 1 has ended"));
+  await rejects(Promise.resolve(waiting), { code: "XX000" });
+  match((await engine.failed).message, /shard 1 has ended/);
+  await rejects(async () => await session.simple("SELECT 1", new RowBuffer(), () => {}), { code: "57P03" });
 });
