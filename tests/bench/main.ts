@@ -12,17 +12,23 @@ import { LANGUAGE, LANGUAGE_GROUPS } from "./lang/all.ts";
 import { startDbd } from "./peers/dbd.ts";
 import { EMBEDDED, type EmbeddedPeer, startEmbedded } from "./peers/embedded.ts";
 import { runProgram } from "./peers/process.ts";
+import { SHARD_GROUPS } from "./shards/all.ts";
 import { startPostgresql } from "./peers/postgresql.ts";
 import { type Group, mergeRuns, reportFiles, type Run, withReport } from "./report.ts";
 
 /** What can be asked for, in the report's order. */
-const NAMES = [...Object.keys(BENCHMARKS), ...Object.keys(CLUSTER_GROUPS), ...LANGUAGE];
+const NAMES = [
+  ...Object.keys(BENCHMARKS),
+  ...Object.keys(CLUSTER_GROUPS),
+  ...Object.keys(SHARD_GROUPS),
+  ...LANGUAGE,
+];
 
 /** How many other programs ran, on average of a minute. */
 const LOAD = Deno.loadavg()[0]?.toFixed(1);
 
 /** What starts its peers itself. */
-const GROUPS = { ...CLUSTER_GROUPS, ...LANGUAGE_GROUPS };
+const GROUPS = { ...CLUSTER_GROUPS, ...SHARD_GROUPS, ...LANGUAGE_GROUPS };
 
 const HELP = `Usage: deno task bench [NAME…] [options]
 
@@ -30,7 +36,7 @@ Runs the same work on dbd and its peers in turn: PostgreSQL, where it is install
 whose packages are fetched when they are first needed. parquet reads lineitem as DuckDB does. lang-speed runs programs of the language, of AssemblyScript (fetched
 likewise) and JavaScript; lang-toolchain measures check, fmt, build and sizes; agent how quickly lang agent answers;
 pkg resolves and unpacks packages; lang is all of them. cluster measures three members against one server alone,
-PostgreSQL with two synchronous standbys, and etcd.
+PostgreSQL with two synchronous standbys, and etcd. shards measures two and four shards against a server without.
 
 Names: ${NAMES.join(", ")} (all when none is given)
 

@@ -5,6 +5,7 @@ import { run } from "../../tools/project.ts";
 import { BENCHMARKS } from "./cases/all.ts";
 import { hasPgbench } from "./cases/client.ts";
 import { CLUSTER_GROUPS } from "./cluster/all.ts";
+import { SHARD_GROUPS } from "./shards/all.ts";
 import { LANGUAGE_GROUPS } from "./lang/all.ts";
 
 interface Report {
@@ -28,7 +29,11 @@ Deno.test("deno task bench --smoke runs every benchmark once", async () => {
   const expected = Object.values(BENCHMARKS).flat()
     .filter((each) => hasPgbench() || each.unit !== "transactions/s")
     .map(({ name }) => name)
-    .concat(Object.values({ ...CLUSTER_GROUPS, ...LANGUAGE_GROUPS }).flatMap(({ benchmarks }) => benchmarks));
+    .concat(
+      Object.values({ ...CLUSTER_GROUPS, ...SHARD_GROUPS, ...LANGUAGE_GROUPS }).flatMap(({ benchmarks }) =>
+        benchmarks
+      ),
+    );
   deepStrictEqual(results.map(({ benchmark }) => benchmark), expected);
   for (const { benchmark, series } of results) {
     for (const { median } of series) ok(Number.isFinite(median) && median >= 0, `${benchmark}: ${median}`);
