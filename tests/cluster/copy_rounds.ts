@@ -1,0 +1,118 @@
+/**
+ * A large load by COPY, which is one entry: how long it takes in a cluster against a server alone, and what is there
+ * when a backup, or the primary, is killed in the middle of one.
+ */
+import { deepStrictEqual, ok } from "node:assert/strict";
+import { connect } from "../../mod.ts";
+import { startDbd } from "../bench/peers/dbd.ts";
+import { codeOf } from "../e2e/kill_workload.ts";
+import { ClusterProcesses } from "./cluster_processes.ts";
+
+/** What it came to. */
+export interface CopyFigures {
+  readonly aloneMilliseconds: number;
+  readonly clusterMilliseconds: number;
+  /** While a backup was killed and came back. */
+  readonly withKillMilliseconds: number;
+  /** The largest resident memory of each member, in MiB, before anything was killed. */
+  readonly mebibytes: readonly number[];
+}
+
+const ROWS_A_CHUNK = 2000;
+
+/** Rows of 1 KiB each, of digits that do not repeat. */
+function* chunks(mebibytes: number): Generator<string> {
+  for (let id = 0; id < mebibytes * 1024;) {
+    let text = "";
+    for (const end = Math.min(id + ROWS_A_CHUNK, mebibytes * 1024); id < end; id++) {
+      text += `${id}\t${String(id * 7919 + 1e9).padStart(16, "0").repeat(63)}\n`;
+    }
+    yield text;
+  }
+}
+
+const TABLE = "CREATE TABLE big (id int PRIMARY KEY, body text NOT NULL)";
+const CONTENT =
+  "SELECT count(*)::int AS n, coalesce(sum(id), 0)::float AS s, coalesce(sum(length(body)), 0)::float AS l FROM big";
+
+/** Loads so many MiB, several times. Rejects when a load is there in part. */
+export async function copyUnderKills(dbd: string, mebibytes: number): Promise<CopyFigures> {
+  const whole = {
+    n: mebibytes * 1024,
+    s: mebibytes * 1024 * (mebibytes * 1024 - 1) / 2,
+    l: mebibytes * 1024 * 16 * 63,
+  };
+  const flags = ["--checkpoint-log", "64MiB"];
+  const single = await startDbd({ binary: dbd, flags });
+  let aloneMilliseconds: number;
+  try {
+    await using client = await connect({ address: `127.0.0.1:${single.binaryPort}` });
+    await client.execute(TABLE);
+    aloneMilliseconds = await timed(() => client.copyIn("big", chunks(mebibytes)));
+    deepStrictEqual(await client.query(CONTENT), [whole]);
+  } finally {
+    await single.stop();
+  }
+
+  await using cluster = await ClusterProcesses.start({ dbd, memberCount: 3, flags });
+  const { members } = cluster;
+  await using client = await connect({
+    addresses: members.map(({ binaryPort }) => `127.0.0.1:${binaryPort}`),
+  });
+  const empty = async () => {
+    await client.execute("DROP TABLE IF EXISTS big");
+    await client.execute(TABLE);
+  };
+  await empty();
+  const clusterMilliseconds = await timed(() => client.copyIn("big", chunks(mebibytes)));
+  deepStrictEqual(await client.query(CONTENT), [whole]);
+  const peaks = members.map((member) => member.peakMebibytes());
+
+  await empty();
+  const primary = await cluster.primary();
+  const victim = members.find((member) => member !== primary);
+  const withKillMilliseconds = await timed(async () => {
+    const copied = client.copyIn("big", chunks(mebibytes));
+    await pause(clusterMilliseconds / 2);
+    await victim?.stop("SIGKILL");
+    victim?.start();
+    await copied;
+  });
+  deepStrictEqual(await client.query(CONTENT), [whole]);
+
+  await empty();
+  const copied = client.copyIn("big", chunks(mebibytes)).then(() => "", codeOf);
+  await pause(clusterMilliseconds / 2);
+  await primary.stop("SIGKILL");
+  const code = await copied;
+  primary.start();
+  const [left] = await client.query(CONTENT);
+  if (code === "") deepStrictEqual(left, whole);
+  else {
+    ok(["40003", "40001", "57P01", "08000", "08006"].includes(code), code);
+    ok([0, whole.n].includes(Number(left?.n)), `${left?.n} rows of ${whole.n} after ${code}`);
+    await empty();
+    await client.copyIn("big", chunks(mebibytes));
+    deepStrictEqual(await client.query(CONTENT), [whole]);
+  }
+
+  for (const member of members) await cluster.caughtUp(member, 300_000);
+  await cluster.level(300_000);
+  for (const member of members) {
+    const follower = await member.follower();
+    deepStrictEqual((await follower.query(CONTENT)).rows, [whole]);
+    await follower.end();
+  }
+  deepStrictEqual(cluster.bugs(), []);
+  return { aloneMilliseconds, clusterMilliseconds, withKillMilliseconds, mebibytes: peaks };
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return Math.round(performance.now() - start);
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

@@ -1,0 +1,10 @@
+/** A load by COPY while members are killed, at a small size; a gigabyte: `deno task soak:copy`. */
+import { compiledPrograms } from "../../tools/compiled_programs.ts";
+import { copyUnderKills } from "./copy_rounds.ts";
+
+const MEBIBYTES = 24;
+
+Deno.test(`a COPY of ${MEBIBYTES} MiB is there as a whole or not at all, whichever member is killed`, async () => {
+  const { dbd } = await compiledPrograms();
+  console.log(await copyUnderKills(dbd, MEBIBYTES));
+});
