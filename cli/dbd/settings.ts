@@ -204,6 +204,8 @@ function parseCommandLine(parameters: readonly string[]): CommandLine {
   for (let index = 0; index < parameters.length; index++) {
     const parameter = parameters[index] ?? "";
     if (parameter === "--") {
+      // Behind both arguments it can only be that of `deno task start -- --shards 4`.
+      if (positional.length === 2) continue;
       positional.push(...parameters.slice(index + 1));
       break;
     }
