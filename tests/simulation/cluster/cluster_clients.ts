@@ -30,8 +30,8 @@ export class RequestError extends Error {
   }
 }
 
-/** Codes that clients may see while members fail and return. */
-const EXPECTED_CODES = /^(08...|40001|40P01|40003|57P0.|53100|53300|58030|25P02)$/;
+/** Codes that clients may see while members fail and return; XX001: a file is being fetched from another member. */
+const EXPECTED_CODES = /^(08...|40001|40P01|40003|57P0.|53100|53300|58030|25P02|XX001)$/;
 
 /** An error of any client as a {@link RequestError}; what no fault explains is thrown on. */
 export function requestError(error: unknown): RequestError {
@@ -97,7 +97,7 @@ export class PgConnection implements Connection {
     } catch (error) {
       const known = requestError(error);
       // Those are about the statement; what else goes wrong is the end of the connection.
-      if (!["40001", "40P01", "25P02"].includes(known.code)) {
+      if (!["40001", "40P01", "25P02", "XX001"].includes(known.code)) {
         this.isGone = true;
         this.#socket.destroy();
       }

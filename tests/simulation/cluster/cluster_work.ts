@@ -268,6 +268,10 @@ export class ClusterWork {
     }
   }
 
+  #openCounter(id: 0 | 1): { acknowledged: number; isOpen: boolean } {
+    return this.counters[id] as { acknowledged: number; isOpen: boolean };
+  }
+
   // --- HTTP ---
 
   async #http(random: SeededRandom): Promise<void> {
@@ -284,7 +288,7 @@ export class ClusterWork {
           else if (choice < 5) await this.#insert(query, 1);
           else {
             // An open request is repeated as it was, wherever, until it is answered.
-            const counter = this.counters[0] as { acknowledged: number; isOpen: boolean };
+            const counter = this.#openCounter(0);
             if (!counter.isOpen) sequence++;
             counter.isOpen = true;
             const [row] = await client.sql("UPDATE counter SET n = n + 1 WHERE id = 0 RETURNING n", {
@@ -297,7 +301,8 @@ export class ClusterWork {
           await this.#rest(random);
         }
       } catch (error) {
-        requestError(error);
+        // What is wrong with the statement itself is an answer, which is kept: the next request may be another one.
+        if (/^(40001|40P01|XX001)$/.test(requestError(error).code)) this.#openCounter(0).isOpen = false;
         await pause(random.between(5, 100));
       }
       client.close();
@@ -308,7 +313,7 @@ export class ClusterWork {
 
   async #binary(random: SeededRandom): Promise<void> {
     const { streams, members } = this.#surroundings;
-    const counter = this.counters[1] as { acknowledged: number; isOpen: boolean };
+    const counter = this.#openCounter(1);
     for (let life = 0; !this.isOver; life++) {
       let client: OperationClient;
       try {

@@ -1,8 +1,6 @@
-/**
- * Every state that the model can be in, breadth first, so that a violation is found by the fewest actions.
- *
- * Visited states are kept as 52 bits of a hash: of ten million states, two share one with a probability of 1 in 90.
- */
+/** Every state that a model can be in, breadth first, so that a violation is found by the fewest actions. */
+import { StateSet } from "./state_set.ts";
+
 /** An action and the state after it. */
 export interface Step<State> {
   readonly name: string;
@@ -18,6 +16,8 @@ export interface Model<State> {
   violation(state: State): string | null;
   /** A text that two states share only if they are equal. */
   keyOf(state: State): string;
+  /** The state of a text: with it, states that wait to be looked at are kept as texts. */
+  stateOf?(key: string): State;
 }
 
 /** What an exploration found. */
@@ -33,8 +33,9 @@ export interface Exploration {
 
 /** How each state was found: by which action, from which other state. */
 class Trail {
-  readonly #parents: number[] = [-1];
-  readonly #actions: number[] = [-1];
+  #parents = new Int32Array(1 << 16);
+  #actions = new Uint16Array(1 << 16);
+  #count = 1;
   readonly #names: string[] = [];
   readonly #indexes = new Map<string, number>();
 
@@ -45,8 +46,16 @@ class Trail {
       index = this.#names.push(action) - 1;
       this.#indexes.set(action, index);
     }
-    this.#actions.push(index);
-    return this.#parents.push(parent) - 1;
+    if (this.#count === this.#parents.length) {
+      const [parents, actions] = [this.#parents, this.#actions];
+      this.#parents = new Int32Array(2 * parents.length);
+      this.#actions = new Uint16Array(2 * parents.length);
+      this.#parents.set(parents);
+      this.#actions.set(actions);
+    }
+    this.#parents[this.#count] = parent;
+    this.#actions[this.#count] = index;
+    return this.#count++;
   }
 
   /** The actions that lead to a state. */
@@ -59,41 +68,39 @@ class Trail {
   }
 }
 
-function hashOf(text: string): number {
-  let [a, b] = [0x9e37_79b9, 0x85eb_ca6b];
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    a = Math.imul(a ^ code, 0x0100_0193);
-    b = Math.imul(b ^ code, 0x27d4_eb2f) + (a >>> 15);
-  }
-  a = Math.imul(a ^ (a >>> 16), 0xc2b2_ae35);
-  b = Math.imul(b ^ (b >>> 15), 0x165667b1);
-  return ((a ^ (a >>> 13)) >>> 6) * 2 ** 26 + ((b ^ (b >>> 16)) >>> 6);
-}
-
 /** Explores up to so many states. */
 export function explore<State>(model: Model<State>, maxStates = Infinity): Exploration {
   const trail = new Trail();
-  const visited = new Set<number>([hashOf(model.keyOf(model.first))]);
-  let level: { readonly state: State; readonly number: number }[] = [{ state: model.first, number: 0 }];
+  const visited = new StateSet();
+  const { stateOf } = model;
+  const firstKey = model.keyOf(model.first);
+  visited.add(firstKey);
+  let level: Level<State> = { states: [stateOf === undefined ? model.first : firstKey], numbers: [0] };
   for (let depth = 0;; depth++) {
-    const next: typeof level = [];
-    for (const found of level) {
-      for (const { name, state } of model.steps(found.state)) {
-        const hash = hashOf(model.keyOf(state));
-        if (visited.has(hash)) continue;
-        visited.add(hash);
-        const number = trail.add(found.number, name);
+    const next: Level<State> = { states: [], numbers: [] };
+    for (const [at, kept] of level.states.entries()) {
+      const from = stateOf === undefined ? kept as State : stateOf(kept as string);
+      for (const { name, state } of model.steps(from)) {
+        const key = model.keyOf(state);
+        if (!visited.add(key)) continue;
+        const number = trail.add(level.numbers[at] ?? 0, name);
         const states = visited.size;
         const what = model.violation(state);
         const violation = what === null ? null : { what, actions: trail.to(number) };
         if (violation !== null || states >= maxStates) {
           return { states, depth: depth + 1, violation, isComplete: false };
         }
-        next.push({ state, number });
+        next.states.push(stateOf === undefined ? state : key);
+        next.numbers.push(number);
       }
     }
-    if (next.length === 0) return { states: visited.size, depth, violation: null, isComplete: true };
+    if (next.states.length === 0) return { states: visited.size, depth, violation: null, isComplete: true };
     level = next;
   }
+}
+
+/** States at one distance, or their texts, and their numbers in the trail. */
+interface Level<State> {
+  readonly states: (State | string)[];
+  readonly numbers: number[];
 }

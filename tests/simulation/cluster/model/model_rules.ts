@@ -9,6 +9,7 @@
 import type { Model, Step } from "../../model/explore.ts";
 import {
   copyState,
+  forgetDead,
   initialState,
   keyOf,
   MEMBERS,
@@ -16,6 +17,7 @@ import {
   type ModelState,
   type ModelView,
   type ModelVote,
+  stateOf,
 } from "./model_state.ts";
 
 /** How far the model goes. */
@@ -85,9 +87,13 @@ export class ModelRules implements Model<ModelState> {
   readonly #bounds: ModelBounds;
   readonly #broken: BrokenRule | null;
 
-  constructor(bounds: ModelBounds, broken: BrokenRule | null = null) {
+  readonly #forgets: boolean;
+
+  /** `forgets`: whether what no action looks at any more is forgotten; where a rule is left out, it may be looked at. */
+  constructor(bounds: ModelBounds, broken: BrokenRule | null = null, { forgets = broken === null } = {}) {
     this.#bounds = bounds;
     this.#broken = broken;
+    this.#forgets = forgets;
     this.first = initialState(bounds.views);
   }
 
@@ -96,6 +102,9 @@ export class ModelRules implements Model<ModelState> {
     return keyOf(state);
   }
 
+  /** {@inheritDoc Model.stateOf} */
+  readonly stateOf = (key: string): ModelState => stateOf(key, this.#bounds.views);
+
   /** All states that one action leads to. */
   steps(state: ModelState): Step<ModelState>[] {
     const steps: Step<ModelState>[] = [];
@@ -103,6 +112,7 @@ export class ModelRules implements Model<ModelState> {
       const next = copyState(state);
       change(next);
       for (const member of next.members) this.#endBan(member);
+      if (this.#forgets) forgetDead(next, this.#bounds.restarts);
       steps.push({ name, state: next });
     };
     for (let index = 0; index < MEMBERS; index++) {

@@ -2,7 +2,8 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { explore } from "../../model/explore.ts";
 import { BROKEN_RULES } from "./main.ts";
-import { chooseLog, ModelRules } from "./model_rules.ts";
+import { chooseLog, type ModelBounds, ModelRules } from "./model_rules.ts";
+import type { ModelState } from "./model_state.ts";
 
 const SMALL = { views: 2, entries: 1, restarts: 1, losses: 0, hasCheckpoints: true, hasLeases: false };
 
@@ -16,6 +17,40 @@ for (
     const { states, violation, isComplete } = explore(new ModelRules(bounds));
     deepStrictEqual(violation, null);
     ok(isComplete && states > 5000, `${states} states`);
+  });
+}
+
+/** What members can be like, as far as it matters to them. */
+function reachable(bounds: ModelBounds, forgets: boolean): Set<string> {
+  const rules = new ModelRules(bounds, null, { forgets });
+  const found = new Set<string>();
+  const { violation } = explore({
+    first: rules.first,
+    steps: (state: ModelState) => rules.steps(state),
+    keyOf: (state) => {
+      const key = rules.keyOf(state);
+      deepStrictEqual(rules.stateOf(key), state);
+      return key;
+    },
+    violation: (state) => {
+      const members = state.members.map(({ named: _, lives: __, ...others }) => others);
+      found.add(JSON.stringify([members, state.committed, state.committedViews]));
+      return rules.violation(state);
+    },
+  });
+  strictEqual(violation, null);
+  return found;
+}
+
+for (
+  const [name, bounds] of [
+    ["a crash", { ...SMALL, hasCheckpoints: false }],
+    ["a lost disk", { ...SMALL, restarts: 0, losses: 1, hasCheckpoints: false }],
+    ["checkpoints", { ...SMALL, restarts: 0 }],
+  ] as const
+) {
+  Deno.test(`the replication model forgets nothing that matters: ${name}`, () => {
+    deepStrictEqual(reachable(bounds, true), reachable(bounds, false));
   });
 }
 
