@@ -25,19 +25,19 @@ export const NARROW_PROTOCOL: BrokenBuild = {
 export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   {
     name: "prepare_ok is sent before the sync",
-    seed: 170,
+    seed: 18,
     file: "engine/replication/view_log.ts",
     changes: [[" && this.#stored.isDurable(op)", ""]],
   },
   {
     name: "f members commit",
-    seed: 1,
+    seed: 2,
     file: "engine/replication/primary.ts",
     changes: [["[core.quorum - 1]", "[core.quorum - 2]"]],
   },
   {
     name: "the superblock is not durable before what follows it",
-    seed: 423,
+    seed: 733,
     file: "engine/replication/replica_core.ts",
     changes: [
       ["    this.#afterSuperblock = then;\n", ""],
@@ -46,7 +46,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "the longest log wins over the log view",
-    seed: 1,
+    seed: 13,
     file: "engine/replication/suffix_choice.ts",
     changes: [[
       "vote.logView === logView",
@@ -55,7 +55,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "what cannot be read counts as a nack",
-    seed: 49,
+    seed: 38,
     file: "engine/replication/suffix_choice.ts",
     changes: [['    case "unreadable":\n      return false;', '    case "unreadable":\n      return true;'], [
       "return !slot.isLost;",
@@ -64,7 +64,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "lost entries are taken for torn ones",
-    seed: 75,
+    seed: 247,
     file: "tests/simulation/cluster/toy_log.ts",
     changes: [[
       "    this.#slots = disk.image.copy();",
@@ -114,7 +114,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "a member acknowledges across a gap",
-    seed: 1,
+    seed: 56,
     file: "engine/replication/backup.ts",
     changes: [["op: core.log.solidOp,", "op: core.log.lastOp,"]],
   },
@@ -132,7 +132,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "reads are answered without a lease",
-    seed: 16,
+    seed: 135,
     file: "engine/replication/read_lease.ts",
     changes: [[
       "this.#age(stamp) < LEASE_MILLISECONDS) return true;",
@@ -141,7 +141,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "a lease is measured by the monotonic clock alone",
-    seed: 16,
+    seed: 135,
     file: "engine/replication/read_lease.ts",
     changes: [[
       "return Math.max(this.#ports.now() - monotonic, this.#ports.wallNow() - wall);",
@@ -171,13 +171,13 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "a replaced disk votes early",
-    seed: 58,
+    seed: 477,
     file: "engine/replication/replica_core.ts",
     changes: [[" && this.voteBan === null &&", " &&"]],
   },
   {
     name: "a replaced disk begins as an empty one",
-    seed: 150,
+    seed: 144,
     file: "engine/replication/replica_core.ts",
     changes: [["this.voteBan = stored.voteBan;", "this.voteBan = null;"], [
       "if (stored.voteBan?.op === UNKNOWN_VOTE_BAN.op) {",
@@ -186,7 +186,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "a checkpoint is made above the commit number",
-    seed: 19,
+    seed: 20,
     file: "tests/simulation/cluster/toy_member.ts",
     changes: [["const op = Math.min(life.replica.commit, this.appliedOp);", "const op = this.appliedOp;"]],
   },

@@ -29,7 +29,7 @@ function reachable(bounds: ModelBounds, forgets: boolean): Set<string> {
     steps: (state: ModelState) => rules.steps(state),
     keyOf: (state) => {
       const key = rules.keyOf(state);
-      deepStrictEqual(rules.stateOf(key), state);
+      if (found.size % 64 === 0) deepStrictEqual(rules.stateOf(key), state);
       return key;
     },
     violation: (state) => {
