@@ -64,8 +64,8 @@ export class ClusterChecks {
 
   /** Where each member is, for people. */
   state(): string {
-    return this.#machines.map(({ index, life, isStarting }) => {
-      if (life === null) return `${index}: ${isStarting ? "starting" : "down"}`;
+    return this.#machines.map(({ index, life, process }) => {
+      if (life === null) return `${index}: ${process === null ? "down" : "starting"}`;
       const { replica, engine, primaryIndex } = life.member;
       return `${index}: ${replica.status} view ${replica.view} primary ${primaryIndex} commit ${replica.commit} applied ${engine.appliedOp}`;
     }).join("; ");

@@ -55,7 +55,6 @@ export class Machine {
   life: Life | null = null;
   /** Names the process that runs; null: there is none. */
   process: object | null = null;
-  isStarting = false;
   hasDisk = true;
   /** How many times slower syncs are. */
   slowness = 1;
@@ -165,8 +164,7 @@ export class Machine {
 
   /** Starts a process; one that cannot go on ends. */
   async start(): Promise<void> {
-    if (this.process !== null || this.isStarting) return;
-    this.isStarting = true;
+    if (this.process !== null) return;
     const process = this.process = {};
     try {
       await this.#begin(process);
@@ -174,8 +172,6 @@ export class Machine {
       if (this.process === process && !(error instanceof SimulatedCrash)) {
         this.#world.ended(this, error as Error);
       }
-    } finally {
-      this.isStarting = false;
     }
   }
 
