@@ -150,19 +150,19 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "a read is confirmed by messages of before it",
-    seed: 881,
+    seed: 1603,
     file: "engine/replication/read_lease.ts",
     changes: [["{ stamp: this.#makeStamp(), then", "{ stamp: Math.max(1, this.#agreed), then"]],
   },
   {
     name: "a backup votes within its promise",
-    seed: 1189,
+    seed: 68,
     file: "engine/replication/replica_core.ts",
     changes: [[" && !this.promise.isRunning(this.ports.now())", ""]],
   },
   {
     name: "a restarted backup votes within its promise",
-    seed: 1189,
+    seed: 68,
     file: "engine/replication/vote_promise.ts",
     changes: [[
       "now: number) {\n    this.#view = view;\n    this.#until = now + PROMISE_MILLISECONDS;",
