@@ -399,7 +399,10 @@ export class ClusterWork {
           }
           seen = now;
           const [[sum] = []] = await connection.query("SELECT sum(balance) FROM bank");
-          if (Number(sum) !== 100_000) this.figures.wrong.push(`follower ${member} has ${sum}`);
+          // Its rows come after its table.
+          if (sum !== null && Number(sum) !== 100_000) {
+            this.figures.wrong.push(`follower ${member} has ${sum}`);
+          }
           this.#did("follower");
           await this.#rest(random);
         }
