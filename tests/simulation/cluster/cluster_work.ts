@@ -357,9 +357,10 @@ export class ClusterWork {
           await this.#rest(random);
         }
       } catch (error) {
-        const { code } = requestError(error);
-        // Only after its client has given up: the number of changes is not known any more.
+        const { code, isKnown } = requestError(error);
+        // Its client repeats it until there is an answer.
         if (counter.isOpen && code === "40003") throw error;
+        if (isKnown) counter.isOpen = false;
       }
       await client.close();
       await pause(50);

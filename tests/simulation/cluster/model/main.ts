@@ -21,6 +21,7 @@ const PLAIN: ModelBounds = {
 export const EXPLORED: readonly (readonly [name: string, bounds: ModelBounds])[] = [
   ["two views, two entries, a crash", PLAIN],
   ["two views, three entries", { ...PLAIN, entries: 3, restarts: 0 }],
+  ["a lost disk: two views, three entries, a crash", { ...PLAIN, entries: 3, losses: 1 }],
   ["three views, an entry", { ...PLAIN, views: 3, entries: 1, restarts: 0 }],
   ["leases: two views, an entry, a crash", { ...PLAIN, entries: 1, hasLeases: true }],
   ["leases: two views, two entries", { ...PLAIN, restarts: 0, hasLeases: true }],
