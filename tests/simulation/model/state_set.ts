@@ -1,6 +1,6 @@
 /**
- * The states that an exploration has seen, as 64 bits of a hash each, in a table of typed arrays: of 100 million states,
- * two share one with a probability of 1 in 3 700.
+ * The states that an exploration has seen, as 63 bits of a hash each, in a table of typed arrays: of 100 million, two
+ * share one with a probability of 1 in 1 800.
  */
 
 /** Hashes of texts; grows by doubling. */

@@ -89,7 +89,7 @@ export class ModelRules implements Model<ModelState> {
 
   readonly #forgets: boolean;
 
-  /** `forgets`: whether what no action looks at any more is forgotten; where a rule is left out, it may be looked at. */
+  /** `forgets`: whether what no action looks at is forgotten; one may look at it where a rule is left out. */
   constructor(bounds: ModelBounds, broken: BrokenRule | null = null, { forgets = broken === null } = {}) {
     this.#bounds = bounds;
     this.#broken = broken;
