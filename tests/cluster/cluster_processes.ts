@@ -8,12 +8,16 @@ import { assert } from "../../engine/base/assert.ts";
 const BUG =
   /internal error|AssertionError|TypeError|RangeError|panicked|differs from the group|^\s+at .*:\d+:\d+/m;
 
-/** How to start a cluster. */
-export interface ClusterOptions {
+/** A server. */
+export interface ServerProgram {
   /** The compiled server, or what runs its sources. */
   readonly dbd: string;
   /** What comes in front of the server's flags. */
   readonly programArguments?: readonly string[];
+}
+
+/** How to start a cluster. */
+export interface ClusterOptions extends ServerProgram {
   readonly memberCount: number;
   readonly flags?: readonly string[];
   /** Makes a member's directory what it is to be, before the member starts. */
@@ -37,7 +41,9 @@ export class MemberProcess {
   readonly httpPort: number;
   readonly port: number;
   readonly host = "127.0.0.1";
-  readonly #command: Deno.Command;
+  /** What runs from the next start on. */
+  program: ServerProgram;
+  readonly #flags: readonly string[];
   #child: Deno.ChildProcess | null = null;
   #log = "";
   readonly #bugs: string[] = [];
@@ -50,20 +56,14 @@ export class MemberProcess {
     this.httpPort = ports.http;
     this.port = ports.pg;
     const address = (port: number) => `127.0.0.1:${port}`;
-    this.#command = new Deno.Command(options.dbd, {
-      args: [
-        ...(options.programArguments ?? []),
-        ...["--replica", String(index), "--peers", peers],
-        ...["--pg-addr", address(ports.pg), "--http-addr", address(ports.http)],
-        ...(options.flags ?? []),
-        address(ports.binary),
-        directory,
-      ],
-      env: { NO_COLOR: "1" },
-      stdin: "null",
-      stdout: "null",
-      stderr: "piped",
-    });
+    this.program = options;
+    this.#flags = [
+      ...["--replica", String(index), "--peers", peers],
+      ...["--pg-addr", address(ports.pg), "--http-addr", address(ports.http)],
+      ...(options.flags ?? []),
+      address(ports.binary),
+      directory,
+    ];
   }
 
   get isRunning(): boolean {
@@ -83,7 +83,14 @@ export class MemberProcess {
 
   start(): void {
     assert(this.#child === null, `member ${this.index} runs`);
-    const child = this.#child = this.#command.spawn();
+    const { dbd, programArguments = [] } = this.program;
+    const child = this.#child = new Deno.Command(dbd, {
+      args: [...programArguments, ...this.#flags],
+      env: { NO_COLOR: "1" },
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+    }).spawn();
     void (async () => {
       for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) {
         this.#log = (this.#log + text).slice(-20_000);
