@@ -2,7 +2,7 @@
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { copyUnderKills } from "./copy_rounds.ts";
 
-const MEBIBYTES = 24;
+const MEBIBYTES = 12;
 
 Deno.test(`a COPY of ${MEBIBYTES} MiB is there as a whole or not at all, whichever member is killed`, async () => {
   const { dbd } = await compiledPrograms();
