@@ -10,6 +10,7 @@
  * After an error in the extended protocol, messages are skipped up to Sync. Errors of the protocol itself end the
  * connection; it never ends without an ErrorResponse, unless the client says goodbye or is gone.
  */
+import { outcomeUnknown } from "../../engine/session/interruption.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import type {
   CopyFormat,
@@ -150,6 +151,14 @@ export class Connection {
     return this.#output.isGated(this.#context.engine.durableOp);
   }
 
+  /**
+   * What waits is an answer of a member's, which may be the primary no more when its log is durable so far, and whose op
+   * is another entry then. Only a session is told of that.
+   */
+  get #mayLoseAnswers(): boolean {
+    return this.#context.relay !== null && this.awaitsDurability;
+  }
+
   /** true: everything that was released has been sent. */
   get isFlushed(): boolean {
     return this.#bytesInFlight === 0 && this.#output.releasedBytes === 0;
@@ -194,6 +203,10 @@ export class Connection {
   terminate(error: DatabaseError): void {
     if (this.#state === "ended") return;
     this.#sink.abandon();
+    if (this.#mayLoseAnswers) {
+      this.#output.keepDurable(this.#context.engine.durableOp);
+      error = outcomeUnknown("shutdown");
+    }
     // After `S` was answered to an SSLRequest nothing may be said in clear text.
     if (!this.wantsTls) this.#output.writeError(error, "FATAL");
     this.#release(0);
@@ -202,7 +215,7 @@ export class Connection {
 
   /** The server is going down: ends the connection at once if it is idle, else when it becomes so. */
   drain(): void {
-    if (this.#state === "ended" || this.#isBusy) return;
+    if (this.#state === "ended" || this.#isBusy || this.#mayLoseAnswers) return;
     if (this.#session !== null && this.#session.status !== "idle") return;
     this.terminate(adminShutdown());
   }
@@ -512,7 +525,9 @@ export class Connection {
     }
     this.#output.writeReadyForQuery(status);
     this.#release(0);
-    if (this.#context.isDraining && status === "idle") this.terminate(adminShutdown());
+    if (this.#context.isDraining && status === "idle" && !this.#mayLoseAnswers) {
+      this.terminate(adminShutdown());
+    }
   }
 
   #failed(thrown: unknown): void {

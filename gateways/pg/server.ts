@@ -373,6 +373,7 @@ class Socket {
   durable(): void {
     this.#isWaiting = false;
     this.#wake();
+    if (this.#server.isDraining) this.connection.drain();
   }
 
   /** Closes the socket at once. */
