@@ -152,8 +152,8 @@ export class Connection {
   }
 
   /**
-   * What waits is an answer of a member's, which may be the primary no more when its log is durable so far, and whose op
-   * is another entry then. Only a session is told of that.
+   * A member's answer waits: it may be the primary no more when its log is as long, and another entry has the op then.
+   * Only a session hears of that.
    */
   get #mayLoseAnswers(): boolean {
     return this.#context.relay !== null && this.awaitsDurability;
