@@ -25,7 +25,7 @@ export const NARROW_PROTOCOL: BrokenBuild = {
 export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   {
     name: "prepare_ok is sent before the sync",
-    seed: 18,
+    seed: 342,
     file: "engine/replication/view_log.ts",
     changes: [[" && this.#stored.isDurable(op)", ""]],
   },
@@ -132,7 +132,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "reads are answered without a lease",
-    seed: 135,
+    seed: 758,
     file: "engine/replication/read_lease.ts",
     changes: [[
       "this.#age(stamp) < LEASE_MILLISECONDS) return true;",
@@ -141,7 +141,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "a lease is measured by the monotonic clock alone",
-    seed: 135,
+    seed: 758,
     file: "engine/replication/read_lease.ts",
     changes: [[
       "return Math.max(this.#ports.now() - monotonic, this.#ports.wallNow() - wall);",
@@ -156,13 +156,13 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "a backup votes within its promise",
-    seed: 68,
+    seed: 1820,
     file: "engine/replication/replica_core.ts",
     changes: [[" && !this.promise.isRunning(this.ports.now())", ""]],
   },
   {
     name: "a restarted backup votes within its promise",
-    seed: 68,
+    seed: 1820,
     file: "engine/replication/vote_promise.ts",
     changes: [[
       "now: number) {\n    this.#view = view;\n    this.#until = now + PROMISE_MILLISECONDS;",
@@ -171,7 +171,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "a replaced disk votes early",
-    seed: 477,
+    seed: 63,
     file: "engine/replication/replica_core.ts",
     changes: [[" && this.voteBan === null &&", " &&"]],
   },
