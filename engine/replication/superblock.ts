@@ -125,9 +125,7 @@ export class Superblock implements SuperblockStore {
   write(state: SuperblockState): void {
     assert(state.view >= state.logView, `log view ${state.logView} is beyond view ${state.view}`);
     this.#next = state;
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = null;
-    });
+    if (!this.#isFailed) this.#writing ??= this.#writeAll();
   }
 
   /** Closes the files when what is being written is durable. */
@@ -151,6 +149,8 @@ export class Superblock implements SuperblockStore {
       this.#listener.onSuperblockDurable();
       await this.#repeat(state);
     }
+    // At once: a state may come before a promise of this function's end could say that nobody writes.
+    this.#writing = null;
   }
 
   /** The other copy gets the same state: then neither is needed to know it, and either may rot. */

@@ -44,6 +44,20 @@ Deno.test("Superblock is read as it was written, and tells of the newest write o
   deepStrictEqual(again.identity, identity);
 });
 
+Deno.test("Superblock makes a state durable whenever it comes, also just when the one before is", async () => {
+  for (let ticks = 0; ticks < 24; ticks++) {
+    const disk = new MemoryDisk();
+    disk.createDirectory("data");
+    const superblock = Superblock.create(disk, "data", identity, ignored);
+    superblock.write(stateOf(1));
+    for (let tick = 0; tick < ticks; tick++) await null;
+    superblock.write(stateOf(2));
+    await new Promise((resolve) => setTimeout(resolve));
+    strictEqual(superblock.read().view, 2, `after ${ticks} ticks`);
+    await superblock.close();
+  }
+});
+
 Deno.test("Superblock survives damage of one copy, and is lost with both", async () => {
   for (const names of [["SUPERBLOCK-A"], ["SUPERBLOCK-B"], ["SUPERBLOCK-A", "SUPERBLOCK-B"]]) {
     const disk = new MemoryDisk();
