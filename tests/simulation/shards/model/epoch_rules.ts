@@ -16,6 +16,7 @@ import {
   SHARDS,
   type Workload,
 } from "./epoch_state.ts";
+import { hasCycle } from "./order.ts";
 
 /** How far the model goes. */
 export interface EpochBounds extends Workload {
@@ -600,18 +601,4 @@ export class EpochRules implements Model<EpochState> {
     }
     return writers;
   }
-}
-
-function hasCycle(edges: ReadonlyMap<number, ReadonlySet<number>>): boolean {
-  for (const start of edges.keys()) {
-    const reached = new Set<number>();
-    const open = [...edges.get(start) ?? []];
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      if (next === start) return true;
-      if (reached.has(next)) continue;
-      reached.add(next);
-      open.push(...edges.get(next) ?? []);
-    }
-  }
-  return false;
 }

@@ -1,11 +1,12 @@
 /**
- * `deno task model:shards [--states N]`: explores the model of transactions over shards, and then leaves out each of
- * its rules, which must break an invariant.
+ * `deno task model:shards [--states N]`: explores the models of transactions over shards, and then leaves out each of
+ * their rules, which must break an invariant.
  *
  * Ends with exit code 1 when an invariant fails that should hold, or holds without a rule.
  */
 import { parseArgs } from "node:util";
-import { explore } from "../../model/explore.ts";
+import { type Exploration, explore } from "../../model/explore.ts";
+import { type BrokenDecisionRule, DecisionRules } from "./decision_rules.ts";
 import { type BrokenRule, type EpochBounds, EpochRules } from "./epoch_rules.ts";
 import type { Program } from "./epoch_state.ts";
 
@@ -17,81 +18,111 @@ const BACK: Program = { reads: [B], writes: [A] };
 const LOCAL_A: Program = { reads: [A], writes: [A] };
 const LOCAL_B: Program = { reads: [B], writes: [B] };
 const BLOCK_A: Program = { ...LOCAL_A, isBlock: true };
-
-function bounds(programs: readonly Program[], more: Partial<EpochBounds> = {}): EpochBounds {
-  return { keys: [0, 1], programs, crashes: 1, isStrict: false, ...more };
-}
-
-/** What is explored whole. */
-export const EXPLORED: readonly (readonly [name: string, bounds: EpochBounds])[] = [
-  ["two transfers", bounds([TRANSFER, TRANSFER], { crashes: 2 })],
-  ["write skew", bounds([FORTH, BACK], { crashes: 2 })],
-  ["two transfers and a reader", bounds([TRANSFER, TRANSFER, READER])],
-  ["write skew and a reader", bounds([FORTH, BACK, READER])],
-  ["a transfer, a change in one shard, a reader", bounds([TRANSFER, LOCAL_A, READER])],
-  ["write skew and a block in one shard", bounds([FORTH, BACK, BLOCK_A])],
-  ["a transfer and changes in each shard", bounds([TRANSFER, LOCAL_A, LOCAL_B])],
-  ["changes in each shard and a reader", bounds([LOCAL_A, LOCAL_B, READER])],
-  [
-    "three keys",
-    bounds([{ reads: [0, 2], writes: [0] }, { reads: [0], writes: [1, 2] }, { reads: [1], writes: [0, 2] }], {
-      keys: [0, 0, 1],
-    }),
-  ],
-  ["strict: changes in each shard and a reader", bounds([LOCAL_A, LOCAL_B, READER], { isStrict: true })],
-  [
-    "strict: a transfer, a change in one shard, a reader",
-    bounds([TRANSFER, LOCAL_A, READER], { isStrict: true }),
-  ],
-  ["strict: two transfers and a reader", bounds([TRANSFER, TRANSFER, READER], { isStrict: true })],
+const ACROSS: readonly Program[] = [
+  { reads: [0, 2], writes: [0] },
+  { reads: [0], writes: [1, 2] },
+  { reads: [1], writes: [0, 2] },
+];
+const APART: readonly Program[] = [
+  { reads: [], writes: [0, 1] },
+  { reads: [], writes: [2, 3] },
+  { reads: [0, 1], writes: [] },
 ];
 
-/** Rules that are left out, and bounds within which that shows. */
-export const BROKEN_RULES: readonly (readonly [rule: BrokenRule, bounds: EpochBounds])[] = [
-  ["slices out of order", {
-    keys: [0, 1, 0, 1],
-    programs: [{ reads: [], writes: [0, 1] }, { reads: [], writes: [2, 3] }, { reads: [0, 1], writes: [] }],
-    crashes: 0,
-    isStrict: false,
-  }],
-  ["a decision without the last vote", bounds([TRANSFER, LOCAL_B])],
-  ["a vote counts before it is durable", bounds([TRANSFER])],
-  ["slices before their epoch is durable", bounds([TRANSFER, TRANSFER])],
-  ["a client's repetition does not ask what was committed", bounds([TRANSFER])],
-  ["slices are taken again after a crash", bounds([TRANSFER])],
-  ["a cut one entry late", bounds([TRANSFER, READER], { crashes: 0 })],
-  ["a snapshot does not wait for decisions", bounds([TRANSFER, READER], { crashes: 0 })],
-  ["an earlier one of the epoch is not looked at", bounds([FORTH, BACK], { crashes: 0 })],
-  ["pending slices are not waited for", bounds([TRANSFER, LOCAL_A], { crashes: 0 })],
-  ["a lost branch votes for its transaction", bounds([TRANSFER, LOCAL_A])],
-  ["what was read is not validated", bounds([FORTH, BACK], { crashes: 0 })],
-  ["a snapshot moves whatever was read", bounds([TRANSFER, LOCAL_A, FORTH], { crashes: 0 })],
-  [
-    "snapshots are taken when they are needed",
-    bounds([LOCAL_A, LOCAL_B, READER], { crashes: 0, isStrict: true }),
-  ],
-  ["a lost snapshot is taken anew", bounds([LOCAL_A, LOCAL_B, READER], { isStrict: true })],
-  [
-    "commits pass snapshots that wait",
-    bounds([TRANSFER, LOCAL_A, LOCAL_B, READER], { crashes: 0, isStrict: true }),
-  ],
+/** An exploration, up to so many states. */
+export type Explore = (maxStates?: number) => Exploration;
+
+/** Epochs of a sequencer: the design. */
+export function epochs(
+  programs: readonly Program[],
+  more: Partial<EpochBounds> = {},
+  broken?: BrokenRule,
+): Explore {
+  const bounds = { keys: [0, 1], programs, crashes: 1, isStrict: false, ...more };
+  return (maxStates) => explore(new EpochRules(bounds, broken), maxStates);
+}
+
+/** A router that decides: what `dbd --shards` does. */
+export function decisions(programs: readonly Program[], crashes = 1, broken?: BrokenDecisionRule): Explore {
+  return (maxStates) => explore(new DecisionRules({ keys: [0, 1], programs, crashes }, broken), maxStates);
+}
+
+const STRICT = { isStrict: true };
+const WHOLE = { crashes: 0 };
+
+/** What is explored whole. */
+export const EXPLORED: readonly (readonly [name: string, explore: Explore])[] = [
+  ["two transfers", epochs([TRANSFER, TRANSFER], { crashes: 2 })],
+  ["write skew", epochs([FORTH, BACK], { crashes: 2 })],
+  ["two transfers and a reader", epochs([TRANSFER, TRANSFER, READER])],
+  ["write skew and a reader", epochs([FORTH, BACK, READER])],
+  ["a transfer, a change in one shard, a reader", epochs([TRANSFER, LOCAL_A, READER])],
+  ["write skew and a block in one shard", epochs([FORTH, BACK, BLOCK_A])],
+  ["a transfer and changes in each shard", epochs([TRANSFER, LOCAL_A, LOCAL_B])],
+  ["changes in each shard and a reader", epochs([LOCAL_A, LOCAL_B, READER])],
+  ["three keys", epochs(ACROSS, { keys: [0, 0, 1] })],
+  ["strict: changes in each shard and a reader", epochs([LOCAL_A, LOCAL_B, READER], STRICT)],
+  ["strict: a transfer, a change in one shard, a reader", epochs([TRANSFER, LOCAL_A, READER], STRICT)],
+  ["strict: two transfers and a reader", epochs([TRANSFER, TRANSFER, READER], STRICT)],
+  ["router: two transfers", decisions([TRANSFER, TRANSFER], 2)],
+  ["router: write skew and a reader", decisions([FORTH, BACK, READER])],
+  ["router: two transfers and a reader", decisions([TRANSFER, TRANSFER, READER])],
+  ["router: a transfer, a change in one shard, a reader", decisions([TRANSFER, LOCAL_A, READER])],
+  ["router: changes in each shard and a reader", decisions([LOCAL_A, LOCAL_B, READER])],
+  ["router: a transfer and changes in each shard", decisions([TRANSFER, LOCAL_A, LOCAL_B])],
+];
+
+function broken(rule: BrokenRule, programs: readonly Program[], more: Partial<EpochBounds> = {}) {
+  return [rule, epochs(programs, more, rule)] as const;
+}
+
+function brokenDecision(rule: BrokenDecisionRule, programs: readonly Program[], crashes = 1) {
+  return [`router: ${rule}`, decisions(programs, crashes, rule)] as const;
+}
+
+/** Rules that are left out, within bounds in which that shows. */
+export const BROKEN_RULES: readonly (readonly [rule: string, explore: Explore])[] = [
+  broken("slices out of order", APART, { keys: [0, 1, 0, 1], crashes: 0 }),
+  broken("a decision without the last vote", [TRANSFER, LOCAL_B]),
+  broken("a vote counts before it is durable", [TRANSFER]),
+  broken("slices before their epoch is durable", [TRANSFER, TRANSFER]),
+  broken("a client's repetition does not ask what was committed", [TRANSFER]),
+  broken("slices are taken again after a crash", [TRANSFER]),
+  broken("a cut one entry late", [TRANSFER, READER], WHOLE),
+  broken("a snapshot does not wait for decisions", [TRANSFER, READER], WHOLE),
+  broken("an earlier one of the epoch is not looked at", [FORTH, BACK], WHOLE),
+  broken("pending slices are not waited for", [TRANSFER, LOCAL_A], WHOLE),
+  broken("a lost branch votes for its transaction", [TRANSFER, LOCAL_A]),
+  broken("what was read is not validated", [FORTH, BACK], WHOLE),
+  broken("a snapshot moves whatever was read", [TRANSFER, LOCAL_A, FORTH], WHOLE),
+  broken("snapshots are taken when they are needed", [LOCAL_A, LOCAL_B, READER], { ...WHOLE, ...STRICT }),
+  broken("a lost snapshot is taken anew", [LOCAL_A, LOCAL_B, READER], STRICT),
+  broken("commits pass snapshots that wait", [TRANSFER, LOCAL_A, LOCAL_B, READER], { ...WHOLE, ...STRICT }),
+  brokenDecision("shards are told before the decision is durable", [TRANSFER, READER]),
+  brokenDecision("shards are told in turns of their own", [TRANSFER, READER], 0),
+  brokenDecision("snapshots are asked for in turns of their own", [TRANSFER, READER], 0),
+  brokenDecision("commits pass what is prepared", [TRANSFER, LOCAL_A], 0),
+  brokenDecision("what was read is not validated", [FORTH, BACK], 0),
+  brokenDecision("reads are shown before they are durable", [LOCAL_A, READER]),
+  brokenDecision("decisions are not told again", [TRANSFER, READER]),
+  brokenDecision("decisions are told again to all", [TRANSFER]),
+  brokenDecision("a client's repetition does not ask what was committed", [TRANSFER]),
 ];
 
 function exploreAll(maxStates: number): boolean {
   let isRight = true;
-  for (const [name, within] of EXPLORED) {
+  for (const [name, run] of EXPLORED) {
     const started = performance.now();
-    const { states, depth, violation, isComplete } = explore(new EpochRules(within), maxStates);
+    const { states, depth, violation, isComplete } = run(maxStates);
     const seconds = Math.round((performance.now() - started) / 1000);
-    console.log(
-      `${name}: ${isComplete ? "all" : "the first"} ${states} states, ${depth} actions deep, ${seconds} s`,
-    );
+    const extent = isComplete ? "all" : "the first";
+    console.log(`${name}: ${extent} ${states} states, ${depth} actions deep, ${seconds} s`);
     if (violation === null) continue;
     console.error([violation.what, ...violation.actions].join("\n  "));
     isRight = false;
   }
-  for (const [rule, within] of BROKEN_RULES) {
-    const { states, violation } = explore(new EpochRules(within, rule), maxStates);
+  for (const [rule, run] of BROKEN_RULES) {
+    const { states, violation } = run(maxStates);
     if (violation === null) isRight = false;
     const outcome = violation === null
       ? "NO INVARIANT FAILS"
