@@ -32,32 +32,36 @@ async function run(cluster: ClusterProcesses, sql: string): Promise<readonly Rec
   }
 }
 
-/** Inserts about so many bytes; a statement that was repeated does nothing. */
-async function insert(cluster: ClusterProcesses, from: number, bytes: number): Promise<number> {
+/** Inserts about so many bytes, by so many rows at a time; a statement that was repeated does nothing. */
+async function insert(cluster: ClusterProcesses, from: number, bytes: number, at = 100): Promise<number> {
   const rows = Math.ceil(bytes / 1000);
-  for (let first = from; first < from + rows; first += 100) {
+  for (let first = from; first < from + rows; first += at) {
     await run(
       cluster,
       `INSERT INTO t SELECT n, repeat(md5(n::text), 30) FROM generate_series(${first}, ${
-        first + 99
+        first + at - 1
       }) n ON CONFLICT DO NOTHING`,
     );
   }
-  return from + Math.ceil(rows / 100) * 100;
+  return from + Math.ceil(rows / at) * at;
 }
 
 /** Waits until all are level, and counts the rows at each of them. */
 async function expectRows(cluster: ClusterProcesses, rows: number): Promise<void> {
   await cluster.level(120_000 + AWAY_MIB * 200);
   for (const { host, httpPort } of cluster.members) {
-    const response = await fetch(`http://${host}:${httpPort}/v1/sql`, {
-      method: "POST",
-      headers: { "Content-Type": "text/plain", "X-Db-Read-From": "follower" },
-      body:
-        "SELECT count(*)::int AS n, (count(*) FILTER (WHERE b = repeat(md5(a::text), 30)))::int AS same FROM t",
-    });
-    const text = await response.text();
-    ok(text.includes(`"n":${rows}`) && text.includes(`"same":${rows}`), text);
+    let text = "";
+    // What is committed is applied a little later.
+    await eventually(async () => {
+      const response = await fetch(`http://${host}:${httpPort}/v1/sql`, {
+        method: "POST",
+        headers: { "Content-Type": "text/plain", "X-Db-Read-From": "follower" },
+        body:
+          "SELECT count(*)::int AS n, (count(*) FILTER (WHERE b = repeat(md5(a::text), 30)))::int AS same FROM t",
+      });
+      text = await response.text();
+      return text.includes(`"n":${rows},"same":${rows}`);
+    }, () => text);
   }
 }
 
@@ -126,9 +130,16 @@ Deno.test("a member that was away for many changes gets a checkpoint, and the ne
   const victim = cluster.members[2] as MemberProcess;
   await run(cluster, "CREATE TABLE IF NOT EXISTS t (a int PRIMARY KEY, b text)");
   await run(cluster, "CREATE TABLE IF NOT EXISTS churn (a int PRIMARY KEY, b text)");
-  await cluster.level();
+  // One entry that travels in pieces.
+  await run(
+    cluster,
+    "INSERT INTO t SELECT n, repeat(md5(n::text), 30) FROM generate_series(0, 3999) n ON CONFLICT DO NOTHING",
+  );
+  await expectRows(cluster, 4000);
   await victim.stop("SIGKILL");
-  let rows = await insert(cluster, 0, AWAY_MIB * MIB);
+  // In few large entries, so that few segments are merged later on.
+  const statements = Math.max(3, AWAY_MIB / 512);
+  let rows = await insert(cluster, 4000, AWAY_MIB * MIB, Math.ceil(AWAY_MIB * MIB / 1000 / statements));
   await run(cluster, "CHECKPOINT");
   victim.start();
   await expectRows(cluster, rows);
