@@ -237,7 +237,8 @@ export class Connection {
   }
 
   #closeWhenDone(): void {
-    if (!this.#isBusy && !this.#isBacklogged && !this.#isResting) this.close();
+    if (this.#isBusy || this.#isBacklogged || this.#isResting || this.#mayLoseAnswers) return;
+    this.close();
   }
 
   // ---------------------------------------------------------------- input

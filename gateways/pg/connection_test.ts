@@ -2,6 +2,7 @@
 import { deepStrictEqual as same, match, ok, strictEqual as equal } from "node:assert/strict";
 import { SeededRandom } from "../../engine/base/random.ts";
 import { Connection } from "./connection.ts";
+import type { RelayPort } from "../shared/relay_port.ts";
 import type { ConnectionContext } from "./connection_context.ts";
 import { ScramVerifier } from "./scram.ts";
 import { ScriptedEngine } from "./testing/scripted_engine.ts";
@@ -25,7 +26,9 @@ class Harness {
   readonly connection: Connection;
   readonly context: ConnectionContext & { isDraining: boolean; sessions: number; internal: unknown[] };
 
-  constructor(options: { readonly token?: string; readonly maximum?: number } = {}) {
+  constructor(
+    options: { readonly token?: string; readonly maximum?: number; readonly relay?: RelayPort } = {},
+  ) {
     const { engine } = this;
     const verifier = options.token === undefined
       ? null
@@ -36,7 +39,7 @@ class Harness {
       verifier,
       offersTls: false,
       requiresTls: false,
-      relay: null,
+      relay: options.relay ?? null,
       version: null,
       sessions: 0,
       internal: [],
@@ -56,8 +59,8 @@ class Harness {
     this.connection = new Connection(this.context, { wake: () => {} });
   }
 
-  static ready(): Harness {
-    const harness = new Harness();
+  static ready(options: { readonly relay?: RelayPort } = {}): Harness {
+    const harness = new Harness(options);
     harness.send(startup({ user: "ann" }));
     return harness;
   }
@@ -310,6 +313,26 @@ Deno.test("Connection sends answers only when their ops are durable", () => {
   harness.engine.becomeDurable(9);
   equal(typesOf(harness.output()), "CZTDCZ");
   equal(harness.connection.awaitsDurability, false);
+});
+
+Deno.test("Connection of a member keeps its session until its answers are sent, with half a client", () => {
+  const primary: RelayPort = {
+    self: { index: 0, address: "" },
+    route: () => "here",
+    open: () => Promise.reject(new Error("nothing is passed on")),
+    connect: () => {
+      throw new Error("nothing is passed on");
+    },
+    take: () => () => {},
+  };
+  const harness = Harness.ready({ relay: primary });
+  equal(typesOf(harness.send(query("write 5"))), "");
+  harness.connection.finishInput();
+  // Only a session learns that the member is the primary no more.
+  equal(harness.connection.hasEnded, false);
+  harness.engine.becomeDurable(5);
+  equal(typesOf(harness.output()), "CZ");
+  equal(harness.connection.hasEnded, true);
 });
 
 Deno.test("Connection waits for a statement, and processes what came meanwhile after it", async () => {
