@@ -249,7 +249,7 @@ Deno.test("a pipeline of many statements that has arrived at once leaves turns t
   await using database = await openPgDatabase();
   using busy = await RawClient.start(database.port);
   using other = await RawClient.start(database.port);
-  const count = 1000;
+  const count = 3000;
   const pipeline = query("SELECT count(*) FROM generate_series(1, 3000) g");
   let answered = 0;
   const answers = (async () => {
