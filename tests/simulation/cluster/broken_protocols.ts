@@ -156,7 +156,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "a backup votes within its promise",
-    seed: 1820,
+    seed: 832,
     file: "engine/replication/replica_core.ts",
     changes: [[" && !this.promise.isRunning(this.ports.now())", ""]],
   },

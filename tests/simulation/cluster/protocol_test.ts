@@ -38,16 +38,7 @@ Deno.test("the protocol with narrow windows and messages can still be made", asy
   ok((await brokenSource(NARROW_PROTOCOL)).length > 0);
 });
 
-/** Rarer than a test can wait for, since members have changed: the soak looks for them. */
-const RARE: readonly string[] = [
-  "a backup votes within its promise",
-  "a lease is measured by the monotonic clock alone",
-  "a replaced disk votes early",
-  "prepare_ok is sent before the sync",
-  "reads are answered without a lease",
-];
-
-for (const build of BROKEN_PROTOCOLS.filter(({ name }) => !RARE.includes(name))) {
+for (const build of BROKEN_PROTOCOLS) {
   Deno.test(`protocol simulation notices when ${build.name}`, async () => {
     const { seed, message } = await catchBroken(build, SEEDS_FOR_BROKEN, PROTOCOL_PROGRAM, build.seed);
     ok(seed !== null, `seed ${build.seed} has not noticed; deno task soak:protocol finds another`);
