@@ -225,7 +225,7 @@ export class Machine {
       onPrimaryChanged: () => gateways?.relay.targetChanged(),
     });
     if (this.process !== process) return;
-    void member.failed.then((error) => {
+    void Promise.race([member.failed, member.engine.failed]).then((error) => {
       if (this.process === process && !this.disk.isCrashed) world.ended(this, error);
     });
     gateways = await MachineGateways.start(this, process, member, world);
