@@ -4,10 +4,10 @@
  * What a quorum has durable is committed; the primary counts like any other member. Reads are answered under the lease
  * or after a round of messages (`ReadLease`).
  */
-import { assert } from "../base/assert.ts";
+import { assert, assertDefined } from "../base/assert.ts";
 import { BackupProgress } from "./backup_progress.ts";
 import { EagerBackups } from "./eager_backups.ts";
-import { bytesOf, EMPTY_LOG, type ReplicatedEntry } from "./entry_header.ts";
+import { bytesOf, type ReplicatedEntry } from "./entry_header.ts";
 import type { Prepare, PrepareOk, RequestStartView, StartView } from "./message.ts";
 import { ReadLease } from "./read_lease.ts";
 import type { ReplicaCore } from "./replica_core.ts";
@@ -44,7 +44,8 @@ export class Primary {
     const count = core.ports.identity.memberCount;
     this.#backups = Array.from({ length: count }, () => new BackupProgress(now, core.log.lastOp + 1));
     this.#others = [...this.#backups.keys()].filter((index) => index !== core.index);
-    this.#startView = this.#startViewFrom(Math.min(commit, core.commit));
+    const startView = this.#startViewFrom(Math.min(commit, core.commit));
+    this.#startView = assertDefined(startView, "a new primary knows the headers of its log");
     this.#lease = new ReadLease(core.ports);
     this.#eager = new EagerBackups(this.#others, core.quorum - 1);
   }
@@ -168,7 +169,12 @@ export class Primary {
     const core = this.#core;
     this.#backups[message.from] = new BackupProgress(core.ports.now(), core.log.lastOp + 1);
     if (message.commit < core.log.baseOp) this.#core.offerCheckpoint(message.from);
-    else core.send(message.from, this.#startViewFrom(Math.min(message.commit, core.commit)));
+    else {
+      const startView = this.#startViewFrom(Math.min(message.commit, core.commit));
+      // Damage has been found in this log: it is repaired, and the backup asks again.
+      if (startView === null) core.isRepairWanted = true;
+      else core.send(message.from, startView);
+    }
   }
 
   /** The backup that has acknowledged the most, of those that answer; null without any. */
@@ -262,11 +268,13 @@ export class Primary {
     }
   }
 
-  #startViewFrom(commit: number): StartView {
+  /** What a backup needs that has the log up to the op; null when a header of it cannot be read. */
+  #startViewFrom(commit: number): StartView | null {
     const { log, index, view, commit: committed } = this.#core;
-    const previous = log.header(Math.max(commit, log.baseOp)) ?? EMPTY_LOG;
+    const previous = log.header(Math.max(commit, log.baseOp));
+    if (previous === null) return null;
     const headers = log.headersBetween(previous.op, log.lastOp);
-    assert(headers.length === log.lastOp - previous.op, "a primary knows the headers of its log");
+    if (headers.length < log.lastOp - previous.op) return null;
     return {
       kind: "start_view",
       from: index,

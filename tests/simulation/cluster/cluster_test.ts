@@ -25,6 +25,17 @@ Deno.test("members keep what they told clients of three protocols, and end with 
   ok(faults > SEEDS * 10 && acknowledged > SEEDS * 100 && checkpoints > SEEDS && views > SEEDS * 2, figures);
 });
 
+for (
+  const [seed, what] of [
+    [159, "a member whose log cannot be synced ends, and another one serves"],
+    [181, "a primary whose log is damaged where a backup joins the view repairs it first"],
+  ] as const
+) {
+  Deno.test(`seed ${seed} of whole members: ${what}`, async () => {
+    ok((await simulateCluster(seed)).acknowledged > 0);
+  });
+}
+
 for (const build of BROKEN_MEMBERS) {
   Deno.test(`simulation of whole members notices when ${build.name}`, async () => {
     ok((await brokenSource(build)).length > 0);
