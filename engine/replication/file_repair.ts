@@ -3,7 +3,7 @@
  * has it, and its bytes take the place of the damaged ones. Whoever has the file open reads them from then on; in
  * between checksums say which are which.
  *
- * Limits: one file at a time; when no member has it, all are asked again every 10 s.
+ * Limits: one file at a time; when no member has it, or the disk is full, it is tried again every 10 s.
  */
 import { directoryOf, type Disk, joinPath } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
@@ -88,7 +88,11 @@ export class FileRepair {
     const file = this.#waiting.values().next().value;
     if (file === undefined) return;
     this.#isBusy = true;
-    this.#fix(file).catch((error) => this.#owner.onError(error)).finally(() => {
+    this.#fix(file).catch((error) => {
+      // Not at once: what has failed, as on a full disk, would fail again.
+      this.#retryAt = this.#host.clock.monotonic() + RETRY_MICROSECONDS;
+      this.#owner.onError(error);
+    }).finally(() => {
       this.#isBusy = false;
       this.#goOn();
     });
@@ -137,8 +141,7 @@ export class FileRepair {
       request: (wanted, offset) => this.#owner.request(from, wanted, offset),
     });
     this.#fetching = { from, fetch };
-    const isHere = await fetch.run([file]);
-    this.#fetching = null;
+    const isHere = await fetch.run([file]).finally(() => this.#fetching = null);
     if (!isHere) this.#host.disk.remove(joinPath(folder, file.name));
     return isHere && !this.#isClosed;
   }

@@ -29,6 +29,7 @@ for (
   const [seed, what] of [
     [159, "a member whose log cannot be synced ends, and another one serves"],
     [181, "a primary whose log is damaged where a backup joins the view repairs it first"],
+    [206, "a full disk does not make the repair of a file try again without end"],
   ] as const
 ) {
   Deno.test(`seed ${seed} of whole members: ${what}`, async () => {
