@@ -5,8 +5,10 @@
 import { setChecksInput } from "../../engine/base/assert.ts";
 import { DatabaseError } from "../../engine/base/errors.ts";
 import { denoHost } from "../../engine/host/deno_host.ts";
+import type { Disk } from "../../engine/host/disk.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import type { MemberSeat } from "../../engine/replication/member_seat.ts";
+import { Superblock } from "../../engine/replication/superblock.ts";
 import { Engine } from "../../engine/session/engine.ts";
 import { openSharded } from "../../engine/sharding/open_sharded.ts";
 import type { Features } from "../features/feature_table.ts";
@@ -116,6 +118,7 @@ async function openEngine(
   const open = (member: MemberSeat) => Engine.open({ ...options, member });
   try {
     if (cluster === null) {
+      requireSingle(host.disk, dataDirectory);
       const engine = await openSharded({ ...options, shardCount: settings.shardCount });
       return { engine, member: null, close: () => engine.close() };
     }
@@ -130,6 +133,15 @@ async function openEngine(
       cause: error,
     });
   }
+}
+
+/** A single server would take what a member has for committed, and write what the others do not know. */
+function requireSingle(disk: Disk, directory: string): void {
+  if (!Superblock.exists(disk, directory)) return;
+  throw new StartError(
+    `Cannot open data directory "${directory}": it is that of a member of a cluster. Start it with its --replica and ` +
+      "--peers, or load a dump of the cluster into an empty directory",
+  );
 }
 
 function describe(error: unknown): string {

@@ -252,6 +252,21 @@ export class MixedLoad {
     }
   }
 
+  /** The project's client waits for a primary, but not for the first member of all that answers. */
+  async #connect(): ReturnType<typeof connect> {
+    for (;;) {
+      try {
+        return await connect({
+          addresses: addressesOf(this.#cluster),
+          reconnectTimeoutMilliseconds: RECONNECT_MILLISECONDS,
+        });
+      } catch (error) {
+        if (codeOf(error) !== "08000") throw error;
+        await pause(20);
+      }
+    }
+  }
+
   /** Raises a counter, each time under the next sequence number, and repeats what was not answered anywhere else. */
   async #countOnce(client: number, random: SeededRandom): Promise<void> {
     const { members } = this.#cluster;
@@ -260,10 +275,7 @@ export class MixedLoad {
       `INSERT INTO once VALUES (${client}, 1) ON CONFLICT (id) DO UPDATE SET value = once.value + 1 RETURNING value`;
     if (protocol === "binary") {
       // The project's client does it by itself.
-      await using own = await connect({
-        addresses: addressesOf(this.#cluster),
-        reconnectTimeoutMilliseconds: RECONNECT_MILLISECONDS,
-      });
+      await using own = await this.#connect();
       for (let value = 1; !this.#isOver; value++, this.#once++) {
         const start = performance.now();
         try {
