@@ -1,5 +1,5 @@
 /** Three members as processes: clients of all protocols at each of them. */
-import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match } from "node:assert/strict";
 import pg from "pg";
 import { OperationClient } from "../../gateways/binary/client.ts";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
