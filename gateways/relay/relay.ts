@@ -138,12 +138,14 @@ export class Relay implements RelayPort {
     const late = new Promise<null>((resolve) =>
       timer = setTimeout(() => resolve(null), CONNECT_MILLISECONDS)
     );
+    // Of a connection that is there too late, or goes to a member that is not the primary any more, nothing is left.
+    const isWanted = () => !isLate && isTarget(this.#options.target(), index);
     const connecting = this.#dialer.open(address).then(async (connection) => {
-      if (isLate) connection.close();
       const opened = new TrackedStream(connection, () => this.#open.delete(opened));
       this.#open.set(opened, index);
-      await writeAll(opened, hello);
-      return opened;
+      if (isWanted()) await writeAll(opened, hello).catch(() => opened.close());
+      if (!isWanted()) opened.close();
+      return opened.isClosed ? null : opened;
     }).catch(() => null);
     const opened = await Promise.race([connecting, late]);
     clearTimeout(timer);
@@ -198,9 +200,7 @@ export class Relay implements RelayPort {
   /** To be called when the primary may have changed: what goes to another member than it ends soon. */
   targetChanged(): void {
     const target = this.#options.target();
-    const former = [...this.#open].filter(([, index]) =>
-      target === null || target === "here" || target.index !== index
-    );
+    const former = [...this.#open].filter(([, index]) => !isTarget(target, index));
     if (former.length === 0) return;
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
@@ -216,6 +216,10 @@ export class Relay implements RelayPort {
   }
 }
 
+function isTarget(target: RelayTarget, index: number): boolean {
+  return target !== null && target !== "here" && target.index === index;
+}
+
 /** A connection that says when it is closed. */
 class TrackedStream implements ByteStream {
   readonly #connection: ByteStream;
@@ -225,6 +229,10 @@ class TrackedStream implements ByteStream {
   constructor(connection: ByteStream, onClose: () => void) {
     this.#connection = connection;
     this.#onClose = onClose;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   read(target: Uint8Array): Promise<number | null> {

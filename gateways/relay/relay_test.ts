@@ -2,7 +2,7 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual, throws } from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { Agent, request } from "node:http";
-import { connect, type Socket } from "node:net";
+import { connect, Socket } from "node:net";
 import process from "node:process";
 import PgDriver from "pg";
 import { WebSocket } from "ws";
@@ -17,7 +17,7 @@ import { refuseClient, startBinaryServer } from "../binary/server.ts";
 import { startHttpServer } from "../http/server.ts";
 import { startPgServer } from "../pg/server.ts";
 import { concat, extended, fields, message, startup } from "../pg/testing/wire.ts";
-import type { TlsServer } from "../shared/byte_stream.ts";
+import type { ByteStream, TlsServer } from "../shared/byte_stream.ts";
 import { PeerTls } from "../tls/peer_tls.ts";
 import { testTls } from "../tls/testing/secured.ts";
 import type { PeerSecurity } from "../shared/peer_security.ts";
@@ -485,6 +485,46 @@ Deno.test("Relay.targetChanged() ends what goes to the former primary", async ()
     backup.relay.targetChanged();
     await until(() => client.isOver && primary.sessions() === 0, "the end of the session");
   });
+});
+
+Deno.test("Relay.open() leaves no stream behind that is there too late, goes to a former primary, or breaks at once", async () => {
+  for (const trouble of ["late", "former", "broken"] as const) {
+    const connected = Promise.withResolvers<ByteStream>();
+    let target: RelayTarget = { index: 0 };
+    let closes = 0;
+    const relay = new Relay({
+      index: 1,
+      token: null,
+      peers: {
+        hello: () => ({ process: new Uint8Array(16) }),
+        address: () => LOOPBACK,
+        process: new Uint8Array(16),
+      },
+      target: () => target,
+      log: () => {},
+      dialer: { connect: () => new Socket(), open: () => connected.promise },
+    });
+    const stream: RelayedStream = { protocol: "pg", encryption: null, endPoint: null };
+    const opening = relay.open(stream);
+    if (trouble === "late") await rejects(opening, { code: "57P03" });
+    if (trouble === "former") target = { index: 2 };
+    connected.resolve({
+      read: () => Promise.resolve(null),
+      write: (bytes) => trouble === "broken" ? Promise.reject(new Error("reset")) : Promise.resolve(bytes.length),
+      closeWrite: () => Promise.resolve(),
+      close: () => {
+        // As a connection of Deno does, which would end the process where nobody waits.
+        if (closes++ > 0) throw new Deno.errors.BadResource("Bad resource ID");
+      },
+    });
+    if (trouble !== "late") await rejects(opening, { code: "57P03" });
+    await new Promise((resolve) => setTimeout(resolve));
+    deepStrictEqual([trouble, relay.connections, closes], [trouble, 0, 1]);
+    target = null;
+    relay.targetChanged();
+    relay.close();
+    strictEqual(closes, 1);
+  }
 });
 
 Deno.test("MemberDoor lets clients in however many connections say nothing", async () => {
