@@ -5,6 +5,7 @@
  * Limits: 8 pieces of 256 KiB on their way; a piece that does not come within a second is asked for again. A donor is
  * given up that does not answer for 5 s, has not got a file, or gives one whose hash is wrong twice.
  */
+import { DatabaseError } from "../base/errors.ts";
 import { type DiskFile, joinPath } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
 import { Sha256 } from "../host/sha256.ts";
@@ -66,7 +67,6 @@ export class FileFetch {
   /** Resolves with true when all of the files are there and durable, with false when the donor does not go on. */
   run(files: readonly HashedFile[]): Promise<boolean> {
     this.#waiting = [...files];
-    this.#heardAt = this.#options.host.clock.monotonic();
     if (!this.#isOver) this.#goOn();
     return this.#done.promise;
   }
@@ -98,8 +98,11 @@ export class FileFetch {
   onTick(): void {
     if (this.#isOver) return;
     const now = this.#options.host.clock.monotonic();
+    const fetched = [...this.#fetched.values()];
+    // A donor that is asked for nothing is not silent: this member hashes or syncs what it has.
+    if (fetched.every(({ asked }) => asked.size === 0)) this.#heardAt = now;
     if (now - this.#heardAt > SILENCE_MICROSECONDS) return this.#end(false);
-    for (const { wanted, asked } of this.#fetched.values()) {
+    for (const { wanted, asked } of fetched) {
       for (const [offset, at] of asked) {
         if (now - at < REPEAT_MICROSECONDS) continue;
         asked.set(offset, now);
@@ -122,6 +125,16 @@ export class FileFetch {
   }
 
   #goOn(): void {
+    try {
+      this.#askForMore();
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      // A full disk: the file that could not be made must not be forgotten.
+      this.#end(false);
+    }
+  }
+
+  #askForMore(): void {
     let free = PIECES_AT_ONCE;
     for (const { asked } of this.#fetched.values()) free -= asked.size;
     while (free > 0) {

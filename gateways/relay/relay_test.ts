@@ -510,7 +510,8 @@ Deno.test("Relay.open() leaves no stream behind that is there too late, goes to 
     if (trouble === "former") target = { index: 2 };
     connected.resolve({
       read: () => Promise.resolve(null),
-      write: (bytes) => trouble === "broken" ? Promise.reject(new Error("reset")) : Promise.resolve(bytes.length),
+      write: (bytes) =>
+        trouble === "broken" ? Promise.reject(new Error("reset")) : Promise.resolve(bytes.length),
       closeWrite: () => Promise.resolve(),
       close: () => {
         // As a connection of Deno does, which would end the process where nobody waits.
