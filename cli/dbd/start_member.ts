@@ -133,9 +133,12 @@ export async function startMember(
       log: (line) => peers.log(line),
       target: () => {
         const primary = started?.primaryIndex ?? null;
-        return primary === index ? "here" : primary === null ? null : { index: primary };
+        if (primary === index) return "here";
+        // One that is cut off hears nothing of a new primary, and its clients would hear nothing at all.
+        return primary === null || !peers.connected(primary) ? null : { index: primary };
       },
     });
+    peers.onChange(() => relay.targetChanged());
     door.onRelayed = (socket, received, certificate) => relay.accept(socket, received, certificate);
     const member = started = await Member.start({
       host,

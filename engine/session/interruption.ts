@@ -10,18 +10,20 @@ export type TerminationListener = (
   options: { readonly losesAnswers: boolean },
 ) => void;
 
-/** Why a member stops. */
-export type Interruption = "view_change" | "shutdown";
+/** Why a member stops to serve a client; the last: it passes it on, and the other end is gone. */
+export type Interruption = "view_change" | "shutdown" | "primary_lost";
 
 const REASONS: Readonly<Record<Interruption, string>> = {
   view_change: "this member is no longer the primary",
   shutdown: "this member is shutting down",
+  primary_lost: "the connection to the primary is lost",
 };
 
 /** Nothing that was asked for is unanswered but reads. */
 export function connectionEnded(reason: Interruption): DatabaseError {
   return new DatabaseError(SQLSTATE.adminShutdown, `terminating connection: ${REASONS[reason]}`, {
-    hint: "Connect again; another member becomes the primary.",
+    hint:
+      "Connect again; another member becomes the primary. What belonged to the session is to be made anew.",
   });
 }
 

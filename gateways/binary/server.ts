@@ -22,7 +22,7 @@ import { listen, type ListenerAddress } from "../shared/listen.ts";
 import { PROTOCOL_VERSION } from "../shared/operation/operation.ts";
 import { OperationConnection, writeFramed } from "../shared/operation/operation_connection.ts";
 import { DurabilityWatch } from "../shared/operation/outbox.ts";
-import { joinStreams } from "../shared/join_streams.ts";
+import { joinStreams, plainConversation } from "../shared/join_streams.ts";
 import { noPrimary, type RelayedClient, type RelayedStream, type RelayPort } from "../shared/relay_port.ts";
 import { SocketStream } from "../shared/socket_stream.ts";
 import { failureOf, writeReply } from "../shared/operation/reply_codec.ts";
@@ -332,7 +332,10 @@ class Link {
       if (relay === undefined) throw noPrimary();
       const stream: RelayedStream = { protocol: "binary", encryption: this.#encryption, endPoint: null };
       const primary = await relay.open(stream);
-      await joinStreams(client, primary, { first: new Uint8Array(Buffer.concat(this.#early)), refusal });
+      await joinStreams(client, primary, {
+        first: new Uint8Array(Buffer.concat(this.#early)),
+        conversation: plainConversation(refusal),
+      });
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;
       refuseClient(socket, error);

@@ -8,12 +8,13 @@ import { Agent, type IncomingMessage, request as makeRequest, type ServerRespons
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { TLSSocket } from "node:tls";
-import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { encodeUtf8 } from "../../engine/base/bytes.ts";
+import { outcomeUnknown } from "../../engine/session/interruption.ts";
 import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
 import { joinStreams } from "../shared/join_streams.ts";
 import { noPrimary, type RelayPort } from "../shared/relay_port.ts";
 import { SocketStream } from "../shared/socket_stream.ts";
+import { RelayedWebSocket } from "./relayed_web_socket.ts";
 
 /** Headers that belong to one connection (RFC 9110, section 7.6.1). */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
@@ -68,7 +69,7 @@ export class Forwarding {
       // Deno sends a request anew that ends unanswered on such a one, as if it could not have been carried out.
       onward.reusedSocket = false;
     });
-    onward.once("error", () => reject(wasSent ? outcomeUnknown() : noPrimary()));
+    onward.once("error", () => reject(wasSent ? outcomeUnknown("primary_lost") : noPrimary()));
     // The client is gone, and the primary learns it by the end of its connection.
     response.once("close", () => {
       if (!response.writableFinished) onward.destroy();
@@ -102,7 +103,8 @@ export class Forwarding {
     const first = new Uint8Array(head.length + options.head.length);
     first.set(head);
     first.set(options.head, head.length);
-    await joinStreams(new SocketStream(socket as Socket), primary, { first, refusal: options.refusal });
+    const conversation = new RelayedWebSocket(options.refusal);
+    await joinStreams(new SocketStream(socket as Socket), primary, { first, conversation });
   }
 
   #agentOf(client: Socket, encryption: SessionEncryption | null): Agent {
@@ -132,12 +134,4 @@ function headersOf(message: IncomingMessage): Record<string, string | string[]> 
     if (value !== undefined && !CONNECTION_HEADERS.has(name)) headers[name] = value;
   }
   return headers;
-}
-
-function outcomeUnknown(): DatabaseError {
-  return new DatabaseError(
-    SQLSTATE.statementCompletionUnknown,
-    "it is unknown whether the request was carried out: the connection to the primary is lost",
-    { hint: "A request with a client id and a sequence number can be repeated as it is." },
-  );
 }

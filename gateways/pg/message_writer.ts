@@ -7,9 +7,7 @@ import type { ResultColumn } from "../../engine/sql/plan/plan.ts";
 import type { SqlType } from "../../engine/types/sql_type.ts";
 import { typeLength, typeModifier, typeOid } from "../../engine/types/type_names.ts";
 import { OutputBuffer } from "../shared/output_buffer.ts";
-import { AUTHENTICATION, BACKEND, PROTOCOL_VERSION } from "./protocol.ts";
-
-const STATUS: Readonly<Record<TransactionStatus, number>> = { idle: 0x49, block: 0x54, failed: 0x45 };
+import { AUTHENTICATION, BACKEND, PROTOCOL_VERSION, STATUS } from "./protocol.ts";
 
 /** Writes protocol messages into a connection's output: type, a length that is filled in at the end, fields. */
 export class MessageWriter extends OutputBuffer {

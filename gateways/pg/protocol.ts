@@ -2,6 +2,7 @@
  * Numbers of the PostgreSQL frontend/backend protocol 3.0, as in "PostgreSQL Documentation, Message Formats".
  * Messages are named by their ASCII letter.
  */
+import type { TransactionStatus } from "../../engine/statements/outcome.ts";
 
 /** Messages from the client. */
 export const FRONTEND = {
@@ -46,6 +47,9 @@ export const BACKEND = {
   readyForQuery: 0x5a,
   rowDescription: 0x54,
 } as const;
+
+/** What ReadyForQuery says of the transaction. */
+export const STATUS: Readonly<Record<TransactionStatus, number>> = { idle: 0x49, block: 0x54, failed: 0x45 };
 
 /** Kinds of an Authentication message. */
 export const AUTHENTICATION = { ok: 0, sasl: 10, saslContinue: 11, saslFinal: 12 } as const;

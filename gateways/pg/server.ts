@@ -15,7 +15,7 @@ import {
   type TlsServer,
 } from "../shared/byte_stream.ts";
 import type { EnginePort } from "../shared/engine_port.ts";
-import { joinStreams } from "../shared/join_streams.ts";
+import { joinStreams, plainConversation } from "../shared/join_streams.ts";
 import { noPrimary, type RelayedStream, type RelayPort } from "../shared/relay_port.ts";
 import { SocketStream } from "../shared/socket_stream.ts";
 import { adminShutdown, Connection, type RelayRequest } from "./connection.ts";
@@ -23,6 +23,7 @@ import type { ConnectionContext } from "./connection_context.ts";
 import { PG_LIMITS } from "./limits.ts";
 import { MessageWriter } from "./message_writer.ts";
 import { ReadBuffers } from "./read_buffers.ts";
+import { RelayedConversation } from "./relayed_conversation.ts";
 import { ScramVerifier } from "./scram.ts";
 
 /** How to start the listener. */
@@ -456,7 +457,8 @@ class Socket {
         return true;
       }
       this.isRelayed = true;
-      await joinStreams(this.#stream, primary, { first, refusal: expectsAnswer ? fatal(noPrimary()) : null });
+      const conversation = expectsAnswer ? new RelayedConversation(fatal) : plainConversation(null);
+      await joinStreams(this.#stream, primary, { first, conversation });
       return true;
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;

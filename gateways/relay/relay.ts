@@ -77,7 +77,7 @@ export interface RelayOptions {
   };
   /** Writes one line for people. */
   log(line: string): void;
-  /** Where the primary is now. */
+  /** Where the primary is now; null also when it is not connected. */
   target(): RelayTarget;
   /** Over TCP unless given. */
   readonly dialer?: Dialer;
@@ -197,16 +197,20 @@ export class Relay implements RelayPort {
     }
   }
 
-  /** To be called when the primary may have changed: what goes to another member than it ends soon. */
+  /** To be called when {@link RelayOptions.target} may have changed: what goes to another member than it ends soon. */
   targetChanged(): void {
-    const target = this.#options.target();
-    const former = [...this.#open].filter(([, index]) => !isTarget(target, index));
-    if (former.length === 0) return;
+    if (this.#former().length === 0) return;
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      for (const [open] of former) open.close();
+      for (const open of this.#former()) open.close();
     }, LAST_WORDS_MILLISECONDS);
     this.#timers.add(timer);
+  }
+
+  /** The streams to another member than the primary. */
+  #former(): { close(): void }[] {
+    const target = this.#options.target();
+    return [...this.#open].filter(([, index]) => !isTarget(target, index)).map(([open]) => open);
   }
 
   /** Ends all streams. */

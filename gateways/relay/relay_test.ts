@@ -477,6 +477,69 @@ Deno.test("Relay: clients that are passed on to a primary that stops are told th
   });
 });
 
+Deno.test("Relay: clients of PostgreSQL's protocol are told what became of what they did when the primary is lost", async () => {
+  await withMembers(async ([primary, backup]) => {
+    const start = async (...texts: readonly Uint8Array[]): Promise<PgClient> => {
+      const client = new PgClient(backup.pg);
+      await client.sends(startup({ user: "u" }), READY);
+      for (const text of texts) await client.sends(text, READY);
+      return client;
+    };
+    const copy = query("COPY place FROM STDIN");
+    const parse = (text: string): Uint8Array => extended(text);
+    const idle = await start(query("SELECT 1"), parse("SELECT 2"));
+    const block = await start(query("BEGIN; INSERT INTO place VALUES ('lost')"));
+    const failed = await start(query("BEGIN"), parse("SELECT 1 / 0"));
+    const running = await start();
+    running.socket.write(query("SELECT pg_sleep(100)"));
+    const committing = await start(query("BEGIN"));
+    committing.socket.write(parse("SELECT pg_sleep(100)").subarray(0, -5));
+    const loading = await start();
+    await loading.sends(copy, /G\0\0\0/);
+    const loaded = await start();
+    await loaded.sends(copy, /G\0\0\0/);
+    await loaded.sends(concat(message("d", Buffer.from("x\n")), message("c")), READY);
+    const half = await start();
+    half.socket.write(Buffer.from([0x51, 0, 0]));
+    const long = await start();
+    long.socket.write(query("SELECT repeat('x', 1000000), pg_sleep(0) FROM generate_series(1, 1000)"));
+    long.socket.pause();
+    await until(() => primary.sessions() === 9, "all sessions");
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    backup.target = null;
+    backup.relay.targetChanged();
+    const told = async (client: PgClient): Promise<string> => {
+      client.socket.resume();
+      await until(() => client.isOver, "the end");
+      return /^E\0\0..SFATAL\0.*\0C(\w{5})\0.*\0\0$/s.exec(client.text)?.[1] ?? "";
+    };
+    deepStrictEqual(
+      await Promise.all([idle, block, failed, running, committing, loading, loaded].map(told)),
+      ["57P01", "40001", "40001", "40003", "40003", "40003", "57P01"],
+    );
+    // Half of a request was no request; half of an answer is not followed by anything.
+    strictEqual(await told(half), "57P01");
+    strictEqual(await told(long), "");
+    ok(!long.text.includes("SFATAL"), "an error in the middle of a row");
+  });
+});
+
+Deno.test("Relay: a WebSocket is closed with a reason when the primary is lost", async () => {
+  await withMembers(async ([primary, backup]) => {
+    const socket = new WebSocket(`ws://127.0.0.1:${backup.http}/v1/ws`, "db-op-v1");
+    const closed = new Promise<[number, string]>((resolve) =>
+      socket.once("close", (code: number, reason: Uint8Array) => resolve([code, String(reason)]))
+    );
+    await new Promise((resolve) => socket.once("open", resolve));
+    ok(backup.relay.connections > 0 && primary.relay.connections === 0, "it is passed on");
+    backup.target = null;
+    backup.relay.targetChanged();
+    const [code, reason] = await closed;
+    strictEqual(code, 1012);
+    match(reason, /^40003: it is unknown/);
+  });
+});
+
 Deno.test("Relay.targetChanged() ends what goes to the former primary", async () => {
   await withMembers(async ([primary, backup]) => {
     const client = new PgClient(backup.pg);

@@ -10,25 +10,50 @@ const BUFFER_BYTES = 64 * 1024;
 /** How long a client may take to close its direction after the server has closed its own. */
 const LINGER_MILLISECONDS = 2_000;
 
+/** What is known of what both say to each other; each gateway knows its own. */
+export interface Conversation {
+  /** How many of these bytes of the client's go on now; the others come again, with more behind them. */
+  sent(bytes: Uint8Array): number;
+  /** The same of the server's; `inPieces`: there is no room to wait for the end of the message. */
+  received(bytes: Uint8Array, inPieces: boolean): number;
+  /** What the client is to be sent when the server ends now; null: nothing, or the server has sent that itself. */
+  lastWords(): Uint8Array | null;
+}
+
 /** What goes before the streams. */
 export interface JoinOptions {
   /** What was read of the client before. */
   readonly first: Uint8Array;
-  /** What the client is sent when the server ends without a byte. */
-  readonly refusal: Uint8Array | null;
+  readonly conversation: Conversation;
+}
+
+/** One of which nothing is known but whether the server has said anything; `refusal`: what is sent if not. */
+export function plainConversation(refusal: Uint8Array | null): Conversation {
+  let isAnswered = false;
+  return {
+    sent: (bytes) => bytes.length,
+    received: (bytes) => {
+      isAnswered = true;
+      return bytes.length;
+    },
+    lastWords: () => isAnswered ? null : refusal,
+  };
 }
 
 /** Joins a client and the server that it is relayed to; both are closed in the end. Never rejects. */
 export async function joinStreams(
   client: ByteStream,
   server: ByteStream,
-  { first, refusal }: JoinOptions,
+  { first, conversation }: JoinOptions,
 ): Promise<void> {
-  const there = passOn(client, server, first).then(() => server.closeWrite()).catch(() => close(server));
+  const there = passOn(client, server, { first, conversation }).then(() => server.closeWrite()).catch(() =>
+    close(server)
+  );
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
-    const count = await passBack(server, client);
-    if (count === 0 && refusal !== null) await writeAll(client, refusal);
+    await passBack(server, client, conversation);
+    const lastWords = conversation.lastWords();
+    if (lastWords !== null) await writeAll(client, lastWords);
     await client.closeWrite();
     const linger = new Promise<void>((resolve) => timer = setTimeout(resolve, LINGER_MILLISECONDS));
     await Promise.race([there, linger]);
@@ -42,25 +67,38 @@ export async function joinStreams(
   }
 }
 
-async function passOn(client: ByteStream, server: ByteStream, first: Uint8Array): Promise<void> {
-  await writeAll(server, first);
-  const buffer = new Uint8Array(BUFFER_BYTES);
-  for (;;) {
-    const count = await client.read(buffer);
-    if (count === null) return;
-    await writeAll(server, buffer.subarray(0, count));
+async function passOn(
+  client: ByteStream,
+  server: ByteStream,
+  { first, conversation }: JoinOptions,
+): Promise<void> {
+  const buffer = new Uint8Array(Math.max(BUFFER_BYTES, 2 * first.length));
+  buffer.set(first);
+  for (let held = 0, count: number | null = first.length;;) {
+    const end: number = held + count;
+    const passed = conversation.sent(buffer.subarray(0, end));
+    await writeAll(server, buffer.subarray(0, passed));
+    buffer.copyWithin(0, passed, end);
+    held = end - passed;
+    count = await client.read(buffer.subarray(held));
+    if (count !== null) continue;
+    // The server says what is wrong with half of a message.
+    await writeAll(server, buffer.subarray(0, held));
+    return;
   }
 }
 
-/** Answers how many bytes the server had. */
-async function passBack(server: ByteStream, client: ByteStream): Promise<number> {
+async function passBack(server: ByteStream, client: ByteStream, conversation: Conversation): Promise<void> {
   const buffer = new Uint8Array(BUFFER_BYTES);
-  for (let total = 0;;) {
+  for (let held = 0;;) {
     // A connection that breaks ends as well.
-    const count = await server.read(buffer).catch(() => null);
-    if (count === null) return total;
-    total += count;
-    await writeAll(client, buffer.subarray(0, count));
+    const count = await server.read(buffer.subarray(held)).catch(() => null);
+    if (count === null) return;
+    const end = held + count;
+    const passed = conversation.received(buffer.subarray(0, end), end === buffer.length);
+    await writeAll(client, buffer.subarray(0, passed));
+    buffer.copyWithin(0, passed, end);
+    held = end - passed;
   }
 }
 
