@@ -56,6 +56,7 @@ export class CheckpointTransfer {
   readonly #fetch: FileFetch;
   /** Bytes of files that need not be fetched. */
   #ownBytes = 0;
+  #isAbandoned = false;
 
   /** Raises XX001 for an offer that is none. */
   constructor(options: TransferOptions) {
@@ -92,6 +93,7 @@ export class CheckpointTransfer {
     disk.createDirectory(joinPath(this.#folder, TABLES_DIRECTORY));
     const missing: HashedFile[] = [];
     for (const file of this.#files) {
+      if (this.#isAbandoned) return false;
       if (await this.#isOwn(file)) this.#ownBytes += file.size;
       else missing.push(file);
     }
@@ -116,6 +118,8 @@ export class CheckpointTransfer {
     } finally {
       file.close();
     }
+    // Another transfer may use the folder by now.
+    if (this.#isAbandoned) return false;
     disk.link(path, joinPath(this.#folder, name));
     return true;
   }
@@ -132,6 +136,7 @@ export class CheckpointTransfer {
 
   /** Gives the transfer up. */
   abandon(): void {
+    this.#isAbandoned = true;
     this.#fetch.abandon();
   }
 }

@@ -6,7 +6,7 @@
  * given up that does not answer for 5 s, has not got a file, or gives one whose hash is wrong twice.
  */
 import { DatabaseError } from "../base/errors.ts";
-import { type DiskFile, joinPath } from "../host/disk.ts";
+import { type DiskFile, isDiskFull, joinPath } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
 import { Sha256 } from "../host/sha256.ts";
 import { type HashedFile, hashInSteps } from "../storage/file_hashes.ts";
@@ -64,7 +64,10 @@ export class FileFetch {
     return this.#bytes;
   }
 
-  /** Resolves with true when all of the files are there and durable, with false when the donor does not go on. */
+  /**
+   * Resolves with true when all of the files are there and durable, with false when the donor does not go on; rejects
+   * with 53100.
+   */
   run(files: readonly HashedFile[]): Promise<boolean> {
     this.#waiting = [...files];
     if (!this.#isOver) this.#goOn();
@@ -79,9 +82,8 @@ export class FileFetch {
     this.#heardAt = this.#options.host.clock.monotonic();
     try {
       fetched.file.writeAt(offset, bytes);
-    } catch {
-      // A full disk: the transfer fails, and begins again later.
-      return this.#end(false);
+    } catch (error) {
+      return this.#failed(error);
     }
     fetched.missingBytes -= bytes.length;
     this.#bytes += bytes.length;
@@ -116,6 +118,12 @@ export class FileFetch {
     this.#end(false);
   }
 
+  /** Why the disk is full is told; whatever else it says, the files may come once more. */
+  #failed(error: unknown): void {
+    if (isDiskFull(error)) this.#done.reject(error);
+    this.#end(false);
+  }
+
   #end(isComplete: boolean): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -129,8 +137,8 @@ export class FileFetch {
       this.#askForMore();
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;
-      // A full disk: the file that could not be made must not be forgotten.
-      this.#end(false);
+      // The file that could not be made must not be forgotten.
+      this.#failed(error);
     }
   }
 
@@ -194,8 +202,8 @@ export class FileFetch {
         this.#waiting.push(wanted);
       }
       this.#goOn();
-    } catch {
-      this.#end(false);
+    } catch (error) {
+      this.#failed(error);
     }
   }
 }

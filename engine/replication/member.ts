@@ -105,7 +105,10 @@ export class Member<E extends MemberEngine>
   #isRebuilding = false;
   #fullAt = -Infinity;
   #handedOverAt = -Infinity;
-  #hasMissedSuperblock = false;
+  /** What happened while the state was built again and is said once, unlike messages: it is heard afterwards. */
+  #missed: ((replica: Replica) => void)[] = [];
+  /** Another member's checkpoint has taken the place of the own, which the replica has not heard. */
+  #taken: CheckpointName | null = null;
   #isServing = false;
   /** What was last said of the primary. */
   #knownPrimary: number | null = null;
@@ -253,9 +256,7 @@ export class Member<E extends MemberEngine>
   }
 
   rebuild(op: number): void {
-    this.#workUntil(this.#openAgain(op), () => {
-      this.#isRebuilding = false;
-    });
+    this.#workUntil(this.#openAgain(op), () => this.#rebuilt());
   }
 
   roleChanged(isPrimary: boolean): void {
@@ -291,7 +292,7 @@ export class Member<E extends MemberEngine>
   }
 
   wantsCheckpoint({ op }: CheckpointName): boolean {
-    return this.replica.wantsCheckpoint(op);
+    return !this.#isRebuilding && this.replica.wantsCheckpoint(op);
   }
 
   replaceState({ op }: CheckpointName, replace: () => void): Promise<void> {
@@ -304,15 +305,23 @@ export class Member<E extends MemberEngine>
     return replaced;
   }
 
-  onTransferred({ op, digest }: CheckpointName): void {
+  onTransferred(checkpoint: CheckpointName): void {
     this.#work = null;
-    this.#isRebuilding = false;
-    this.#hear((replica) => replica.onStateTransferred(op, digest));
+    this.#taken ??= checkpoint;
+    this.#rebuilt();
     this.#hearMissed();
   }
 
+  onDiskFull(error: DatabaseError): void {
+    this.#failed(error);
+  }
+
   onTransferFailed(): void {
-    this.#hear((replica) => replica.onStateTransferFailed());
+    this.#hearOnce((replica) => replica.onStateTransferFailed());
+  }
+
+  onTransferBroken(error: unknown): void {
+    this.#stop(error);
   }
 
   // --- damaged files ---
@@ -341,27 +350,28 @@ export class Member<E extends MemberEngine>
     if (!this.#isRebuilding) this.#engine?.filesRepaired();
   }
 
-  /** A primary lets another member serve first. */
+  /** A primary lets another member serve first. One checkpoint comes at a time: what is still damaged is told again. */
   onIrreparable(): void {
-    if (this.#isRebuilding || this.#isClosed) return;
+    if (this.#isRebuilding || this.#isClosed || this.replica.isTransferring) return;
     if (this.#isServing) return this.#hear((replica) => replica.handOver());
     const op = this.engine.appliedOp;
     this.#workUntil(
       this.#openAgain(op, async () => this.#takeUp(await this.#files.fetchCheckpoint())),
-      () => {
-        this.#isRebuilding = false;
-      },
+      () => this.#rebuilt(),
     );
   }
 
   /** A checkpoint of another member is here; it is of what is committed. */
-  #takeUp({ op }: CheckpointName): void {
+  #takeUp(checkpoint: CheckpointName): void {
+    const { op } = checkpoint;
     this.horizon.advance(op);
     this.#replayTo = Math.max(this.#replayTo, op);
+    // A replica that is not there yet will see it.
+    if (this.#replica !== null) this.#taken = checkpoint;
   }
 
   onError(error: unknown): void {
-    this.#stop(error);
+    this.#failed(error);
   }
 
   // --- the process ---
@@ -516,6 +526,17 @@ export class Member<E extends MemberEngine>
     }
   }
 
+  /** The same for what is not said again. */
+  #hearOnce(bring: (replica: Replica) => void): void {
+    if (this.#isRebuilding) this.#missed.push(bring);
+    else this.#hear(bring);
+  }
+
+  #hearMissed(): void {
+    for (const bring of this.#missed.splice(0)) this.#hearOnce(bring);
+    this.#hear((replica) => replica.onDurable());
+  }
+
   #setSpareTimer(): void {
     this.#spareTimer = this.#options.host.timers.setTimer(SPARE_LOOK_MILLISECONDS * 1000, () => {
       this.#spareTimer = null;
@@ -553,6 +574,14 @@ export class Member<E extends MemberEngine>
     });
   }
 
+  /** The state is there again, from the own checkpoint or another member's. */
+  #rebuilt(): void {
+    this.#isRebuilding = false;
+    const taken = this.#taken;
+    this.#taken = null;
+    if (taken !== null) this.#hear((replica) => replica.onStateTransferred(taken.op, taken.digest));
+  }
+
   #checkDigest({ op, digest }: EntryHeader): void {
     if (this.engine.appliedDigest === digest) return;
     throw new DatabaseError(
@@ -571,6 +600,7 @@ export class Member<E extends MemberEngine>
     this.#isRebuilding = true;
     this.#replayTo = op;
     this.#forgetLog();
+    this.#transfer?.giveUp();
     await this.engine.abandon();
     await between();
     await this.#files.openRepaired(() => this.engine.reopen(), (checkpoint) => this.#takeUp(checkpoint));
@@ -592,17 +622,7 @@ export class Member<E extends MemberEngine>
   // --- the superblock ---
 
   onSuperblockDurable(): void {
-    if (this.#isRebuilding) this.#hasMissedSuperblock = true;
-    else this.#hear((replica) => replica.onSuperblockDurable());
-  }
-
-  /** Syncs are reported once, unlike messages: what was missed while the state was built again is heard now. */
-  #hearMissed(): void {
-    if (this.#hasMissedSuperblock) {
-      this.#hasMissedSuperblock = false;
-      this.#hear((replica) => replica.onSuperblockDurable());
-    }
-    this.#hear((replica) => replica.onDurable());
+    this.#hearOnce((replica) => replica.onSuperblockDurable());
   }
 
   onSuperblockFailed(error: unknown): void {

@@ -18,6 +18,9 @@ import { MemberTransfer } from "./member_transfer.ts";
 import type { PeerMessage, TransferMessage } from "./message.ts";
 import type { CheckpointName } from "./ports.ts";
 
+/** No member has given its checkpoint: how long to wait before all are asked again. */
+const PAUSE_MICROSECONDS = 1_000_000;
+
 /** What this needs of its member. */
 export interface MemberFilesOwner {
   readonly index: number;
@@ -125,7 +128,8 @@ export class MemberFiles {
       try {
         return await open();
       } catch (error) {
-        if (!(error instanceof DamagedFileError) || this.#isClosed) throw error;
+        const { donors } = this.#options.owner;
+        if (!(error instanceof DamagedFileError) || this.#isClosed || donors.length === 0) throw error;
         this.#options.owner.log(`${error.message}; it will be fetched from others`);
         if (!await this.#fix(error.path)) onCheckpoint(await this.fetchCheckpoint());
         if (this.#isClosed) throw error;
@@ -151,42 +155,48 @@ export class MemberFiles {
 
   /** Puts another member's newest checkpoint in the place of the own, while nothing is open. */
   async fetchCheckpoint(): Promise<CheckpointName> {
-    const { host, directory, owner } = this.#options;
+    const { host: { timers }, owner } = this.#options;
     for (;;) {
       for (const from of owner.donors) {
-        const fetched = Promise.withResolvers<CheckpointName | null>();
-        const transfer = this.#transfer = new MemberTransfer(
-          host,
-          directory,
-          (to, message) => owner.send(to, message),
-          {
-            get index() {
-              return owner.index;
-            },
-            get view() {
-              return owner.view;
-            },
-            manifest: null,
-            continuesLog: (checkpoint) => continuesLog(host, directory, checkpoint),
-            wantsCheckpoint: () => true,
-            replaceState: (_, replace) => Promise.resolve(replace()),
-            onTransferred: (checkpoint) => fetched.resolve(checkpoint),
-            onTransferFailed: () => fetched.resolve(null),
-            log: (line) => owner.log(line),
-            onError: (error) => fetched.reject(error),
-          },
-        );
-        transfer.begin(from, { op: 0, digest: 0n });
-        const checkpoint = await fetched.promise.finally(() => {
-          transfer.close();
-          this.#transfer = null;
-        });
-        if (checkpoint === null) continue;
-        return checkpoint;
+        const checkpoint = this.#isClosed ? null : await this.#fetchFrom(from);
+        if (checkpoint !== null) return checkpoint;
       }
       if (this.#isClosed) throw new Error("the member is closed");
-      await host.timers.yieldToLoop();
+      await new Promise<void>((resolve) => timers.setTimer(PAUSE_MICROSECONDS, resolve));
     }
+  }
+
+  /** Null when the member does not give it. */
+  async #fetchFrom(from: number): Promise<CheckpointName | null> {
+    const { host, directory, owner } = this.#options;
+    const fetched = Promise.withResolvers<CheckpointName | null>();
+    const transfer = this.#transfer = new MemberTransfer(
+      host,
+      directory,
+      (to, message) => owner.send(to, message),
+      {
+        get index() {
+          return owner.index;
+        },
+        get view() {
+          return owner.view;
+        },
+        manifest: null,
+        continuesLog: (checkpoint) => continuesLog(host, directory, checkpoint),
+        wantsCheckpoint: () => true,
+        replaceState: (_, replace) => Promise.resolve(replace()),
+        onTransferred: (checkpoint) => fetched.resolve(checkpoint),
+        onDiskFull: (error) => owner.onError(error),
+        onTransferFailed: () => fetched.resolve(null),
+        onTransferBroken: (error) => fetched.reject(error),
+        log: (line) => owner.log(line),
+      },
+    );
+    transfer.begin(from, { op: 0, digest: 0n });
+    return await fetched.promise.finally(() => {
+      transfer.close();
+      this.#transfer = null;
+    });
   }
 
   #repaired(file: HashedFile, from: number | null): void {

@@ -206,6 +206,37 @@ Deno.test("a member opens its state whatever of its checkpoint is damaged", asyn
   }
 });
 
+Deno.test("a member without others says what is damaged, and one that is closed waits for nobody", async () => {
+  const host = memoryHost();
+  const damage = new DamagedFileError("own/state", 0, "rot");
+  for (const donors of [[], [1]]) {
+    const asked = Promise.withResolvers<void>();
+    const files = new MemberFiles({
+      host,
+      directory: "own",
+      scrubBytesPerSecond: 0,
+      owner: {
+        index: 0,
+        view: 1,
+        donors,
+        manifest: null,
+        send: () => asked.resolve(),
+        onRepaired: () => {},
+        onIrreparable: () => {},
+        onError: () => {},
+        log: () => {},
+      },
+    });
+    const opened = files.openRepaired(() => Promise.reject(damage), () => {});
+    if (donors.length > 0) {
+      await asked.promise;
+      files.close();
+    }
+    await rejects(opened, donors.length > 0 ? /the member is closed/ : damage);
+  }
+  await host.timers.close();
+});
+
 Deno.test("what is no damage is not repaired", async () => {
   await using members = group(new MemoryDisk());
   const other = new Error("another reason");

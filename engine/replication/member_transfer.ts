@@ -2,10 +2,11 @@
  * Moves checkpoints between members: gives this member's newest one to others, and puts another's in the place of this
  * member's state. The replica says when.
  *
- * Limits: a donor that does not answer the first request for 5 s is given up.
+ * Limits: a donor that does not answer the first request for 5 s is given up; a full disk is tried again after 10 s.
  */
 import type { Host } from "../host/host.ts";
 import { assert } from "../base/assert.ts";
+import { isDiskFull } from "../host/disk.ts";
 import { digestOfState } from "../operations/history_digest.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { type CheckpointProof, type Manifest, proofOfCheckpoint, readProven } from "../storage/manifest.ts";
@@ -22,6 +23,8 @@ import type { CheckpointName, StateTransfer } from "./ports.ts";
 
 const OFFER_MILLISECONDS = 5000;
 const REPEAT_MILLISECONDS = 1000;
+/** On a full disk a transfer is not tried again at once: others would send everything for nothing. */
+const FULL_DISK_MICROSECONDS = 10_000_000;
 
 /** What a transfer needs of its member. */
 export interface TransferOwner {
@@ -37,10 +40,13 @@ export interface TransferOwner {
   replaceState(checkpoint: CheckpointName, replace: () => void): Promise<void>;
   /** The checkpoint is the state now. */
   onTransferred(checkpoint: CheckpointName): void;
+  /** The disk has no space for the checkpoint, which is given up some time later. */
+  onDiskFull(error: DatabaseError): void;
   onTransferFailed(): void;
+  /** The transfer has failed where it must not; the state may be neither the old nor the new one. */
+  onTransferBroken(error: unknown): void;
   /** Writes one line for people. */
   log(line: string): void;
-  onError(error: unknown): void;
 }
 
 interface Fetching {
@@ -170,7 +176,7 @@ export class MemberTransfer implements StateTransfer {
       request: ({ name, hash }, offset) =>
         this.#send(from, { kind: "request_file", ...this.#sent, name, hash, offset }),
     });
-    this.#carryThrough(fetching, transfer).catch((error) => this.#owner.onError(error));
+    this.#carryThrough(fetching, transfer).catch((error) => this.#owner.onTransferBroken(error));
   }
 
   async #carryThrough(fetching: Fetching, transfer: CheckpointTransfer): Promise<void> {
@@ -178,6 +184,12 @@ export class MemberTransfer implements StateTransfer {
     const isComplete = await transfer.run((state) => {
       checkpoint = nameOf(transfer.op, state);
       return this.#owner.continuesLog(checkpoint);
+    }).catch(async (error) => {
+      if (!isDiskFull(error)) throw error;
+      removeTransfer(this.#host.disk, this.#directory);
+      this.#owner.onDiskFull(error);
+      await new Promise<void>((resolve) => this.#host.timers.setTimer(FULL_DISK_MICROSECONDS, resolve));
+      return false;
     });
     if (this.#fetching !== fetching) return;
     if (!isComplete || checkpoint === null) return this.#failed();
@@ -201,6 +213,13 @@ export class MemberTransfer implements StateTransfer {
     this.#owner.onTransferFailed();
   }
 
+  /** Ends what is on its way here. */
+  giveUp(): void {
+    if (this.#fetching === null) return;
+    this.#fetching.transfer?.abandon();
+    this.#failed();
+  }
+
   get #sent(): { readonly from: number; readonly view: number } {
     return { from: this.#owner.index, view: this.#owner.view };
   }
@@ -209,10 +228,9 @@ export class MemberTransfer implements StateTransfer {
     return this.#host.clock.monotonic() / 1000;
   }
 
-  /** Ends what is on its way. */
+  /** Ends what is on its way, both ways. */
   close(): void {
-    this.#fetching?.transfer?.abandon();
-    this.#fetching = null;
+    this.giveUp();
     this.#donor.close();
   }
 }

@@ -179,10 +179,14 @@ export class Replica {
     this.#afterEvent();
   }
 
-  /** The checkpoint that `StateTransfer.begin` asked for is the state now; the log begins after its op. */
+  /**
+   * A checkpoint of another member is the state now, `StateTransfer.begin` or damage having asked for it; the log begins
+   * at or before its end.
+   */
   onStateTransferred(op: number, digest: bigint): void {
     const { log } = this.#core.ports;
-    assert(log.oldestOp === op + 1 && log.baseDigest === digest, `the log does not begin after op ${op}`);
+    const isContinued = log.oldestOp <= op || log.baseDigest === digest;
+    assert(log.checkpointOp === op && isContinued, `the log does not go on from the checkpoint of op ${op}`);
     this.#repair.onStateTransferred(op);
     this.#afterEvent();
   }

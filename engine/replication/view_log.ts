@@ -135,8 +135,8 @@ export class ViewLog {
 
   /** A checkpoint has taken the place of the log up to its op. */
   restart(): void {
-    this.#solidOp = this.baseOp;
-    if (this.#suffixEnd <= this.baseOp) this.#setSuffix([]);
+    this.#solidOp = this.#stored.checkpointOp;
+    this.#setSuffix([...this.#suffix.values()].filter(({ op }) => op > this.#solidOp));
     this.advance();
   }
 

@@ -1,0 +1,221 @@
+/** A member whose state is built again: what its replica must hear of it, and what was on its way meanwhile. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { openLoneMember } from "../../tests/support/lone_member.ts";
+import { MemoryDisk, memoryHost } from "../host/memory_host.ts";
+import { Engine } from "../session/engine.ts";
+import type { Session } from "../session/session.ts";
+import { RowBuffer } from "../statements/row_buffer.ts";
+import { CheckpointDonor } from "./checkpoint_donor.ts";
+import type { ReplicatedEntry } from "./entry_header.ts";
+import { Member, SuperblockReports } from "./member.ts";
+import { MemberLog } from "./member_log.ts";
+import type { DoViewChange, PeerMessage } from "./message.ts";
+import { Superblock } from "./superblock.ts";
+import { until } from "./testing/peers.ts";
+
+const VIEW = 1;
+const PRIMARY = 1;
+const INDEX = 2;
+
+async function run(session: Session, sql: string): Promise<void> {
+  await session.simple(sql, new RowBuffer(), () => {});
+}
+
+/** A primary that has made a checkpoint in the middle of its log, and can give it away. */
+async function primaryWith(disk: MemoryDisk) {
+  const engine = await openLoneMember(disk, "primary");
+  const session = engine.openSession();
+  await run(session, "CREATE TABLE t (a int PRIMARY KEY)");
+  for (let a = 1; a <= 5; a++) await run(session, `INSERT INTO t VALUES (${a})`);
+  await engine.checkpoint();
+  await run(session, "INSERT INTO t VALUES (6)");
+  session.close();
+  const log = new MemberLog(engine.storage.log);
+  const { manifest } = engine.storage;
+  ok(manifest !== null && manifest.op > 5 && manifest.op < log.lastOp);
+  const donor = new CheckpointDonor({ ...memoryHost(), disk }, "primary");
+  return {
+    manifest,
+    lastOp: log.lastOp,
+    entries: (from: number, to: number): ReplicatedEntry[] =>
+      Array.from({ length: to - from + 1 }, (_, index) => log.read(from + index)).filter((each) =>
+        each !== null
+      ),
+    digestAt: (op: number) => op === 0 ? log.baseDigest : log.read(op)?.header.digest ?? 0n,
+    /** What it answers when it is asked for its checkpoint. */
+    answer: (message: PeerMessage, from: number): PeerMessage | null => {
+      if (message.kind === "request_checkpoint") {
+        const offer = donor.offer(manifest, message.op);
+        return offer === null ? null : { kind: "checkpoint_files", from, view: VIEW, ...offer };
+      }
+      if (message.kind !== "request_file") return null;
+      const { name, hash, offset } = message;
+      const bytes = donor.read({ name, hash }, offset, manifest) ?? new Uint8Array(0);
+      return { kind: "file_piece", from, view: VIEW, name, hash, offset, bytes };
+    },
+    close: async () => {
+      donor.close();
+      await engine.close();
+    },
+  };
+}
+
+type Donor = Awaited<ReturnType<typeof primaryWith>>;
+
+/** A backup of the view, of three members. The others say what the test says. */
+async function backupOf(donor: Donor, disk: MemoryDisk) {
+  const reports = new SuperblockReports();
+  const identity = { clusterId: new Uint8Array(16), index: INDEX, memberCount: 3, configurationHash: 1n };
+  disk.createDirectory("own");
+  const superblock = Superblock.create(disk, "own", identity, reports);
+  let later = 0;
+  const base = memoryHost();
+  const monotonic = () => base.clock.monotonic() + later;
+  const host = {
+    ...base,
+    disk,
+    clock: { now: () => base.clock.now(), wall: () => base.clock.wall(), monotonic },
+  };
+  const sent: PeerMessage[] = [];
+  const state = { deliver: (_: PeerMessage) => {}, reopened: Promise.resolve(), answers: true };
+  const failures: Error[] = [];
+  const member = await Member.start<Engine>({
+    host,
+    superblock,
+    reports,
+    directory: "own",
+    usesReadLease: true,
+    peers: {
+      index: INDEX,
+      send: (to: number, message: PeerMessage) => {
+        sent.push(message);
+        const answer = state.answers ? donor.answer(message, to) : null;
+        if (answer !== null) setTimeout(() => state.deliver(answer));
+      },
+      onMessage: (listener: (message: PeerMessage) => void) => state.deliver = listener,
+      close: () => {},
+      statistics: () => [],
+    } as never,
+    openEngine: async (seat) => {
+      const engine = await Engine.open({ host, directory: "own", member: seat });
+      const reopen = engine.reopen.bind(engine);
+      engine.reopen = () => state.reopened.then(reopen);
+      return engine;
+    },
+    log: () => {},
+    onPrimaryChanged: () => {},
+  });
+  void member.failed.then((error) => failures.push(error));
+  const deliver = (message: PeerMessage) => state.deliver(message);
+  deliver({
+    kind: "start_view",
+    from: PRIMARY,
+    view: VIEW,
+    commit: 0,
+    previousOp: 0,
+    previousDigest: donor.digestAt(0),
+    headers: [],
+  });
+  await until(() => member.replica.status === "normal" && member.replica.view === VIEW, "the view");
+  return {
+    member,
+    state,
+    sent,
+    failures,
+    deliver,
+    /** The primary sends entries. */
+    prepare: (to: number, commit: number) =>
+      deliver({
+        kind: "prepare",
+        from: PRIMARY,
+        view: VIEW,
+        previousOp: 0,
+        previousDigest: donor.digestAt(0),
+        entries: donor.entries(1, to),
+        commit,
+        stamp: 1,
+        clock: 0,
+      }),
+    offer: (from: number) =>
+      deliver({
+        kind: "checkpoint",
+        from,
+        view: VIEW,
+        oldestOp: donor.manifest.op + 1,
+        op: donor.manifest.op,
+        digest: donor.digestAt(donor.manifest.op),
+      }),
+    /** So many milliseconds pass at once. */
+    pass: (milliseconds: number) => later += milliseconds * 1000,
+    [Symbol.asyncDispose]: () => member.close(),
+  };
+}
+
+Deno.test("a member that takes a checkpoint for damaged files knows that it is committed, and does not vote against it", async () => {
+  const disk = new MemoryDisk();
+  const donor = await primaryWith(disk);
+  const { op } = donor.manifest;
+  try {
+    await using backup = await backupOf(donor, disk);
+    const { member } = backup;
+    // It has acknowledged everything, and knows of little that it is committed.
+    backup.prepare(op - 1, 2);
+    await until(() => member.engine.appliedOp === 2, "the entries");
+    member.onIrreparable();
+    await until(() => member.engine.appliedOp === op && !member.isBusy, "the checkpoint");
+    for (const view of [VIEW + 1, VIEW + 3]) {
+      backup.deliver({ kind: "start_view_change", from: 0, view, reachedView: view });
+    }
+    await until(() => backup.sent.some(({ kind }) => kind === "do_view_change"), "the vote");
+    const vote = backup.sent.find((message): message is DoViewChange => message.kind === "do_view_change");
+    deepStrictEqual([vote?.commit, vote?.slots], [op, []]);
+    deepStrictEqual(backup.failures, []);
+  } finally {
+    await donor.close();
+  }
+});
+
+Deno.test("a member whose state is built again while it fetches a checkpoint fetches it afterwards", async () => {
+  const disk = new MemoryDisk();
+  const donor = await primaryWith(disk);
+  const { op } = donor.manifest;
+  try {
+    await using backup = await backupOf(donor, disk);
+    const { member, state } = backup;
+    state.answers = false;
+    for (const from of [0, PRIMARY]) backup.offer(from);
+    strictEqual(member.replica.isTransferring, true);
+    const gate = Promise.withResolvers<void>();
+    state.reopened = gate.promise;
+    member.rebuild(0);
+    // The other is given up for its silence meanwhile.
+    backup.pass(6_000);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    gate.resolve();
+    await until(() => !member.isBusy, "the state");
+    state.answers = true;
+    await until(() => {
+      for (const from of [0, PRIMARY]) backup.offer(from);
+      return member.engine.appliedOp === op && !member.isBusy;
+    }, "the checkpoint");
+    deepStrictEqual(backup.failures, []);
+  } finally {
+    await donor.close();
+  }
+});
+
+Deno.test("a member that fetches a checkpoint already does not fetch another one for a damaged file", async () => {
+  const disk = new MemoryDisk();
+  const donor = await primaryWith(disk);
+  try {
+    await using backup = await backupOf(donor, disk);
+    const { member } = backup;
+    for (const from of [0, PRIMARY]) backup.offer(from);
+    member.onIrreparable();
+    await until(() => member.engine.appliedOp === donor.manifest.op && !member.isBusy, "the checkpoint");
+    strictEqual(backup.sent.filter(({ kind }) => kind === "request_checkpoint").length, 1);
+    deepStrictEqual(backup.failures, []);
+  } finally {
+    await donor.close();
+  }
+});
