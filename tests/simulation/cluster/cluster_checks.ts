@@ -11,7 +11,7 @@ export class ClusterChecks {
   readonly #machines: readonly Machine[];
   /** The digest after each op that some member has applied as a committed one. */
   readonly #digests = new Map<number, bigint>();
-  /** The entries that backups have applied. */
+  /** The entries that members have applied as committed ones. */
   readonly #entries = new Map<number, Uint8Array>();
   /** By member: the process and the op that was looked at last. */
   readonly #seen: { process: object | null; op: number }[];
@@ -25,12 +25,15 @@ export class ClusterChecks {
     return this.#entries.size;
   }
 
-  /** A backup applies an entry: all apply the same, and none above what it knows to be committed. */
+  /**
+   * A member applies an entry: all apply the same, and a backup none above what it knows to be committed. What a new
+   * primary finds above that is not yet the group's: the next view may go without it.
+   */
   applied(machine: Machine, op: number, payload: Uint8Array): void {
-    const { life } = machine;
-    if (life !== null && !life.member.replica.isPrimary) {
-      const { commit } = life.member.replica;
-      ok(op <= commit, `backup ${machine.index} applies op ${op} above ${commit}`);
+    const replica = machine.life?.member.replica;
+    if (replica !== undefined && op > replica.commit) {
+      ok(replica.isPrimary, `backup ${machine.index} applies op ${op} above ${replica.commit}`);
+      return;
     }
     const known = this.#entries.get(op);
     if (known === undefined) this.#entries.set(op, payload.slice());
