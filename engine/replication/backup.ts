@@ -197,7 +197,9 @@ export class Backup {
 
   #apply(): void {
     const core = this.#core;
+    const { state } = core.ports;
     core.apply();
-    if (core.ports.state.appliedOp >= this.#said.commit) this.#fresh = this.#said;
+    // The last entry may be on its way still, in steps between which others read.
+    if (!state.isBusy && state.appliedOp >= this.#said.commit) this.#fresh = this.#said;
   }
 }

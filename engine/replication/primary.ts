@@ -4,7 +4,7 @@
  * What a quorum has durable is committed; the primary counts like any other member. Reads are answered under the lease
  * or after a round of messages (`ReadLease`).
  */
-import { assert, assertDefined } from "../base/assert.ts";
+import { assert } from "../base/assert.ts";
 import { BackupProgress } from "./backup_progress.ts";
 import { EagerBackups } from "./eager_backups.ts";
 import { bytesOf, type ReplicatedEntry } from "./entry_header.ts";
@@ -36,16 +36,15 @@ export class Primary {
   #lookedAtOp = 0;
   #offeredAt = -Infinity;
 
-  /** The primary of a view whose log is here, and is committed up to `commit` at every member that has voted. */
-  constructor(core: ReplicaCore, commit: number) {
+  /** The primary of a view whose log is here; `startView` begins it at every member that has voted. */
+  constructor(core: ReplicaCore, startView: StartView) {
     this.#core = core;
     this.#viewStartOp = core.log.lastOp;
     const now = core.ports.now();
     const count = core.ports.identity.memberCount;
     this.#backups = Array.from({ length: count }, () => new BackupProgress(now, core.log.lastOp + 1));
     this.#others = [...this.#backups.keys()].filter((index) => index !== core.index);
-    const startView = this.#startViewFrom(Math.min(commit, core.commit));
-    this.#startView = assertDefined(startView, "a new primary knows the headers of its log");
+    this.#startView = startView;
     this.#lease = new ReadLease(core.ports);
     this.#eager = new EagerBackups(this.#others, core.quorum - 1);
   }
@@ -170,7 +169,7 @@ export class Primary {
     this.#backups[message.from] = new BackupProgress(core.ports.now(), core.log.lastOp + 1);
     if (message.commit < core.log.baseOp) this.#core.offerCheckpoint(message.from);
     else {
-      const startView = this.#startViewFrom(Math.min(message.commit, core.commit));
+      const startView = startViewFrom(core, message.commit);
       // Damage has been found in this log: it is repaired, and the backup asks again.
       if (startView === null) core.isRepairWanted = true;
       else core.send(message.from, startView);
@@ -268,24 +267,6 @@ export class Primary {
     }
   }
 
-  /** What a backup needs that has the log up to the op; null when a header of it cannot be read. */
-  #startViewFrom(commit: number): StartView | null {
-    const { log, index, view, commit: committed } = this.#core;
-    const previous = log.header(Math.max(commit, log.baseOp));
-    if (previous === null) return null;
-    const headers = log.headersBetween(previous.op, log.lastOp);
-    if (headers.length < log.lastOp - previous.op) return null;
-    return {
-      kind: "start_view",
-      from: index,
-      view,
-      commit: committed,
-      previousOp: previous.op,
-      previousDigest: previous.digest,
-      headers,
-    };
-  }
-
   #clock(): number {
     return Math.max(0, Math.floor(this.#core.ports.wallNow()));
   }
@@ -295,4 +276,22 @@ export class Primary {
     assert(backup !== undefined, `there is no member ${index}`);
     return backup;
   }
+}
+
+/** What a backup needs that has the log up to the op; null when a header of it cannot be read. */
+export function startViewFrom(core: ReplicaCore, op: number): StartView | null {
+  const { log, index, view, commit } = core;
+  const previous = log.header(Math.max(Math.min(op, commit), log.baseOp));
+  if (previous === null) return null;
+  const headers = log.headersBetween(previous.op, log.lastOp);
+  if (headers.length < log.lastOp - previous.op) return null;
+  return {
+    kind: "start_view",
+    from: index,
+    view,
+    commit,
+    previousOp: previous.op,
+    previousDigest: previous.digest,
+    headers,
+  };
 }

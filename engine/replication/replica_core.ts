@@ -145,7 +145,6 @@ export class ReplicaCore {
     if (this.log.slot(op).kind !== "present") return false;
     const entry = this.log.read(op);
     if (entry === null) {
-      this.log.damaged(op);
       this.isRepairWanted = true;
       return false;
     }

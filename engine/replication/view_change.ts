@@ -9,7 +9,7 @@
 import { assert } from "../base/assert.ts";
 import type { EntryHeader, Slot } from "./entry_header.ts";
 import type { DoViewChange, HandOver, RequestVote, StartViewChange } from "./message.ts";
-import { Primary } from "./primary.ts";
+import { Primary, startViewFrom } from "./primary.ts";
 import type { ReplicaCore } from "./replica_core.ts";
 import { chooseSuffix, type SuffixChoice } from "./suffix_choice.ts";
 import { MAX_VIEW_CHANGE_MILLISECONDS, RESEND_MILLISECONDS } from "./timeouts.ts";
@@ -275,13 +275,15 @@ export class ViewChange {
     const core = this.#core;
     const takeover = this.#takeover;
     if (takeover === null) return;
-    if (core.log.firstUnread(core.log.lastOp) !== null) {
+    // The first look may find damage in what was durable, for the second.
+    const startView = startViewFrom(core, takeover.choice.lowestCommit);
+    if (startView === null || core.log.firstUnread(core.log.lastOp) !== null) {
       core.isRepairWanted = true;
       return;
     }
     this.over();
     core.beginNormal();
-    const primary = new Primary(core, takeover.choice.lowestCommit);
+    const primary = new Primary(core, startView);
     this.#primary = primary;
     core.isPrimary = true;
     primary.begin();

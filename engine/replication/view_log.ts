@@ -49,6 +49,8 @@ export class ViewLog {
 
   slot(op: number): Slot {
     const stored = this.#stored.slot(op);
+    // It may have been durable, and read by nobody for long.
+    if (stored.kind === "unreadable") this.damaged(op);
     const header = this.#suffix.get(op) ?? (stored.kind === "unreadable" ? this.#namedByNext(op) : null);
     if (header === null) return stored;
     const isStored = stored.kind === "present" && isSameEntry(stored.header, header);
@@ -69,7 +71,9 @@ export class ViewLog {
 
   /** The entry that is stored at the op; null if none can be read. */
   read(op: number): ReplicatedEntry | null {
-    return this.#stored.slot(op).kind === "present" ? this.#stored.read(op) : null;
+    const entry = this.#stored.slot(op).kind === "present" ? this.#stored.read(op) : null;
+    if (entry === null) this.slot(op);
+    return entry;
   }
 
   /** Stores the entry if its place is the end of what is stored, or unreadable; false if not. */
@@ -115,9 +119,9 @@ export class ViewLog {
     return this.#solidOp > before;
   }
 
-  /** The slot of the op cannot be read after all. */
+  /** The slot of the op cannot be read after all. What is kept for others is not missed here. */
   damaged(op: number): void {
-    this.#solidOp = Math.min(this.#solidOp, op - 1);
+    if (op > this.#stored.checkpointOp) this.#solidOp = Math.min(this.#solidOp, op - 1);
   }
 
   /** The superblock names the log of this view, up to its head: what is stored and differs from it goes. */
@@ -154,7 +158,7 @@ export class ViewLog {
 
   #truncateAfter(op: number): void {
     this.#stored.truncateAfter(op);
-    this.damaged(op + 1);
+    this.#solidOp = Math.min(this.#solidOp, op);
   }
 
   #setSuffix(suffix: readonly EntryHeader[]): void {

@@ -134,6 +134,7 @@ export class ToyLog implements ReplicatedLog {
   }
 
   truncateAfter(op: number): void {
+    assert(op >= this.checkpointOp, `op ${op} is in the checkpoint`);
     if (op < this.lastOp) this.#perform({ kind: "truncate", op });
   }
 
