@@ -118,7 +118,7 @@ export class FileFetch {
     this.#end(false);
   }
 
-  /** Why the disk is full is told; whatever else it says, the files may come once more. */
+  /** A full disk is reported; whatever else it says, the files may come once more. */
   #failed(error: unknown): void {
     if (isDiskFull(error)) this.#done.reject(error);
     this.#end(false);

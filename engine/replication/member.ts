@@ -350,7 +350,7 @@ export class Member<E extends MemberEngine>
     if (!this.#isRebuilding) this.#engine?.filesRepaired();
   }
 
-  /** A primary lets another member serve first. One checkpoint comes at a time: what is still damaged is told again. */
+  /** A primary lets another serve first. Checkpoints come one at a time: what stays damaged is reported again. */
   onIrreparable(): void {
     if (this.#isRebuilding || this.#isClosed || this.replica.isTransferring) return;
     if (this.#isServing) return this.#hear((replica) => replica.handOver());

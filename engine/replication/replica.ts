@@ -180,8 +180,8 @@ export class Replica {
   }
 
   /**
-   * A checkpoint of another member is the state now, `StateTransfer.begin` or damage having asked for it; the log begins
-   * at or before its end.
+   * A checkpoint of another member is the state now, asked for by `StateTransfer.begin` or for damage. The log goes on
+   * from it, and may reach back before its end.
    */
   onStateTransferred(op: number, digest: bigint): void {
     const { log } = this.#core.ports;

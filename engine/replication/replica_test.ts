@@ -91,7 +91,7 @@ function memberOf(disk = new ToyDisk()) {
         stamp: 1,
         clock: now,
       }),
-    /** Others want the view, of which this member is the primary; one knows of what is committed up to a header only. */
+    /** Others want the view, whose primary this member is; one knows of no committed entry behind that header. */
     beginView: (view: number, { op: commit, digest }: EntryHeader) => {
       replica.onMessage({ kind: "start_view_change", from: 0, view, reachedView: view });
       superblockDurable();
