@@ -3,7 +3,6 @@
  * --verify-against DIR [DATA_DIR]`: says where two of them differ.
  */
 import { DatabaseError } from "../../engine/base/errors.ts";
-import { joinPath } from "../../engine/host/disk.ts";
 import type { Host } from "../../engine/host/host.ts";
 import { compareDatabases } from "../../engine/storage/directory_comparison.ts";
 import { type Verification, verifyDatabase } from "../../engine/storage/verification.ts";
@@ -18,14 +17,9 @@ export interface VerifyWorld {
 
 /** Prints the report; returns the exit code. Raises {@link StartError} for damage and for what cannot be opened. */
 export async function verify(directory: string, { host, print }: VerifyWorld): Promise<number> {
-  const shards = host.disk.list(directory).filter((name) => /^shard-\d+$/.test(name));
-  let code = 0;
-  for (const each of [directory, ...shards.map((name) => joinPath(directory, name))]) {
-    const found = await named(each, () => verifyDatabase(host, each));
-    for (const line of reportLines(each, found)) print(line);
-    if (found.wrongValues.length > 0) code = 1;
-  }
-  return code;
+  const found = await named(directory, () => verifyDatabase(host, directory));
+  for (const line of reportLines(directory, found)) print(line);
+  return found.wrongValues.length === 0 ? 0 : 1;
 }
 
 /**
@@ -55,10 +49,10 @@ async function named<T>(directory: string, read: () => Promise<T>): Promise<T> {
 
 function reportLines(directory: string, found: Verification): string[] {
   const { tables, wrongValues } = found;
-  const lines = tables.map(({ name, rows, segments, fileBytes }) =>
-    `table "${name}": ${counted(rows, "row")} in ${counted(segments, "segment")}, ${
-      counted(fileBytes, "byte")
-    }`
+  const lines = tables.map(({ name, rows, segments, fileBytes, part }) =>
+    `table "${name}"${part === null ? "" : ` at shard ${part}`}: ${counted(rows, "row")} in ${
+      counted(segments, "segment")
+    }, ${counted(fileBytes, "byte")}`
   );
   lines.push(
     `log: ${counted(found.entries, "entry", "entries")} after the checkpoint of op ${found.checkpointOp}`,

@@ -70,10 +70,8 @@ export type Effect =
   }
   /** A checkpoint begins when the entry has been applied; only the log of a replication group has it. */
   | { readonly kind: "checkpoint" }
-  /** What each of several shards is to apply of the transaction; only a router's log has it. */
-  | { readonly kind: "slices"; readonly slices: readonly Slice[] }
-  /** The shards have made durable what slices up to this op say. */
-  | { readonly kind: "slices_done"; readonly op: OpNumber };
+  /** What shards are to apply of the transaction; only the log of a router has it. */
+  | { readonly kind: "slices"; readonly slices: readonly Slice[] };
 
 /** One shard's part of a transaction. */
 export interface Slice {

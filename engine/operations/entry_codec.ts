@@ -4,7 +4,7 @@
  * An entry is: format version (1 byte, 1); flags (bit 0: a client request follows the head); LEB128 op number; zigzag
  * LEB128 timestamp; the client request (16 bytes id, u64 sequence, sized digest, sized reply); LEB128 effect count;
  * the effects. An effect is a kind byte (1 create, 2 update, 3 delete, 4 create_batch, 5 truncate, 6 ddl, 7 sequence,
- * 8 checkpoint, 9 slices, 10 slices_done) and its fields in the order of their declaration; table and sequence ids are
+ * 8 checkpoint, 9 slices) and its fields in the order of their declaration; table and sequence ids are
  * LEB128, a DDL change is canonical JSON, slices are counted, their effects sized.
  *
  * Invariants: equal entries have equal bytes; the decoder reads every byte or raises `dataCorrupted`, whatever the
@@ -42,7 +42,6 @@ const KIND_DDL = 6;
 const KIND_SEQUENCE = 7;
 const KIND_CHECKPOINT = 8;
 const KIND_SLICES = 9;
-const KIND_SLICES_DONE = 10;
 
 /** What must be in a DDL change, by kind: the member that names the object and its type. */
 const CHANGE_MEMBERS: Readonly<
@@ -228,10 +227,6 @@ export function encodeEffect(effect: Effect, writer: ByteWriter): void {
         writer.writeSizedBytes(effects);
       }
       return;
-    case "slices_done":
-      writer.writeU8(KIND_SLICES_DONE);
-      writer.writeVarint(effect.op);
-      return;
     default:
       unreachable(effect);
   }
@@ -319,8 +314,6 @@ export function decodeEffect(reader: ByteReader): Effect {
       return { kind: "checkpoint" };
     case KIND_SLICES:
       return { kind: "slices", slices: readSlices(reader) };
-    case KIND_SLICES_DONE:
-      return { kind: "slices_done", op: opNumber(reader.readVarint()) };
     default:
       throw corrupted(`unknown effect kind ${kind}`);
   }

@@ -48,7 +48,6 @@ export interface Shards extends RemoteTables<Transaction> {
    */
   commit(
     transaction: Transaction,
-    client: ClientRecord,
     commitHere: (effects: readonly Effect[]) => Promise<OpNumber>,
   ): Promise<OpNumber>;
   /**
@@ -58,10 +57,8 @@ export interface Shards extends RemoteTables<Transaction> {
   readonly count: number;
   /** What is known of each. */
   statuses(): readonly ShardStatus[];
-  /** Has every shard make a checkpoint. */
-  checkpoint(): Promise<void>;
-  /** Makes everything durable and ends the shards; the engine still takes entries. */
-  close(): Promise<void>;
+  /** Asks the shards what they have, for plans. */
+  learn(): Promise<void>;
 }
 
 /** See the file's head. */
@@ -121,7 +118,7 @@ export class CommitTurns {
     if (!transaction.hasEffects && client === null) return this.#engine.manager.commit(transaction);
     const { shards } = this.#engine;
     if (shards?.concerns(transaction) === true) {
-      return shards.commit(transaction, client, (effects) => this.#inTurn(transaction, client, effects));
+      return shards.commit(transaction, (effects) => this.#inTurn(transaction, client, effects));
     }
     const indexed = transaction.hasDdl ? transaction.indexedTables : [];
     if (indexed.length > 0) return this.#withIndexes(transaction, client, indexed);
@@ -164,7 +161,15 @@ export class CommitTurns {
     client: ClientRecord,
     effects: readonly Effect[] | null = null,
   ): Promise<OpNumber> {
-    while (this.#current !== null) await this.#current;
+    const { storage } = this.#engine;
+    const bytes = transaction.estimatedBytes;
+    for (;;) {
+      if (this.#current !== null) await this.#current;
+      // What is not committed in steps waits here for the checkpoint.
+      else if (effects !== null && storage.mustFinishFirst(bytes)) {
+        await storage.finishFirst(SLICE_MICROSECONDS);
+      } else break;
+    }
     if (!transaction.isOpen) throw sessionEnded();
     this.#requireUninterrupted();
     return await this.#commit(transaction, client, effects);

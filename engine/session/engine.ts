@@ -28,6 +28,7 @@ import { TransactionManager } from "../transactions/transaction_manager.ts";
 import { ClientGate } from "./client_gate.ts";
 import { CommitTurns, type Shards } from "./commit_turns.ts";
 import { type Interruption, notPrimary, outcomeUnknown } from "./interruption.ts";
+import type { EngineParts } from "./engine_parts.ts";
 import { Notifications } from "./notifications.ts";
 import type { ExternalSources } from "../statements/refresh/external_port.ts";
 import type { RunningRefresh } from "../statements/refresh/refresh_host.ts";
@@ -51,6 +52,8 @@ export interface EngineOptions {
   readonly external?: ExternalSources;
   /** The engine is the state of a member of a replication group, and serves from {@link Engine.startServing} on. */
   readonly member?: MemberSeat;
+  /** What of the state is elsewhere, for each opening of it. */
+  readonly parts?: () => EngineParts;
 }
 
 /** The state and what follows from it, until it is given up. */
@@ -61,6 +64,7 @@ interface EngineState {
   readonly plans: Planning;
   /** Up to which op answers may leave. */
   readonly horizon: CommitHorizon;
+  readonly parts: EngineParts | null;
 }
 
 /** Why nothing can be asked of an engine. */
@@ -127,10 +131,15 @@ export class Engine implements SessionEngine, SeatedEngine {
   /** Opens or creates a database: recovers from the last checkpoint and the log. */
   static async open(options: EngineOptions): Promise<Engine> {
     const engine = new Engine(options, await openState(options));
-    engine.#stateOpened();
-    engine.dropTemporarySchemas();
-    await engine.#prepareFunctions();
-    return engine;
+    try {
+      await engine.#stateOpened();
+      engine.dropTemporarySchemas();
+      await engine.#prepareFunctions();
+      return engine;
+    } catch (error) {
+      await engine.#closeState().catch(() => {});
+      throw error;
+    }
   }
 
   /** Large modules of functions are prepared before anybody calls them, for they would hold up all others. */
@@ -141,8 +150,8 @@ export class Engine implements SessionEngine, SeatedEngine {
     }
   }
 
-  #stateOpened(): void {
-    const { storage, horizon } = this.#state;
+  async #stateOpened(): Promise<void> {
+    const { storage, horizon, parts, manager, machine } = this.#state;
     storage.log.failed.then((error) => {
       this.isFailed = true;
       this.#seat?.horizon.fail(error);
@@ -152,6 +161,12 @@ export class Engine implements SessionEngine, SeatedEngine {
       // A checkpoint may have waited for its entry.
       const unsubscribe = [storage.log, horizon].map((each) => each.onDurable(() => this.#startWork()));
       this.#unsubscribe = () => unsubscribe.forEach((end) => end());
+    }
+    this.#shards = manager.remote = parts?.route(this) ?? null;
+    const shards = this.#shards;
+    if (shards !== null) {
+      machine.remoteRowCount = (tableId) => shards.has(tableId) ? shards.rowCount(tableId) : undefined;
+      await shards.learn();
     }
     this.#startWork();
   }
@@ -179,13 +194,6 @@ export class Engine implements SessionEngine, SeatedEngine {
   /** The shards that have the rows; null: they are here. */
   get shards(): Shards | null {
     return this.#shards;
-  }
-
-  /** From now on the rows of tables are at these shards. Called before the first session is opened. */
-  routeTo(shards: Shards): void {
-    assert(this.#shards === null && this.#seat === null, "the rows of an engine are at one place");
-    this.#shards = this.manager.remote = shards;
-    this.machine.remoteRowCount = (tableId) => shards.has(tableId) ? shards.rowCount(tableId) : undefined;
   }
 
   /** The node can no longer promise durability and must stop. */
@@ -235,6 +243,8 @@ export class Engine implements SessionEngine, SeatedEngine {
     assert(machine.lastOp === storage.log.lastOp, "the state of a primary is that of its whole log");
     this.#turns = new CommitTurns(this);
     this.#isServing = true;
+    // A shard that fails ends the engine by itself.
+    this.#shards?.learn().catch(() => {});
     this.dropTemporarySchemas();
   }
 
@@ -316,6 +326,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     await this.#applying;
     await this.#preparing;
     await this.#working;
+    await this.#state.parts?.close();
     await this.storage.close();
   }
 
@@ -329,7 +340,7 @@ export class Engine implements SessionEngine, SeatedEngine {
   async #openState(): Promise<void> {
     this.#state = await openState(this.#options);
     this.#absence = null;
-    this.#stateOpened();
+    await this.#stateOpened();
     await this.#prepareFunctions();
   }
 
@@ -540,7 +551,6 @@ export class Engine implements SessionEngine, SeatedEngine {
   /** Writes all memory-resident rows to segments, so that the next start replays nothing. */
   async checkpoint(): Promise<void> {
     if (this.#seat !== null) return await this.#makeCheckpoint();
-    await this.#shards?.checkpoint();
     await this.#working;
     for (let busy = this.turns.whenIdle(); busy !== null; busy = this.turns.whenIdle()) {
       await busy;
@@ -577,7 +587,6 @@ export class Engine implements SessionEngine, SeatedEngine {
     this.#absence = "closing";
     for (const session of [...this.#sessions.values()]) session.close();
     await this.turns.whenIdle();
-    await this.#shards?.close();
     if (this.#seat === null && !this.isFailed) this.#logLostNumbers();
     this.#unsubscribe();
     await this.#applying;
@@ -585,9 +594,19 @@ export class Engine implements SessionEngine, SeatedEngine {
     await this.#working;
     if (!wasAbandoned) {
       await this.storage.settle(() => this.machine.encodeState());
+      await this.#closeParts();
       await this.storage.close();
     }
     await this.host.timers.close();
+  }
+
+  async #closeParts(): Promise<void> {
+    try {
+      await this.#state.parts?.close();
+    } catch (error) {
+      // What has failed already was said.
+      if (!this.isFailed) throw error;
+    }
   }
 
   #logLostNumbers(): void {
@@ -622,6 +641,7 @@ const APPLY_SLICE_MICROSECONDS = 2_000;
 
 async function openState(options: EngineOptions): Promise<EngineState> {
   const { host, directory, member } = options;
+  const parts = options.parts?.() ?? null;
   const snapshots = { oldestSnapshot: () => 0 as OpNumber, hasReaders: () => true };
   const storage = await StorageEngine.open({
     host,
@@ -634,19 +654,25 @@ async function openState(options: EngineOptions): Promise<EngineState> {
     ...(options.checkpointLogBytes === undefined ? {} : { checkpointLogBytes: options.checkpointLogBytes }),
     ...(options.log === undefined ? {} : { log: options.log }),
     ...(member === undefined ? {} : { member }),
+    ...(parts === null ? {} : { parts }),
   });
+  const horizon = member?.horizon ?? storage.log;
   let machine: StateMachine;
   try {
-    machine = member === undefined ? StateMachine.recover(storage) : await recoverSlowly(storage, host);
+    await parts?.open(storage.manifest, horizon);
+    machine = member === undefined && parts === null
+      ? StateMachine.recover(storage)
+      : await recoverSlowly(storage, host);
   } catch (error) {
     // A member opens it again when it has fetched what cannot be read.
+    await parts?.close().catch(() => {});
     await storage.close().catch(() => {});
     throw error;
   }
   const manager = new TransactionManager(machine, () => host.clock.now());
   snapshots.oldestSnapshot = () => manager.oldestSnapshot();
   snapshots.hasReaders = () => manager.activeCount > 0;
-  return { storage, machine, manager, plans: new Planning(machine), horizon: member?.horizon ?? storage.log };
+  return { storage, machine, manager, plans: new Planning(machine), horizon, parts };
 }
 
 /** A member goes on with its messages meanwhile. */
@@ -655,6 +681,7 @@ async function recoverSlowly(storage: StorageEngine, { clock, timers }: Host): P
   for (let end = clock.monotonic() + APPLY_SLICE_MICROSECONDS;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
+    if (storage.replayWait !== null) await storage.replayWait;
     if (clock.monotonic() < end) continue;
     await timers.yieldToLoop();
     end = clock.monotonic() + APPLY_SLICE_MICROSECONDS;

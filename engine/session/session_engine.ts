@@ -1,5 +1,5 @@
 /** What a session asks of the engine that it belongs to. */
-import type { StorageStatistics } from "../storage/storage_engine.ts";
+import type { StorageStatistics } from "../storage/storage_statistics.ts";
 import type { StateMachine } from "../state_machine/state_machine.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { RefreshEngine } from "../statements/refresh/refresh_host.ts";

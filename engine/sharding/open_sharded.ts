@@ -7,15 +7,18 @@ import { LIMITS } from "../base/limits.ts";
 import { joinPath, readWholeFile, writeWholeFile } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
 import { Engine, type EngineOptions } from "../session/engine.ts";
+import type { Manifest } from "../storage/manifest.ts";
+import { partFolder } from "../storage/storage_parts.ts";
 import { Router } from "./router.ts";
 import { Shard, type ShardOptions } from "./shard.ts";
 import { SHARD_COUNTS } from "./shard_map.ts";
-import type { ShardFailure, ShardReply } from "./shard_messages.ts";
+import { ShardGroup } from "./shard_group.ts";
+import type { FromShard } from "./shard_messages.ts";
 import { ShardPort } from "./shard_port.ts";
 import { startShardThread } from "./shard_thread.ts";
 
 /** How to open a database of shards. */
-export interface ShardedOptions extends Omit<EngineOptions, "member"> {
+export interface ShardedOptions extends Omit<EngineOptions, "parts"> {
   /** 1, 2, 4, 8 or 16; a directory keeps its own. null: that of the directory, one for a new directory. */
   readonly shardCount: number | null;
   /** How a shard is started, when not in a thread of its own. */
@@ -25,6 +28,7 @@ export interface ShardedOptions extends Omit<EngineOptions, "member"> {
 /** Starts a shard and answers the way to it. */
 export type StartShard = (options: Omit<ShardOptions, "host" | "send">, index: number) => Promise<ShardPort>;
 
+const MEMORY = ":memory:";
 /** The file that says how many shards a directory has. */
 const COUNT_FILE = "SHARDS";
 
@@ -35,39 +39,43 @@ export async function openSharded(options: ShardedOptions): Promise<Engine> {
   const { shardCount: _wanted, startShard, ...engineOptions } = options;
   const count = countOf(options);
   if (count === 1) return await Engine.open(engineOptions);
-  const blockCacheBytes = options.blockCacheBytes ?? LIMITS.blockCacheBytes;
-  const checkpointLogBytes = options.checkpointLogBytes ?? LIMITS.checkpointLogBytes;
+  const { host, directory, member, blockCacheBytes = LIMITS.blockCacheBytes } = options;
+  requireOneLog(host, directory);
   // The engine itself has blocks of temporary tables only.
   const share = Math.ceil(blockCacheBytes / (count + 1));
-  noteCount(options.host, options.directory, count);
-  const engine = await Engine.open({ ...engineOptions, blockCacheBytes: share });
-  const ports: ShardPort[] = [];
-  try {
-    const start = startShard ?? startShardThread;
-    const directoryOf = (index: number): string =>
-      options.directory === ":memory:" ? ":memory:" : joinPath(options.directory, `shard-${index}`);
-    const starting = Array.from(
-      { length: count },
-      (_, index) =>
-        start({ directory: directoryOf(index), blockCacheBytes: share, checkpointLogBytes }, index),
-    );
-    for (const each of await Promise.allSettled(starting)) {
-      if (each.status === "rejected") throw each.reason;
-      ports.push(each.value);
-    }
-    await Router.start(engine, ports);
-    return engine;
-  } catch (error) {
-    await Promise.allSettled(ports.map((port) => port.call({ kind: "close" }).done));
-    await engine.close();
-    throw error;
-  }
+  noteCount(host, directory, count);
+  const start = startShard ?? startShardThread;
+  const open = (index: number, manifest: Manifest | null): Promise<ShardPort> =>
+    start({
+      directory: directory === MEMORY ? MEMORY : joinPath(directory, partFolder(index)),
+      blockCacheBytes: share,
+      manifest,
+      isMember: member !== undefined,
+    }, index);
+  const parts = () =>
+    new ShardGroup({
+      count,
+      open,
+      route: (routed, group) => new Router(routed, group),
+      onDamage: (file) => member?.onDamage?.(file),
+    });
+  return await Engine.open({ ...engineOptions, blockCacheBytes: share, parts });
+}
+
+/** Raises 0A000 for a directory of a version whose shards had logs of their own. */
+function requireOneLog({ disk }: Host, directory: string): void {
+  if (directory === MEMORY || !disk.exists(joinPath(joinPath(directory, partFolder(0)), "log"))) return;
+  throw new DatabaseError(
+    SQLSTATE.featureNotSupported,
+    `the shards of data directory "${directory}" have logs of their own: a build before version 0.2 has made it`,
+    { hint: "Dump it with the build that made it, and load the dump." },
+  );
 }
 
 /** Starts a shard in this thread, over a host of its own: for tests. */
 export function shardInThisThread(host: Host): StartShard {
   return async (options) => {
-    const send = (replies: readonly (ShardReply | ShardFailure)[]): void => port.receive(replies);
+    const send = (replies: readonly FromShard[]): void => port.receive(replies);
     const shard = await Shard.open({ ...options, host, send });
     const port = new ShardPort((requests) => shard.receive(requests));
     return port;
@@ -83,7 +91,7 @@ function countOf({ host, directory, shardCount }: ShardedOptions): number {
       } shards, not ${shardCount}`,
     );
   }
-  const known = directory === ":memory:" ? null : knownCount(host, directory);
+  const known = directory === MEMORY ? null : knownCount(host, directory);
   if (known === null) return shardCount ?? 1;
   if (shardCount !== null && shardCount !== known) {
     throw new DatabaseError(
@@ -111,7 +119,7 @@ function knownCount({ disk }: Host, directory: string): number | null {
 }
 
 function noteCount({ disk }: Host, directory: string, count: number): void {
-  if (directory === ":memory:") return;
+  if (directory === MEMORY) return;
   const path = joinPath(directory, COUNT_FILE);
   if (disk.exists(path)) return;
   disk.createDirectory(directory);

@@ -5,10 +5,7 @@
  * *Cuts.* A transaction begins at all shards in one turn, so what it reads is one state of all of them: messages keep
  * their order, and what was acknowledged before was sent before. One that needs a single shard begins at that alone.
  *
- * *Commits.* What one shard can do alone goes there, and is answered when that shard has it on disk. Otherwise all
- * shards concerned show first that they can (in one turn, so that they see transactions in the same order), then the
- * engine's own log takes an entry with each shard's part, which decides, and then they carry it out. After a crash
- * what the log has decided and a shard has not done is done before anything else.
+ * *Commits* are entries of the engine's log, with a part for each shard concerned: see `shard_commits.ts`.
  */
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
@@ -16,8 +13,8 @@ import { LIMITS } from "../base/limits.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Effect, OpNumber, RowId } from "../operations/effect.ts";
 import { encodeEffects } from "../operations/entry_codec.ts";
-import type { ClientRecord, Shards } from "../session/commit_turns.ts";
-import type { Engine } from "../session/engine.ts";
+import type { Shards } from "../session/commit_turns.ts";
+import type { RoutedEngine } from "../session/engine_parts.ts";
 import type { ShardStatus } from "../system_catalog/shard_status.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
@@ -26,7 +23,8 @@ import type { Transaction } from "../transactions/transaction.ts";
 import { effectList } from "../transactions/transaction_effects.ts";
 import { Branch } from "./branch.ts";
 import { FetchedTable } from "./fetched_table.ts";
-import { Decisions } from "./decisions.ts";
+import { ShardCommits } from "./shard_commits.ts";
+import type { ShardGroup } from "./shard_group.ts";
 import { shardOf } from "./shard_map.ts";
 import type { BranchCommit, FetchedRows, Wanted } from "./shard_messages.ts";
 import type { ShardPort } from "./shard_port.ts";
@@ -38,16 +36,15 @@ const KEPT_CHANGES = 10_000;
 /** See the file's head. */
 export class Router implements Shards {
   readonly ports: readonly ShardPort[];
-  readonly #engine: Engine;
+  readonly commits: ShardCommits;
+  readonly #engine: RoutedEngine;
   readonly #branches = new Map<Transaction, Branch>();
-  readonly #decisions: Decisions;
   /** By shard, the rows of each table. */
-  readonly #rowCounts: readonly Map<number, number>[];
+  readonly #rowCounts: Map<number, number>[];
+  /** How they have changed since the shards were asked for them. */
+  #changedCounts: Map<number, number>[] | null = null;
   /** What each shard takes, as it last said. */
   readonly #bytes: number[];
-  #isAsking = false;
-  /** Highest row id of each table. */
-  readonly #rowIds = new Map<number, RowId>();
   #nextBranch = 1;
   /** By row, the oldest first: the number of the last commit that has changed it. */
   readonly #changes = new Map<string, number>();
@@ -57,27 +54,31 @@ export class Router implements Shards {
   /** The shards do not know yet of definitions that the engine knows; resolve when they do. */
   readonly #defining = new Set<Promise<void>>();
 
-  private constructor(engine: Engine, ports: readonly ShardPort[]) {
+  constructor(engine: RoutedEngine, group: ShardGroup) {
     this.#engine = engine;
-    this.ports = ports;
-    this.#rowCounts = ports.map(() => new Map());
-    this.#bytes = ports.map(() => 0);
-    this.#decisions = new Decisions(engine, ports);
+    this.ports = group.ports;
+    this.#rowCounts = this.ports.map(() => new Map());
+    this.#bytes = this.ports.map(() => 0);
+    this.commits = new ShardCommits(engine, group);
   }
 
-  /** Brings the shards to where the engine's log says that they are, and sends the engine's sessions to them. */
-  static async start(engine: Engine, ports: readonly ShardPort[]): Promise<Router> {
-    const router = new Router(engine, ports);
-    for (const port of ports) void port.failed.then((error) => engine.fail(error));
-    await router.#decisions.redo();
-    const reports = await Promise.all(ports.map((port) => port.report()));
-    for (const [shard, report] of reports.entries()) {
-      router.#bytes[shard] = report.bytes;
-      for (const [tableId, count] of report.rows) router.#countRows(shard, tableId, count);
-      for (const [tableId, id] of report.rowIds) router.#noteId(tableId, id);
+  async learn(): Promise<void> {
+    if (this.#changedCounts !== null) return;
+    const changed = this.#changedCounts = this.ports.map(() => new Map());
+    try {
+      const reports = await Promise.all(this.ports.map((port) => port.report()));
+      for (const [shard, { rows, op, bytes }] of reports.entries()) {
+        this.#bytes[shard] = bytes;
+        const port = this.#port(shard);
+        port.op = Math.max(port.op, op);
+        const counts = this.#rowCounts[shard] = new Map(rows);
+        for (const [tableId, difference] of changed[shard] ?? []) {
+          counts.set(tableId, (counts.get(tableId) ?? 0) + difference);
+        }
+      }
+    } finally {
+      this.#changedCounts = null;
     }
-    engine.routeTo(router);
-    return router;
   }
 
   get #catalog(): Catalog {
@@ -99,30 +100,17 @@ export class Router implements Shards {
   }
 
   statuses(): readonly ShardStatus[] {
-    // The next one to look sees what they take now.
-    void this.#askForBytes();
-    return this.ports.map(({ sent, newestOp }, shard) => {
+    // The next one to look sees what they are now. A shard that fails ends the engine by itself.
+    this.learn().catch(() => {});
+    return this.ports.map(({ sent, op }, shard) => {
       let rows = 0;
       for (const count of this.#rowCounts[shard]?.values() ?? []) rows += count;
-      return { shard, op: newestOp, rows, bytes: this.#bytes[shard] ?? 0, ...sent };
+      return { shard, op, rows, bytes: this.#bytes[shard] ?? 0, ...sent };
     });
   }
 
-  async #askForBytes(): Promise<void> {
-    if (this.#isAsking) return;
-    this.#isAsking = true;
-    try {
-      for (const [shard, port] of this.ports.entries()) this.#bytes[shard] = (await port.report()).bytes;
-    } catch (error) {
-      // A shard that fails ends the engine by itself.
-      if (!(error instanceof DatabaseError)) throw error;
-    } finally {
-      this.#isAsking = false;
-    }
-  }
-
   isAboveAll(tableId: number, id: RowId): boolean {
-    return id > 0 && id > (this.#rowIds.get(tableId) ?? 0);
+    return id > 0 && id > (this.#engine.machine.rowCounters.get(tableId) ?? 0);
   }
 
   changedSince(transaction: Transaction, tableId: number, id: RowId): boolean {
@@ -153,14 +141,9 @@ export class Router implements Shards {
   }
 
   #countRows(shard: number, tableId: number, difference: number): void {
-    const counts = this.#rowCounts[shard];
-    counts?.set(tableId, (counts.get(tableId) ?? 0) + difference);
-  }
-
-  #noteId(tableId: number, id: RowId): void {
-    if (id <= (this.#rowIds.get(tableId) ?? 0)) return;
-    this.#rowIds.set(tableId, id);
-    this.#engine.machine.noteRowId(tableId, id);
+    for (const counts of [this.#rowCounts[shard], this.#changedCounts?.[shard]]) {
+      counts?.set(tableId, (counts.get(tableId) ?? 0) + difference);
+    }
   }
 
   // ---------------------------------------------------------------- reading
@@ -322,14 +305,13 @@ export class Router implements Shards {
 
   async commit(
     transaction: Transaction,
-    client: ClientRecord,
     commitHere: (effects: readonly Effect[]) => Promise<OpNumber>,
   ): Promise<OpNumber> {
     // Others come in between from here on.
     transaction.becomeInterruptible();
     try {
       await this.#runChecks(transaction);
-      return await this.#commitChecked(transaction, client, commitHere);
+      return await this.#commitChecked(transaction, commitHere);
     } finally {
       this.#engine.manager.end(transaction);
     }
@@ -351,7 +333,6 @@ export class Router implements Shards {
 
   async #commitChecked(
     transaction: Transaction,
-    client: ClientRecord,
     commitHere: (effects: readonly Effect[]) => Promise<OpNumber>,
   ): Promise<OpNumber> {
     const catalogs = { before: this.#catalog, after: transaction.catalog };
@@ -365,83 +346,81 @@ export class Router implements Shards {
     if (first === undefined) return await commitHere(here);
     const branch = this.#branches.get(transaction);
     const slices = [...byShard].map(([shard, list]) => ({ shard, effects: encodeEffects(list) }));
-    const partOf = (shard: number): BranchCommit => ({
+    const parts = new Map(concerned.map((shard): [number, BranchCommit] => [shard, {
       branch: branch?.begun.has(shard) === true ? branch.number : null,
       timestamp: transaction.timestamp,
       reads: this.#readsAt(reads, shard),
       effects: slices.find((slice) => slice.shard === shard)?.effects ?? null,
-    });
-    const isAlone = concerned.length === 1 && here.length === 0 && client === null;
-    const parts = concerned.map((shard) => ({ shard, part: partOf(shard) }));
-    // A shard ends the branch itself with the commit.
+    }]));
+    // A shard ends the branch itself.
     for (const shard of concerned) branch?.begun.delete(shard);
-    if (isAlone) {
-      await this.#port(first).call({ kind: "commit", commit: partOf(first) }).done;
-      transaction.isCommitted = true;
-      this.#committed(byShard);
-      this.#noteChanges(effects, catalogs.before);
-      return 0 as OpNumber;
-    }
     const told = Promise.withResolvers<void>();
-    const op = await this.#decisions.commit(parts, {
-      requireOpen: () => requireOpen(transaction),
-      decide: async (done) => {
-        if (defines) this.#defining.add(told.promise);
-        const own: Effect[] = [...here, ...done];
-        if (slices.length > 0) own.push({ kind: "slices", slices });
-        const op = await commitHere(own);
-        this.#committed(byShard);
-        return op;
-      },
-      told: () => {
-        this.#defining.delete(told.promise);
-        told.resolve();
-      },
-    });
-    this.#noteChanges(effects, catalogs.before);
-    return op;
+    const isTold = (): void => {
+      this.#defining.delete(told.promise);
+      told.resolve();
+    };
+    try {
+      return await this.commits.commit({
+        parts,
+        slices,
+        append: () => {
+          requireOpen(transaction);
+          if (defines) this.#defining.add(told.promise);
+          const own = [...here, ...this.#newCounters(effects)];
+          return commitHere(slices.length === 0 ? own : [...own, { kind: "slices", slices }]);
+        },
+        onSent: () => {
+          this.#countChanges(byShard);
+          this.#noteChanges(effects, catalogs.before);
+          isTold();
+        },
+      });
+    } finally {
+      isTold();
+    }
   }
 
-  /** Counts what a transaction has done, for plans and for new ids. */
-  #committed(byShard: Divided["byShard"]): void {
+  /** What says how far the counters of tables are after the effects, whose rows are not in the engine's own tables. */
+  #newCounters(effects: readonly Effect[]): Effect[] {
+    const { rowCounters } = this.#engine.machine;
+    const highest = new Map<number, RowId>();
+    const note = (tableId: number, id: RowId): void => {
+      if (id > (highest.get(tableId) ?? rowCounters.get(tableId) ?? 0)) highest.set(tableId, id);
+    };
+    for (const effect of effects) {
+      if (effect.kind === "create") note(effect.tableId, effect.id);
+      else if (effect.kind === "create_batch") {
+        for (const id of effect.batch.ids) note(effect.tableId, id);
+      }
+    }
+    return [...highest].map(([sequenceId, value]) => ({ kind: "sequence", sequenceId, value, called: true }));
+  }
+
+  /** Counts what a transaction has done, for plans. */
+  #countChanges(byShard: Divided["byShard"]): void {
     for (const [shard, effects] of byShard) {
       for (const effect of effects) {
         switch (effect.kind) {
           case "create":
             this.#countRows(shard, effect.tableId, 1);
-            this.#noteId(effect.tableId, effect.id);
             break;
           case "delete":
             this.#countRows(shard, effect.tableId, -1);
             break;
           case "create_batch":
             this.#countRows(shard, effect.tableId, effect.batch.rowCount);
-            for (const id of effect.batch.ids) this.#noteId(effect.tableId, id);
             break;
           case "truncate":
-            this.#rowCounts[shard]?.set(effect.tableId, 0);
+            this.#countRows(shard, effect.tableId, -(this.#rowCounts[shard]?.get(effect.tableId) ?? 0));
             break;
           case "ddl":
             if (effect.change.kind !== "drop_table") break;
             this.#rowCounts[shard]?.delete(effect.change.tableId);
-            this.#rowIds.delete(effect.change.tableId);
             break;
           default:
             break;
         }
       }
-    }
-  }
-
-  async checkpoint(): Promise<void> {
-    await Promise.all(this.ports.map((port) => port.call({ kind: "checkpoint" }).done));
-  }
-
-  async close(): Promise<void> {
-    if (!this.#engine.isFailed) await this.#decisions.settle();
-    const closing = this.ports.map((port) => port.call({ kind: "close" }).done);
-    for (const end of await Promise.allSettled(closing)) {
-      if (end.status === "rejected" && !this.#engine.isFailed) throw end.reason;
     }
   }
 }

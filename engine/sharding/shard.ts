@@ -1,33 +1,36 @@
 /**
- * One shard: a part of the rows of every table, with its own log, files and snapshots. It knows no SQL. The router asks
- * for rows and hands over effects.
+ * One shard: a part of the rows of every table, with its own files and snapshots. It knows no SQL, and has no log. The
+ * router asks for rows, asks whether a transaction can be committed, and hands over what the entries of its log have
+ * for the shard, in their order.
  *
- * Requests that commit are worked through one after the other, in the order in which they came. One that is prepared
- * has shown that it can be carried out, and nothing else is committed here until it is decided; so a transaction over
- * several shards has the same place in the order of each of them: that in which the router has asked. Reading goes on
- * meanwhile, at snapshots before it.
+ * What the shard has agreed to is pending until the router says that it is in the log, or given up: nothing that was
+ * read of it is agreed to meanwhile. Reading goes on, at snapshots of what was applied. All of that is durable.
  */
-import { assert, assertDefined, unreachable } from "../base/assert.ts";
+import { assertDefined, unreachable } from "../base/assert.ts";
 import { decodeUtf8 } from "../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { crc32c } from "../base/checksum.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type { Host } from "../host/host.ts";
-import type { ClientRequest, Effect, OpNumber, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
+import { type Effect, opNumber, type RowId, type StoredRow, type StoredValue } from "../operations/effect.ts";
 import { decodeEffects } from "../operations/entry_codec.ts";
 import { StateMachine } from "../state_machine/state_machine.ts";
 import { BATCH_ROWS, BatchBuilder } from "../statements/copy/batch_builder.ts";
 import { NO_ROW } from "../storage/access/block.ts";
 import type { LocationCursor, ReadableTable, ZonePredicate } from "../storage/access/readable_table.ts";
+import { Horizon } from "../storage/commit_horizon.ts";
+import type { HashedFile } from "../storage/file_hashes.ts";
+import type { Manifest } from "../storage/manifest.ts";
 import { StorageEngine } from "../storage/storage_engine.ts";
+import type { PartLog } from "../storage/storage_parts.ts";
 import { batchRow } from "../transactions/batch_values.ts";
 import type { Transaction } from "../transactions/transaction.ts";
-import { TransactionManager } from "../transactions/transaction_manager.ts";
+import { type PendingPart, TransactionManager } from "../transactions/transaction_manager.ts";
 import { storageClassOf } from "../types/physical_type.ts";
 import { appendRows, compact, rowAt, wantedRows } from "./row_parts.ts";
 import {
-  type BranchCommit,
   type FetchedRows,
-  type ShardFailure,
+  type FromShard,
   type ShardReply,
   type ShardReport,
   type ShardRequest,
@@ -39,24 +42,24 @@ export interface ShardOptions {
   readonly host: Host;
   readonly directory: string;
   readonly blockCacheBytes: number;
-  readonly checkpointLogBytes: number;
+  /** Its part of the newest checkpoint; null: there is none. */
+  readonly manifest: Manifest | null;
+  /** The database is that of a member of a replication group. */
+  readonly isMember: boolean;
   /** Takes answers, several at a time, in order. */
-  send(replies: readonly (ShardReply | ShardFailure)[]): void;
+  send(replies: readonly FromShard[]): void;
 }
 
 type Request<Kind extends ShardRequest["kind"]> = Extract<ShardRequest, { kind: Kind }>;
-type Committing = Request<"commit"> | Request<"prepare"> | Request<"redo">;
 
-/** What waits for its decision. */
-interface Prepared {
-  readonly call: number;
-  readonly transaction: Transaction;
+/** What the shard has agreed to. */
+interface Agreed {
+  readonly part: PendingPart;
   readonly effects: readonly Effect[];
+  readonly checksum: number;
+  readonly created: CreatedIds;
 }
 
-/** The router's name in a shard's table of clients: its sequence is the newest epoch. */
-const ROUTER = "00000000000000000000000000000001";
-const NO_BYTES = new Uint8Array(0);
 /** How long a fetch reads before others get their turn. */
 const SLICE_MICROSECONDS = 2_000;
 /** Rows found one by one that travel together. */
@@ -68,22 +71,31 @@ export class Shard {
   readonly closed: Promise<void>;
   readonly #announceClosed: () => void;
   readonly #options: ShardOptions;
-  readonly #storage: StorageEngine;
+  readonly #storage: StorageEngine<PartLog>;
   readonly #machine: StateMachine;
   readonly manager: TransactionManager;
   readonly #branches = new Map<number, Transaction>();
   readonly #stopped = new Set<number>();
-  readonly #waiting: Committing[] = [];
-  #prepared: Prepared | null = null;
-  #replies: (ShardReply | ShardFailure)[] = [];
+  /** By the call that asked. */
+  readonly #agreed = new Map<number, Agreed>();
+  /** Up to which op checkpoints exist. */
+  readonly #installed: Horizon;
+  /** What has become of the newest checkpoint, until the router asks. */
+  #built: Manifest | DatabaseError | null = null;
+  /** The call that asks. */
+  #builtCall: number | null = null;
+  #replies: FromShard[] = [];
   #working: Promise<void> | null = null;
   #hasFailed = false;
 
   private constructor(
     options: ShardOptions,
-    storage: StorageEngine,
-    machine: StateMachine,
-    manager: TransactionManager,
+    { storage, machine, manager, installed }: {
+      readonly storage: StorageEngine<PartLog>;
+      readonly machine: StateMachine;
+      readonly manager: TransactionManager;
+      readonly installed: Horizon;
+    },
   ) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.closed = promise;
@@ -92,28 +104,42 @@ export class Shard {
     this.#storage = storage;
     this.#machine = machine;
     this.manager = manager;
+    this.#installed = installed;
     storage.log.failed.then((error) => this.#fail(error));
   }
 
   /** Opens or creates a shard's part of the database. */
   static async open(options: ShardOptions): Promise<Shard> {
-    const { host, directory, blockCacheBytes, checkpointLogBytes } = options;
+    const { host, directory, blockCacheBytes, manifest, isMember } = options;
     const snapshots = { oldestSnapshot: () => 0 as number, hasReaders: () => true };
-    const storage = await StorageEngine.open({
-      host,
-      directory,
-      blockCacheBytes,
-      checkpointLogBytes,
-      horizon: {
-        oldestSnapshot: () => snapshots.oldestSnapshot(),
-        hasReaders: () => snapshots.hasReaders(),
+    const installed = new Horizon(manifest?.op ?? 0);
+    // Storage has something to say before the shard is made only if that fails.
+    const of = (act: (shard: Shard) => void): void => opened === null ? undefined : act(opened);
+    let opened: Shard | null = null;
+    const horizon = {
+      oldestSnapshot: () => snapshots.oldestSnapshot(),
+      hasReaders: () => snapshots.hasReaders(),
+    };
+    const member = {
+      horizon: installed,
+      replayTo: installed.durableOp,
+      onDamage: (file: HashedFile) => of((shard) => shard.#reply({ damage: file })),
+    };
+    const storage = await StorageEngine.openPart(
+      { host, directory, blockCacheBytes, horizon, ...(isMember ? { member } : {}) },
+      {
+        manifest,
+        installed,
+        onBuilt: (built) => of((shard) => shard.#onBuilt(built)),
+        onUnbuilt: (error) => of((shard) => shard.#onBuilt(error)),
       },
-    });
+    );
     const machine = StateMachine.recover(storage);
     const manager = new TransactionManager(machine, () => host.clock.now());
     snapshots.oldestSnapshot = () => manager.oldestSnapshot();
     snapshots.hasReaders = () => manager.activeCount > 0;
-    const shard = new Shard(options, storage, machine, manager);
+    const shard = new Shard(options, { storage, machine, manager, installed });
+    opened = shard;
     shard.#startWork();
     return shard;
   }
@@ -152,21 +178,39 @@ export class Shard {
         this.#answer(request.call, this.manager.advanceSnapshot(transaction));
         return;
       }
-      case "commit":
-      case "prepare":
-      case "redo":
-        this.#waiting.push(request);
-        this.#commitNext();
+      case "agree":
+        this.#agree(request);
         return;
-      case "decide":
-        this.#decide(request);
-        this.#commitNext();
+      case "give_up": {
+        const { part } = assertDefined(this.#agreed.get(request.agreed), "what was agreed to");
+        this.#agreed.delete(request.agreed);
+        this.manager.giveUp(part);
+        return;
+      }
+      case "apply":
+        this.#apply(request);
         return;
       case "report":
         this.#answer(request.call, this.#report());
         return;
       case "checkpoint":
-        void this.#answerAfter(request.call, this.#checkpoint());
+        this.#beginCheckpoint(request.op);
+        return;
+      case "built":
+        this.#builtCall = request.call;
+        if (this.#built instanceof DatabaseError) {
+          this.#built = null;
+          this.#storage.retryCheckpoint();
+          this.#startWork();
+        } else if (this.#built !== null) this.#onBuilt(this.#built);
+        return;
+      case "installed":
+        this.#installed.advance(request.op);
+        this.#startWork();
+        return;
+      case "repaired":
+        this.#storage.repaired();
+        this.#startWork();
         return;
       case "close":
         void this.#answerAfter(request.call, this.#close()).then(() => queueMicrotask(this.#announceClosed));
@@ -178,50 +222,28 @@ export class Shard {
 
   // ---------------------------------------------------------------- commits
 
-  #commitNext(): void {
-    while (this.#prepared === null) {
-      const next = this.#waiting.shift();
-      if (next === undefined) return;
-      try {
-        if (next.kind === "redo") this.#redo(next);
-        else if (next.kind === "commit") this.#commit(next);
-        else this.#prepare(next);
-      } catch (error) {
-        // What has gone wrong behind the log's back ends the shard by the log.
-        if (!(error instanceof DatabaseError)) this.#fail(error);
-        this.#answer(next.call, null, error);
-      }
-    }
-  }
-
-  #commit({ call, commit }: Request<"commit">): void {
-    const { transaction, effects } = this.#checked(commit);
-    this.#answerWhenDurable(call, this.#carryOut(transaction, null, effects));
-  }
-
-  #prepare({ call, commit }: Request<"prepare">): void {
-    const { transaction, effects } = this.#checked(commit);
-    this.#prepared = { call, transaction, effects };
-    this.#answer(call, true);
-  }
-
-  /** What is to be committed, once it is certain that it can be. Raises 40001. */
-  #checked(commit: BranchCommit): Omit<Prepared, "call"> {
-    const { branch, timestamp, reads } = commit;
+  #agree({ call, commit: { branch, timestamp, reads, effects: bytes } }: Request<"agree">): void {
     const transaction = branch === null
       ? this.manager.begin({ interruptible: true, timestamp })
       : this.#branch(branch);
     if (branch !== null) this.#branches.delete(branch);
+    let isKept = false;
     try {
       transaction.reads.splice(0, Infinity, ...reads);
       this.manager.validate(transaction);
-      const effects = commit.effects === null ? [] : decodeEffects(commit.effects);
+      const effects = bytes === null ? [] : decodeEffects(bytes);
       this.#requireNewIds(effects);
-      return { transaction, effects };
-    } catch (error) {
-      this.manager.end(transaction);
-      throw error;
+      if (bytes !== null) {
+        const created = new CreatedIds(effects);
+        for (const each of this.#agreed.values()) if (each.created.mayMeet(created)) throw changedMeanwhile();
+        const part = this.manager.keep(transaction, effects);
+        this.#agreed.set(call, { part, effects, checksum: crc32c(bytes), created });
+        isKept = true;
+      }
+    } finally {
+      if (!isKept) this.manager.end(transaction);
     }
+    this.#answer(call, true);
   }
 
   /** Ids that a transaction gives to new rows may have been taken since it looked. */
@@ -242,57 +264,17 @@ export class Shard {
     const { catalog, rowCounters, lastOp } = this.#machine;
     if (id > (rowCounters.get(tableId) ?? 0) && id > 0 || catalog.table(tableId) === undefined) return;
     if (this.#machine.store(tableId).find(id, lastOp) === NO_ROW) return;
-    throw new DatabaseError(
-      SQLSTATE.serializationFailure,
-      "could not serialize access due to concurrent update",
-      { hint: "Run the transaction again." },
-    );
+    throw changedMeanwhile();
   }
 
-  #decide({ call, prepared, epoch }: Request<"decide">): void {
-    const pending = assertDefined(this.#prepared, "what is prepared");
-    assert(pending.call === prepared, "what is decided is what was prepared");
-    this.#prepared = null;
-    const { transaction, effects } = pending;
-    if (epoch === 0 || effects.length === 0) {
-      this.manager.end(transaction);
-      this.#answer(call, true);
-      return;
-    }
-    try {
-      this.#answerWhenDurable(call, this.#carryOut(transaction, epoch, effects));
-    } catch (error) {
-      // It is decided and in the router's log: whoever cannot follow must start again.
-      this.#fail(error);
-      throw error;
-    }
-  }
-
-  #redo({ call, epoch, timestamp, effects }: Request<"redo">): void {
-    if (epoch <= this.#epoch) {
-      this.#answer(call, true);
-      return;
-    }
-    const transaction = this.manager.begin({ interruptible: true, timestamp });
-    this.#answerWhenDurable(call, this.#carryOut(transaction, epoch, decodeEffects(effects)));
-  }
-
-  #carryOut(transaction: Transaction, epoch: number | null, effects: readonly Effect[]): OpNumber {
-    try {
-      return this.manager.commit(transaction, epoch === null ? null : recordOf(epoch), effects);
-    } finally {
-      this.manager.end(transaction);
-    }
-  }
-
-  get #epoch(): number {
-    const record = this.#machine.clients.contents.find((each) => each.clientId === ROUTER);
-    return Number(record?.sequence ?? 0);
-  }
-
-  #answerWhenDurable(call: number, op: OpNumber): void {
+  #apply({ op, timestamp, agreed, effects }: Request<"apply">): void {
+    const known = agreed === null ? null : assertDefined(this.#agreed.get(agreed), "what was agreed to");
+    if (agreed !== null) this.#agreed.delete(agreed);
+    const part = known ??
+      (effects === null ? null : { effects: decodeEffects(effects), checksum: crc32c(effects) });
+    this.manager.applyPart(opNumber(op), timestamp, part, known?.part ?? null);
+    this.#storage.log.advance(op);
     this.#startWork();
-    void this.#answerAfter(call, this.#storage.log.whenDurable(op), op);
   }
 
   // ---------------------------------------------------------------- reads
@@ -336,8 +318,6 @@ export class Shard {
             break;
         }
       }
-      // What a crash may take back is not shown.
-      await this.#storage.log.whenDurable(snapshot);
       this.#answer(call, null);
     } catch (error) {
       this.#answer(call, null, error);
@@ -448,7 +428,7 @@ export class Shard {
     }
   }
 
-  #reply(reply: ShardReply | ShardFailure): void {
+  #reply(reply: FromShard): void {
     if (this.#replies.push(reply) > 1) return;
     queueMicrotask(() => {
       const replies = this.#replies;
@@ -466,7 +446,7 @@ export class Shard {
   // ---------------------------------------------------------------- upkeep
 
   #report(): ShardReport {
-    const { catalog } = this.#machine;
+    const { catalog, lastOp } = this.#machine;
     let bytes = 0;
     const rows: [number, number][] = [];
     for (const { id } of catalog.tables) {
@@ -474,26 +454,29 @@ export class Shard {
       bytes += store.bytes;
       rows.push([id, store.rowCount]);
     }
-    return {
-      epoch: this.#epoch,
-      op: this.#machine.lastOp,
-      bytes,
-      rows,
-      rowIds: [...this.#machine.rowCounters],
-    };
+    return { op: lastOp, digest: this.#machine.digest(), bytes, rows };
   }
 
-  async #checkpoint(): Promise<void> {
-    await this.#working;
-    this.#storage.beginCheckpoint(this.#machine.lastOp, () => this.#machine.encodeState());
+  #beginCheckpoint(op: number): void {
+    this.manager.applyPart(opNumber(op), 0, null, null);
+    this.#storage.log.advance(op);
+    this.#built = null;
+    this.#storage.beginCheckpoint(opNumber(op), () => this.#machine.encodeState());
     this.#startWork();
-    await this.#working;
+  }
+
+  #onBuilt(built: Manifest | DatabaseError): void {
+    this.#built = built;
+    const call = this.#builtCall;
+    if (call === null) return;
+    this.#builtCall = null;
+    if (built instanceof DatabaseError) this.#answer(call, null, built);
+    else this.#answer(call, built);
   }
 
   async #close(): Promise<void> {
     for (const branch of [...this.#branches.keys()]) this.#end(branch);
     await this.#working;
-    await this.#storage.settle(() => this.#machine.encodeState());
     await this.#storage.close();
   }
 
@@ -513,11 +496,56 @@ export class Shard {
   }
 }
 
-function recordOf(epoch: number): () => ClientRequest {
-  return () => ({
-    clientId: ROUTER,
-    sequence: BigInt(epoch),
-    requestDigest: NO_BYTES,
-    reply: NO_BYTES,
-  });
+/** Ids of rows that a commit creates. */
+class CreatedIds {
+  /** By table. */
+  readonly #ids = new Map<number, Set<RowId>>();
+  readonly #ranges = new Map<number, { readonly low: number; readonly high: number }[]>();
+
+  constructor(effects: readonly Effect[]) {
+    for (const effect of effects) {
+      if (effect.kind === "create") {
+        const ids = this.#ids.get(effect.tableId);
+        if (ids === undefined) this.#ids.set(effect.tableId, new Set([effect.id]));
+        else ids.add(effect.id);
+      } else if (effect.kind === "create_batch") {
+        let low = Infinity, high = -Infinity;
+        for (const id of effect.batch.ids) {
+          low = Math.min(low, id);
+          high = Math.max(high, id);
+        }
+        const ranges = this.#ranges.get(effect.tableId) ?? [];
+        this.#ranges.set(effect.tableId, [...ranges, { low, high }]);
+      }
+    }
+  }
+
+  /** Whether both may create the same row; rows of bulk loads count as ranges. */
+  mayMeet(other: CreatedIds): boolean {
+    return this.#meets(other) || other.#ranges.size > 0 && other.#meets(this);
+  }
+
+  #meets(other: CreatedIds): boolean {
+    const [ids, others] = [other.#ids, other.#ranges];
+    for (const [tableId, own] of this.#ids) {
+      for (const id of ids.get(tableId) ?? []) if (own.has(id)) return true;
+    }
+    for (const [tableId, ranges] of this.#ranges) {
+      for (const { low, high } of ranges) {
+        for (const id of ids.get(tableId) ?? []) if (id >= low && id <= high) return true;
+        for (const range of others.get(tableId) ?? []) {
+          if (range.low <= high && low <= range.high) return true;
+        }
+      }
+    }
+    return false;
+  }
+}
+
+function changedMeanwhile(): DatabaseError {
+  return new DatabaseError(
+    SQLSTATE.serializationFailure,
+    "could not serialize access due to concurrent update",
+    { hint: "Run the transaction again." },
+  );
 }

@@ -1,5 +1,8 @@
 /** What a router and its shards say to each other. Several messages of one turn travel together, and stay in order. */
 import { DatabaseError, type ErrorFields, type SqlState } from "../base/errors.ts";
+import type { HashedFile } from "../storage/file_hashes.ts";
+import type { Manifest } from "../storage/manifest.ts";
+import { DamagedFileError } from "../storage/table/damaged_file.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
 import type { IndexBounds, ZonePredicate } from "../storage/access/readable_table.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
@@ -30,10 +33,7 @@ export interface BranchCommit {
   readonly effects: Uint8Array | null;
 }
 
-/**
- * A message to a shard. Those with a `call` are answered. Requests that commit are worked through one after the other;
- * while one of them is prepared and not decided, the others wait.
- */
+/** A message to a shard. Those with a `call` are answered. */
 export type ShardRequest =
   /** From now on the branch reads at the newest state. */
   | { readonly kind: "begin"; readonly branch: number; readonly timestamp: number }
@@ -55,41 +55,43 @@ export type ShardRequest =
     readonly branch: number;
     readonly reads: readonly ReadPredicate[];
   }
-  | { readonly kind: "commit"; readonly call: number; readonly commit: BranchCommit }
-  /** Answered when it is certain that the commit can be carried out; then waits for `decide`, which names the call. */
-  | { readonly kind: "prepare"; readonly call: number; readonly commit: BranchCommit }
-  /** `epoch` 0: what was prepared is given up. Answered when it is durable. */
-  | { readonly kind: "decide"; readonly call: number; readonly prepared: number; readonly epoch: number }
-  /** What was decided before a crash; a shard that has done it does nothing. */
+  /** Answered when nothing can come in the way of the commit any more; `apply` or `give_up` names the call. */
+  | { readonly kind: "agree"; readonly call: number; readonly commit: BranchCommit }
+  | { readonly kind: "give_up"; readonly agreed: number }
+  /** What an entry of the log has for the shard; `effects` null: what it has agreed to. */
   | {
-    readonly kind: "redo";
-    readonly call: number;
-    readonly epoch: number;
+    readonly kind: "apply";
+    readonly op: number;
     readonly timestamp: number;
-    readonly effects: Uint8Array;
+    readonly agreed: number | null;
+    readonly effects: Uint8Array | null;
   }
+  /** A checkpoint begins behind the op. */
+  | { readonly kind: "checkpoint"; readonly op: number }
+  /** Answered by its manifest when all its files are durable. */
+  | { readonly kind: "built"; readonly call: number; readonly op: number }
+  /** The checkpoint exists. */
+  | { readonly kind: "installed"; readonly op: number }
+  /** Damaged files are whole again. */
+  | { readonly kind: "repaired" }
   /** Answered by a {@link ShardReport}. */
   | { readonly kind: "report"; readonly call: number }
-  | { readonly kind: "checkpoint"; readonly call: number }
   | { readonly kind: "close"; readonly call: number };
 
 /** What a shard says of itself. */
 export interface ShardReport {
-  /** The newest transaction over several shards that it has applied, by its op in the router's log. */
-  readonly epoch: number;
   readonly op: number;
   readonly bytes: number;
+  /** Chains all that it has applied. */
+  readonly digest: string;
   readonly rows: readonly (readonly [tableId: number, count: number])[];
-  /** The highest row id of each table. */
-  readonly rowIds: readonly (readonly [tableId: number, id: RowId])[];
 }
 
 /** An answer to a call; `isLast` false: further ones come. */
 export interface ShardReply {
   readonly call: number;
   readonly isLast: boolean;
-  /** Of a commit: the op of its entry. */
-  readonly value: FetchedRows | ShardReport | boolean | number | null;
+  readonly value: FetchedRows | ShardReport | Manifest | boolean | null;
   readonly error: RemoteError | null;
 }
 
@@ -98,8 +100,18 @@ export interface ShardFailure {
   readonly failure: RemoteError;
 }
 
+/** A shard has found damage in a file of its checkpoint. */
+export interface ShardDamage {
+  readonly damage: HashedFile;
+}
+
+/** What a shard says. */
+export type FromShard = ShardReply | ShardFailure | ShardDamage;
+
 /** An error on its way. */
 export interface RemoteError {
+  /** It is a damaged file: this one. */
+  readonly path?: string;
   readonly code: SqlState;
   readonly message: string;
   readonly fields: ErrorFields;
@@ -110,6 +122,7 @@ export function toRemote(error: unknown): RemoteError {
   if (error instanceof DatabaseError) {
     const { code, message, detail, hint } = error;
     return {
+      ...(error instanceof DamagedFileError ? { path: error.path } : {}),
       code,
       message,
       fields: { ...(detail === undefined ? {} : { detail }), ...(hint === undefined ? {} : { hint }) },
@@ -120,6 +133,7 @@ export function toRemote(error: unknown): RemoteError {
 }
 
 /** The error that travelled. */
-export function fromRemote({ code, message, fields }: RemoteError): DatabaseError {
+export function fromRemote({ path, code, message, fields }: RemoteError): DatabaseError {
+  if (path !== undefined) return new DamagedFileError(path, message);
   return new DatabaseError(code, message, fields);
 }

@@ -4,9 +4,10 @@
  */
 import { assertDefined } from "../base/assert.ts";
 import type { DatabaseError } from "../base/errors.ts";
+import type { HashedFile } from "../storage/file_hashes.ts";
 import {
   fromRemote,
-  type ShardFailure,
+  type FromShard,
   type ShardReply,
   type ShardReport,
   type ShardRequest,
@@ -37,8 +38,10 @@ export class ShardPort {
   #error: DatabaseError | null = null;
   /** Messages sent, and requests in them. */
   readonly sent = { messages: 0, requests: 0 };
-  /** The newest entry of the shard that is known. */
-  newestOp = 0;
+  /** The newest op of the log that has something for the shard. */
+  op = 0;
+  /** Hears of damage in a file of the shard's checkpoint. */
+  onDamage: (file: HashedFile) => void = () => {};
 
   constructor(send: SendRequests) {
     this.#send = send;
@@ -48,7 +51,9 @@ export class ShardPort {
   }
 
   /** Sends what has no answer. */
-  tell(request: Extract<ShardRequest, { kind: "begin" | "end" | "stop" }>): void {
+  tell(
+    request: Exclude<ShardRequest, { readonly call: number }> | Extract<ShardRequest, { kind: "stop" }>,
+  ): void {
     if (this.#outgoing.push(request) > 1) return;
     queueMicrotask(() => {
       const requests = this.#outgoing;
@@ -76,16 +81,18 @@ export class ShardPort {
 
   /** What the shard says of itself. */
   async report(): Promise<ShardReport> {
-    const report = await this.call({ kind: "report" }).done as ShardReport;
-    this.newestOp = Math.max(this.newestOp, report.op);
-    return report;
+    return await this.call({ kind: "report" }).done as ShardReport;
   }
 
   /** Takes answers of the shard, in order. */
-  receive(replies: readonly (ShardReply | ShardFailure)[]): void {
+  receive(replies: readonly FromShard[]): void {
     for (const reply of replies) {
       if ("failure" in reply) {
         this.fail(fromRemote(reply.failure));
+        continue;
+      }
+      if ("damage" in reply) {
+        this.onDamage(reply.damage);
         continue;
       }
       const { call, isLast, value, error } = reply;
@@ -96,7 +103,6 @@ export class ShardPort {
         continue;
       }
       this.#waiting.delete(call);
-      if (typeof value === "number") this.newestOp = Math.max(this.newestOp, value);
       if (error === null) waiting.resolve(value);
       else waiting.reject(fromRemote(error));
     }

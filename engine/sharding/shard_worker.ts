@@ -3,7 +3,7 @@ import { denoHost } from "../host/deno_host.ts";
 import { threadOwner } from "../host/deno_threads.ts";
 import { memoryHost } from "../host/memory_host.ts";
 import { Shard, type ShardOptions } from "./shard.ts";
-import { type ShardFailure, type ShardReply, type ShardRequest, toRemote } from "./shard_messages.ts";
+import { type FromShard, type ShardRequest, toRemote } from "./shard_messages.ts";
 
 /** What comes to the thread first. */
 export type ShardThreadOptions = Omit<ShardOptions, "host" | "send">;
@@ -12,7 +12,7 @@ export type ShardThreadOptions = Omit<ShardOptions, "host" | "send">;
 export type ToShardThread = ShardThreadOptions | readonly ShardRequest[];
 
 /** What the thread says: answers, and once that the shard is open. */
-export type FromShardThread = readonly (ShardReply | ShardFailure)[] | "open";
+export type FromShardThread = readonly FromShard[] | "open";
 
 const owner = threadOwner<FromShardThread, ToShardThread>();
 

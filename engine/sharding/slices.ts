@@ -69,7 +69,6 @@ export function divide(
       case "sequence":
       case "checkpoint":
       case "slices":
-      case "slices_done":
         here.push(effect);
         break;
     }

@@ -27,7 +27,6 @@ import type {
   OpNumber,
   RowBatch,
   RowId,
-  Slice,
 } from "../operations/effect.ts";
 import { decodeEntry, decodeInSteps, encodeEntry, encodeInSteps } from "../operations/entry_codec.ts";
 import { DamagedFileError } from "../storage/table/damaged_file.ts";
@@ -35,6 +34,7 @@ import { digestOfHex, HistoryDigest } from "../operations/history_digest.ts";
 import { MAX_ROW_ID } from "../operations/value_codec.ts";
 import { ReadCounts } from "../storage/access/read_counts.ts";
 import type { StorageEngine } from "../storage/storage_engine.ts";
+import type { StorageLog } from "../storage/storage_parts.ts";
 import type { TableStore } from "../storage/table/table_store.ts";
 import { ClientTable } from "./client_table.ts";
 import { SequenceTable, type SequenceValue } from "./sequence_table.ts";
@@ -51,15 +51,13 @@ interface MachineState {
   readonly clients: readonly ClientRequest[];
   readonly sequences: readonly SequenceValue[];
   readonly rowCounters: readonly (readonly [number, RowId])[];
-  /** Absent: there are none. */
-  readonly slices?: readonly PendingSlices[];
 }
 
-/** A transaction over several shards that they may not all have made durable yet. */
-export interface PendingSlices {
-  readonly op: number;
-  readonly timestamp: number;
-  readonly slices: readonly Slice[];
+/** What an entry has for a part of the state. */
+export interface EntryPart {
+  readonly effects: readonly Effect[];
+  /** CRC-32C of their bytes. */
+  readonly checksum: number;
 }
 
 type NumberEffect = Extract<Effect, { kind: "sequence" }>;
@@ -76,7 +74,7 @@ const NO_CHANGES = { inserted: 0, updated: 0, deleted: 0 };
 export class StateMachine {
   readonly clients = new ClientTable();
   readonly sequences = new SequenceTable();
-  readonly #storage: StorageEngine;
+  readonly #storage: StorageEngine<StorageLog>;
   /** How many rows a table has that are elsewhere; undefined: they are here. */
   remoteRowCount: (tableId: number) => number | undefined = () => undefined;
   /** Highest row id in the log, per table. */
@@ -89,18 +87,17 @@ export class StateMachine {
   #changes = new Map<number, { inserted: number; updated: number; deleted: number }>();
   /** The entry that is being applied asks for a checkpoint. */
   #wantsCheckpoint = false;
-  #slices: PendingSlices[] = [];
   #catalog = Catalog.initial();
   #lastOp = 0 as OpNumber;
   #lastTimestamp = 0;
   readonly #digest = new HistoryDigest();
 
-  private constructor(storage: StorageEngine) {
+  private constructor(storage: StorageEngine<StorageLog>) {
     this.#storage = storage;
   }
 
   /** The machine at the end of the recovered log. */
-  static recover(storage: StorageEngine): StateMachine {
+  static recover(storage: StorageEngine<StorageLog>): StateMachine {
     const steps = StateMachine.recoverInSteps(storage);
     for (;;) {
       const step = steps.next();
@@ -108,8 +105,8 @@ export class StateMachine {
     }
   }
 
-  /** The same in steps. */
-  static *recoverInSteps(storage: StorageEngine): Generator<void, StateMachine> {
+  /** The same in steps; before each, `StorageEngine.replayWait` is to be waited for. */
+  static *recoverInSteps(storage: StorageEngine<StorageLog>): Generator<void, StateMachine> {
     const machine = new StateMachine(storage);
     const { machineState } = storage.recovered;
     if (machineState !== null) machine.#restore(decodeState(machineState));
@@ -154,11 +151,6 @@ export class StateMachine {
     return this.#digest.hex;
   }
 
-  /** What shards are to apply and may not have made durable yet, oldest first. */
-  get pendingSlices(): readonly PendingSlices[] {
-    return this.#slices;
-  }
-
   /** The highest row id of each table that any entry has created. */
   get rowCounters(): ReadonlyMap<number, RowId> {
     return this.#rowCounters;
@@ -168,11 +160,6 @@ export class StateMachine {
   rowCount(tableId: number): number {
     if (this.#catalog.table(tableId) === undefined) return 0;
     return this.remoteRowCount(tableId) ?? this.store(tableId).rowCount;
-  }
-
-  /** Notes an id that a row has elsewhere: the table's counter goes on behind it. */
-  noteRowId(tableId: number, id: RowId): void {
-    this.#countRow(tableId, id);
   }
 
   store(tableId: number): TableStore {
@@ -246,6 +233,23 @@ export class StateMachine {
     }
   }
 
+  /**
+   * As a part of a state whose log is elsewhere: applies what an entry has for this part, if it is not in the state.
+   * The state is that of the op afterwards, whether the entry has anything or not.
+   */
+  applyPart(op: OpNumber, timestamp: number, part: EntryPart | null): void {
+    if (op <= this.#lastOp) return;
+    try {
+      for (const effect of part?.effects ?? []) this.#applyEffect(effect, op, timestamp);
+      if (part !== null) this.#digest.mix(part.checksum, op);
+      this.#lastOp = op;
+      this.#lastTimestamp = Math.max(this.#lastTimestamp, timestamp);
+    } catch (error) {
+      this.#storage.log.stop(error);
+      throw error;
+    }
+  }
+
   /** What a member cannot read it fetches from others, and then builds this state again. */
   #stopUnlessDamaged(error: unknown): void {
     if (!(error instanceof DamagedFileError && this.#storage.isMember)) this.#storage.log.stop(error);
@@ -257,7 +261,7 @@ export class StateMachine {
     assert(entry.op === this.#lastOp + 1, `entry ${entry.op} follows ${this.#lastOp}`);
     const checksum = crc32c(payload);
     try {
-      const finish = yield* this.#applyInSteps(entry.op, entry.effects);
+      const finish = yield* this.#applyInSteps(entry.op, entry.effects, entry.timestamp);
       finish();
       this.#finishEntry(entry.op, entry, { checksum, bytes: payload.length });
     } catch (error) {
@@ -292,7 +296,7 @@ export class StateMachine {
     }
     let isDone = false;
     try {
-      const finish = yield* this.#applyInSteps(op, entry.effects);
+      const finish = yield* this.#applyInSteps(op, entry.effects, entry.timestamp);
       finish();
       this.#finishEntry(op, entry, pieces);
       isDone = true;
@@ -318,7 +322,6 @@ export class StateMachine {
       clients: this.clients.contents,
       sequences: this.sequences.contents,
       rowCounters: [...this.#rowCounters],
-      ...(this.#slices.length === 0 ? {} : { slices: this.#slices }),
     };
     return new TextEncoder().encode(encodeCanonicalJson(state));
   }
@@ -331,7 +334,6 @@ export class StateMachine {
     this.clients.restore(state.clients);
     this.sequences.restore(state.sequences);
     for (const [tableId, id] of state.rowCounters) this.#rowCounters.set(tableId, id);
-    this.#slices = [...state.slices ?? []];
   }
 
   #perform(entry: Entry, payload: PayloadFacts): void {
@@ -367,7 +369,7 @@ export class StateMachine {
    * Applies effects to the tables, invisibly to snapshots before the op. What is not kept by version (catalog,
    * sequences, counts of rows) is left to the answered function, which makes the entry visible at once.
    */
-  *#applyInSteps(op: OpNumber, effects: EffectSource): Generator<void, () => void> {
+  *#applyInSteps(op: OpNumber, effects: EffectSource, timestamp: number): Generator<void, () => void> {
     const touched = new Map<number, TableStore>();
     const touch = (tableId: number): TableStore => {
       const known = touched.get(tableId);
@@ -402,19 +404,18 @@ export class StateMachine {
           break;
         case "create_batch":
           touch(effect.tableId);
-          this.#applyEffect(effect, op);
+          this.#applyEffect(effect, op, timestamp);
           yield;
           break;
         case "checkpoint":
           this.#wantsCheckpoint = true;
           break;
         case "slices":
-        case "slices_done":
-          assert(false, "slices are not committed in steps");
+          this.#applyEffect(effect, op, timestamp);
           break;
         default:
           touch(effect.tableId);
-          this.#applyEffect(effect, op);
+          this.#applyEffect(effect, op, timestamp);
           if ((++count & (STEP_EFFECTS - 1)) === 0) yield;
       }
     }
@@ -426,7 +427,7 @@ export class StateMachine {
     };
   }
 
-  #applyEffect(effect: Effect, op: OpNumber, timestamp = 0): void {
+  #applyEffect(effect: Effect, op: OpNumber, timestamp: number): void {
     switch (effect.kind) {
       case "create":
         this.#storage.table(effect.tableId).create(op, effect.id, effect.values);
@@ -459,10 +460,7 @@ export class StateMachine {
         this.#wantsCheckpoint = true;
         break;
       case "slices":
-        this.#slices.push({ op, timestamp, slices: effect.slices });
-        break;
-      case "slices_done":
-        this.#slices = this.#slices.filter((each) => each.op > effect.op);
+        this.#storage.applySlices(op, timestamp, effect.slices);
         break;
       default:
         unreachable(effect);

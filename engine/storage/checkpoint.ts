@@ -19,10 +19,10 @@ import { sha256Of } from "../host/sha256.ts";
 import { decodeCanonicalJson, encodeCanonicalJson } from "../operations/canonical_json.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { CommitHorizon } from "./commit_horizon.ts";
-import type { Log } from "./log.ts";
 import { filesOf } from "./table/table_piece.ts";
 import type { TableStore } from "./table/table_store.ts";
 import type { FileHashes, HashedFile } from "./file_hashes.ts";
+import { partsOfManifest, type StorageLog } from "./storage_parts.ts";
 import {
   type GroupProof,
   historyAfter,
@@ -48,10 +48,12 @@ export interface CheckpointPlace {
   readonly disk: Disk;
   readonly directory: string;
   readonly tablesDirectory: string;
-  readonly log: Log;
+  readonly log: StorageLog;
   /** Up to which op entries stay for ever. */
   readonly committed: CommitHorizon;
   readonly previous: Manifest | null;
+  /** The manifest is another's: see `storage_parts.ts`. */
+  readonly isPart: boolean;
   /** Of a member: what its files are known by. */
   readonly hashes: { readonly files: FileHashes; readonly tablesName: string } | null;
 }
@@ -78,7 +80,11 @@ export class Checkpoint {
   #unsynced: DiskFile[] = [];
   /** Another handle of the file that is being synced in the background; see {@link finishNow}. */
   #secondDescriptor: DiskFile | null = null;
+  /** What a part's manifest, or that of the whole, is to say; its files are there. */
+  #complete: Manifest | null = null;
   #manifest: Manifest | null = null;
+  /** Those of the parts, when theirs are built. */
+  parts: readonly Manifest[] | null = null;
 
   /** Freezes the tables; the state is that of the same op. */
   constructor(
@@ -102,7 +108,8 @@ export class Checkpoint {
 
   /** Whether all files are complete and synced. */
   get isBuilt(): boolean {
-    return this.#described !== null && this.#isHashed && this.#unsynced.length === 0;
+    const isWhole = this.#described !== null && this.#isHashed && this.#unsynced.length === 0;
+    return isWhole && (!this.#place.isPart || this.#complete !== null);
   }
 
   /** Whether the log allows to {@link install} it. */
@@ -206,27 +213,36 @@ export class Checkpoint {
     this.#unsynced = [];
   }
 
-  /** Writes the manifest and drops what only earlier ones needed. */
-  install(): Manifest {
-    const { disk, directory, tablesDirectory, log, committed, previous } = this.#place;
-    assert(this.#manifest === null, "a checkpoint is installed once");
+  /** Makes all files durable that a manifest is to name, and answers what it is to say. */
+  complete(): Manifest {
+    if (this.#complete !== null) return this.#complete;
+    const { disk, directory, tablesDirectory, previous } = this.#place;
     assert(this.#unsynced.length === 0, "files are synced before the manifest names them");
+    disk.syncDirectory(tablesDirectory);
+    const stateName = stateFileName(this.op);
+    writeWholeFile(disk, joinPath(directory, stateName), this.#state);
+    const { parts, files } = partsOfManifest(this.parts ?? []);
+    return this.#complete = {
+      number: (previous?.number ?? 0) + 1,
+      op: this.op,
+      state: proofOf(stateName, this.#state),
+      tables: assertDefined(this.#described, "description"),
+      ...(parts.length === 0 ? {} : { parts }),
+      ...(this.#hashed === null ? {} : { group: this.#groupProof(stateName, [...this.#hashed, ...files]) }),
+    };
+  }
+
+  /** Writes the manifest, unless it is another's, and drops what only earlier ones needed. */
+  install(): Manifest {
+    const { disk, directory, log, committed, isPart } = this.#place;
+    assert(this.#manifest === null, "a checkpoint is installed once");
     assert(log.durableOp >= this.op, `the log is durable up to op ${log.durableOp}, not ${this.op}`);
     assert(
       committed.durableOp >= this.op,
       `entries are committed up to op ${committed.durableOp}, not ${this.op}`,
     );
-    disk.syncDirectory(tablesDirectory);
-    const stateName = stateFileName(this.op);
-    writeWholeFile(disk, joinPath(directory, stateName), this.#state);
-    const manifest: Manifest = {
-      number: (previous?.number ?? 0) + 1,
-      op: this.op,
-      state: proofOf(stateName, this.#state),
-      tables: assertDefined(this.#described, "description"),
-      ...(this.#hashed === null ? {} : { group: this.#groupProof(stateName, this.#hashed) }),
-    };
-    writeManifest(disk, directory, manifest);
+    const manifest = this.complete();
+    if (!isPart) writeManifest(disk, directory, manifest);
     this.#manifest = manifest;
     for (const { table } of this.#tables) table.manifestInstalled();
     this.#removeObsolete(manifest);
@@ -242,9 +258,9 @@ export class Checkpoint {
 
   /** Removes what only the manifest before named. A reader that has such a file open goes on reading it. */
   #removeObsolete(manifest: Manifest): void {
-    const { disk, directory, tablesDirectory, previous, hashes } = this.#place;
+    const { disk, directory, tablesDirectory, previous, hashes, isPart } = this.#place;
     if (previous === null) return;
-    disk.remove(joinPath(directory, manifestName(previous.number)));
+    if (!isPart) disk.remove(joinPath(directory, manifestName(previous.number)));
     if (previous.state.name !== manifest.state.name) disk.remove(joinPath(directory, previous.state.name));
     const live = new Set(manifest.tables.flatMap((table) => table.files));
     for (const table of previous.tables) {

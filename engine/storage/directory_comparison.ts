@@ -15,7 +15,8 @@ import { encodeCanonicalJson } from "../operations/canonical_json.ts";
 import { digestAfter, digestOfState, EMPTY_HISTORY } from "../operations/history_digest.ts";
 import { Horizon } from "./commit_horizon.ts";
 import { isMemberLog } from "./log_recovery.ts";
-import { type Manifest, type ManifestTable, proofOfCheckpoint } from "./manifest.ts";
+import { type ManifestPart, type ManifestTable, proofOfCheckpoint } from "./manifest.ts";
+import { partFolder } from "./storage_parts.ts";
 import { LOG_DIRECTORY, StorageEngine, TABLES_DIRECTORY } from "./storage_engine.ts";
 
 const PIECE_BYTES = 1 << 20;
@@ -106,11 +107,23 @@ class Comparison {
         "the checkpoints before were of different ops: files may differ where rows are equal",
       );
     }
-    this.#compareFile(left.state.name, right.state.name);
-    this.#compareTables(left, right);
+    this.#comparePart(left, right, "");
+    const [parts, others] = [left.parts ?? [], right.parts ?? []];
+    if (parts.length !== others.length) {
+      this.#differences.push(`there are ${parts.length} and ${others.length} shards`);
+    }
+    for (const [index, part] of parts.entries()) {
+      const other = others[index];
+      if (other !== undefined) this.#comparePart(part, other, partFolder(index));
+    }
   }
 
-  #compareTables(left: Manifest, right: Manifest): void {
+  #comparePart(left: ManifestPart, right: ManifestPart, folder: string): void {
+    this.#compareFile(joinPath(folder, left.state.name), joinPath(folder, right.state.name));
+    this.#compareTables(left, right, folder);
+  }
+
+  #compareTables(left: ManifestPart, right: ManifestPart, folder: string): void {
     const others = new Map(right.tables.map((table) => [table.id, table]));
     for (const table of left.tables) {
       const other = others.get(table.id);
@@ -119,20 +132,20 @@ class Comparison {
         this.#differences.push(
           `table ${table.id} "${table.definition.name}" is in "${this.#left.directory}" only`,
         );
-      } else this.#compareTable(table, other);
+      } else this.#compareTable(table, other, folder);
     }
     for (const { id, definition } of others.values()) {
       this.#differences.push(`table ${id} "${definition.name}" is in "${this.#right.directory}" only`);
     }
   }
 
-  #compareTable(left: ManifestTable, right: ManifestTable): void {
+  #compareTable(left: ManifestTable, right: ManifestTable, folder: string): void {
     const name = `table ${left.id} "${left.definition.name}"`;
     if (encodeCanonicalJson(left.definition) !== encodeCanonicalJson(right.definition)) {
       this.#differences.push(`${name}: the definitions differ`);
     }
     for (const file of new Set([...left.files, ...right.files])) {
-      const path = joinPath(TABLES_DIRECTORY, file);
+      const path = joinPath(folder, joinPath(TABLES_DIRECTORY, file));
       if (!right.files.includes(file)) {
         this.#differences.push(`${name}: "${path}" is in "${this.#left.directory}" only`);
       } else if (!left.files.includes(file)) {

@@ -30,3 +30,12 @@ export const MEMBER_LOG_OPTIONS: LogOptions = {
   ...DEFAULT_LOG_OPTIONS,
   member: { keepBytes: LIMITS.keptLogBytes },
 };
+
+/** A member keeps the log of two checkpoints for others, in files that can be removed as soon as that allows. */
+export function memberLogOptions(log: LogOptions, checkpointLogBytes: number): LogOptions {
+  return {
+    ...log,
+    fileBytes: Math.min(log.fileBytes, checkpointLogBytes),
+    member: log.member ?? { keepBytes: Math.min(LIMITS.keptLogBytes, 2 * checkpointLogBytes) },
+  };
+}

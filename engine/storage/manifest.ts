@@ -49,9 +49,14 @@ export interface Manifest {
   /** The state machine's own state. */
   readonly state: FileProof;
   readonly tables: readonly ManifestTable[];
+  /** What is elsewhere of the state (`storage_parts.ts`): of each part the same, with names in its folder. */
+  readonly parts?: readonly ManifestPart[];
   /** What members of a replication group know their checkpoints by. */
   readonly group?: GroupProof;
 }
+
+/** A part of the state. */
+export type ManifestPart = Pick<Manifest, "state" | "tables">;
 
 /** What proves a checkpoint to another member. */
 export interface GroupProof {

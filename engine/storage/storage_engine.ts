@@ -23,15 +23,17 @@ import type { Host } from "../host/host.ts";
 import { MemoryDisk } from "../host/memory_host.ts";
 import { decodeEntry } from "../operations/entry_codec.ts";
 import { digestOfState } from "../operations/history_digest.ts";
-import { type Entry, type OpNumber, opNumber } from "../operations/effect.ts";
+import { type Entry, type OpNumber, opNumber, type Slice } from "../operations/effect.ts";
 import { Checkpoint, isStateFileName } from "./checkpoint.ts";
 import type { CommitHorizon } from "./commit_horizon.ts";
 import { DamagedFileError } from "./table/damaged_file.ts";
 import { FileHashes, type HashedFile } from "./file_hashes.ts";
 import { Log } from "./log.ts";
-import { DEFAULT_LOG_OPTIONS, type LogOptions } from "./log_options.ts";
+import { DEFAULT_LOG_OPTIONS, type LogOptions, memberLogOptions } from "./log_options.ts";
 import { type Manifest, readManifest, readProven } from "./manifest.ts";
 import { copySnapshot, prepareSnapshotDirectory } from "./snapshot_copy.ts";
+import type { StorageStatistics } from "./storage_statistics.ts";
+import { PartLog, type PartStorage, type StorageLog, type StorageParts } from "./storage_parts.ts";
 import { BlockCache } from "./table/block_cache.ts";
 import type { TablePiece } from "./table/table_piece.ts";
 import { type SegmentFiles, segmentFilesIn } from "./table/segment_files.ts";
@@ -52,6 +54,8 @@ export interface StorageOptions {
   readonly log?: LogOptions;
   /** The directory is that of a member of a replication group. */
   readonly member?: MemberStorage;
+  /** What is elsewhere of the state. */
+  readonly parts?: StorageParts;
 }
 
 /** What storage must know of the replication group that its log belongs to. */
@@ -104,28 +108,9 @@ interface DroppedTable {
   readonly store: TableStore;
 }
 
-/** What a storage engine has done since its start, and what it holds. */
-export interface StorageStatistics {
-  /** How often the log was made durable. */
-  readonly syncs: number;
-  readonly checkpoints: number;
-  /** Log that a start would replay. */
-  readonly logBytes: number;
-  /** Files of all tables. */
-  readonly tableBytes: number;
-  /** Rows that are in memory until the next checkpoint. */
-  readonly memoryBytes: number;
-  readonly cacheBytes: number;
-  readonly cacheLimitBytes: number;
-  /** Decoded blocks and indexes that were asked for and had to be read. */
-  readonly cacheLoads: number;
-  /** Those that were in the cache. */
-  readonly cacheHits: number;
-}
-
 /** Storage as a whole: the log, the tables with their files, checkpoints, and opening what a directory holds. */
-export class StorageEngine {
-  readonly log: Log;
+export class StorageEngine<L extends StorageLog = Log> {
+  readonly log: L;
   readonly recovered: Recovered;
   readonly #host: Host;
   /** Where snapshots go: the host's disk also when the database itself is in memory. */
@@ -143,6 +128,9 @@ export class StorageEngine {
   readonly #checkpointLogBytes: number;
   readonly #replayTo: number;
   readonly #committed: CommitHorizon;
+  /** This is a part of another storage, which says when checkpoints begin and when they exist. */
+  readonly #part: PartStorage | null;
+  readonly #parts: StorageParts | null;
   /** Set at a member of a replication group. */
   readonly #uncommitted: UncommittedLog | null;
   readonly #tables = new Map<number, TableStore>();
@@ -159,6 +147,8 @@ export class StorageEngine {
   /** Bytes of log up to the op of the installed checkpoint. */
   #installedMark = 0;
   #isReplaying = true;
+  /** What the replay waits for before its next step. */
+  replayWait: Promise<void> | null = null;
   /** Bytes of the records that were applied since the checkpoint that was found at opening. */
   #appliedBytes = 0;
   #working: Promise<void> | null = null;
@@ -174,6 +164,8 @@ export class StorageEngine {
   private constructor(
     options: StorageOptions,
     place: { readonly host: Host; readonly directory: string; readonly lock: DirectoryLock },
+    part: PartStorage | null,
+    openLog: (checkpointOp: OpNumber, machineState: Uint8Array | null) => L,
   ) {
     const { host, directory, lock } = place;
     const { disk } = host;
@@ -197,7 +189,11 @@ export class StorageEngine {
       hasReaders: () => options.horizon.hasReaders?.() ?? true,
       isReplaying: () => this.#isReplaying,
     };
-    const { manifest, leftOver } = readManifest(disk, directory);
+    this.#part = part;
+    this.#parts = options.parts ?? null;
+    const { manifest, leftOver } = part === null
+      ? readManifest(disk, directory)
+      : { manifest: part.manifest, leftOver: [] };
     this.#manifest = manifest;
     for (const { name, ...file } of manifest?.group?.files ?? []) {
       if (name.startsWith(IN_TABLES)) this.#hashes?.add({ name: name.slice(IN_TABLES.length), ...file });
@@ -211,24 +207,15 @@ export class StorageEngine {
     }
     const checkpointOp = manifest?.op ?? opNumber(0);
     const { member } = options;
-    const log = options.log ?? DEFAULT_LOG_OPTIONS;
-    this.log = Log.open(
-      host,
-      joinPath(directory, LOG_DIRECTORY),
-      {
-        op: checkpointOp,
-        ...(member === undefined || machineState === null ? {} : { digest: digestOfState(machineState) }),
-      },
-      member === undefined ? log : memberLogOptions(log, this.#checkpointLogBytes),
-    );
+    this.log = openLog(checkpointOp, machineState);
     const damage = this.log.damaged.find(({ to }) => to > checkpointOp);
     this.#replayTo = Math.min(
       member?.replayTo ?? Infinity,
       this.log.lastOp,
       Math.max((damage?.from ?? Infinity) - 1, checkpointOp),
     );
-    this.#committed = member?.horizon ?? this.log;
-    assert(this.#committed.durableOp >= this.#replayTo, "what is replayed is committed");
+    this.#committed = part?.installed ?? member?.horizon ?? this.log;
+    assert(part !== null || this.#committed.durableOp >= this.#replayTo, "what is replayed is committed");
     this.#uncommitted = member === undefined ? null : new UncommittedLog(
       member.horizon,
       Math.min(LIMITS.uncommittedLogBytes, this.#checkpointLogBytes / 2),
@@ -243,6 +230,31 @@ export class StorageEngine {
    * file and offset), 58030 or 53100 when the disk refuses.
    */
   static open(options: StorageOptions): Promise<StorageEngine> {
+    const { log = DEFAULT_LOG_OPTIONS, member, checkpointLogBytes = LIMITS.checkpointLogBytes } = options;
+    return StorageEngine.#open(options, null, (place) => (op, machineState) =>
+      Log.open(
+        place.host,
+        joinPath(place.directory, LOG_DIRECTORY),
+        {
+          op,
+          ...(member === undefined || machineState === null ? {} : { digest: digestOfState(machineState) }),
+        },
+        member === undefined ? log : memberLogOptions(log, checkpointLogBytes),
+      ));
+  }
+
+  /** The same for a part of another storage, of which it has tables, and no log. */
+  static openPart(options: StorageOptions, part: PartStorage): Promise<StorageEngine<PartLog>> {
+    return StorageEngine.#open(options, part, () => (op) => new PartLog(op));
+  }
+
+  static #open<L extends StorageLog>(
+    options: StorageOptions,
+    part: PartStorage | null,
+    openLog: (
+      place: { readonly host: Host; readonly directory: string },
+    ) => (checkpointOp: OpNumber, machineState: Uint8Array | null) => L,
+  ): Promise<StorageEngine<L>> {
     const isMemory = options.directory === MEMORY;
     const host = isMemory ? { ...options.host, disk: new MemoryDisk() } : options.host;
     const directory = isMemory ? "memory" : options.directory;
@@ -250,7 +262,7 @@ export class StorageEngine {
       host.disk.createDirectory(directory);
       const lock = host.disk.lock(directory);
       try {
-        return new StorageEngine(options, { host, directory, lock });
+        return new StorageEngine(options, { host, directory, lock }, part, openLog({ host, directory }));
       } catch (error) {
         lock.release();
         throw error;
@@ -300,6 +312,18 @@ export class StorageEngine {
   /** A file that was damaged is whole again: what waited for it goes on. */
   repaired(): void {
     this.#damage = null;
+    this.#parts?.repaired();
+  }
+
+  /** Each part of the state is to apply what the entry has for it. */
+  applySlices(op: OpNumber, timestamp: number, slices: readonly Slice[]): void {
+    assert(this.#parts !== null, "the state has parts");
+    this.#parts.apply(op, timestamp, slices);
+  }
+
+  /** A checkpoint of a part that found the disk full goes on. */
+  retryCheckpoint(): void {
+    this.#diskFull = null;
   }
 
   get #disk(): Disk {
@@ -341,7 +365,7 @@ export class StorageEngine {
   ): void {
     this.#appliedBytes += this.log.headBytes + entry.payloadBytes;
     this.#uncommitted?.add(entry.op, this.#appliedBytes);
-    if (!entry.wantsCheckpoint && !this.#isCheckpointDue) return;
+    if (this.#part !== null || !entry.wantsCheckpoint && !this.#isCheckpointDue) return;
     this.beginCheckpoint(entry.op, encodeState);
   }
 
@@ -349,7 +373,13 @@ export class StorageEngine {
   *finishReplayed(): Generator<void, void> {
     assert(this.#isReplaying, "replay is over");
     try {
-      while (this.#checkpoint?.buildStep() === false) yield;
+      const checkpoint = this.#checkpoint;
+      while (checkpoint?.buildStep() === false) yield;
+      if (checkpoint !== null && this.#lacksParts(checkpoint)) {
+        this.replayWait = this.#gatherParts(checkpoint).catch((error) => this.#checkpointFailed(error));
+        yield;
+        this.replayWait = null;
+      }
       this.#finishCheckpointNow();
     } catch (error) {
       this.#checkpointFailed(error);
@@ -436,8 +466,18 @@ export class StorageEngine {
       log: this.log,
       committed: this.#committed,
       previous: this.#manifest,
+      isPart: this.#part !== null,
       hashes: this.#hashes === null ? null : { files: this.#hashes, tablesName: TABLES_DIRECTORY },
     });
+    this.#parts?.beginCheckpoint(op);
+  }
+
+  #lacksParts(checkpoint: Checkpoint): boolean {
+    return this.#parts !== null && checkpoint.parts === null;
+  }
+
+  async #gatherParts(checkpoint: Checkpoint): Promise<void> {
+    if (this.#parts !== null) checkpoint.parts ??= await this.#parts.builtCheckpoint(checkpoint.op);
   }
 
   /** Whether a checkpoint is under way, however long it will take. */
@@ -474,7 +514,7 @@ export class StorageEngine {
   #finishCheckpointNow(): boolean {
     const checkpoint = this.#checkpoint;
     if (checkpoint === null) return true;
-    if (this.#uncommitted !== null && !checkpoint.isCommitted) return false;
+    if (this.#waitsForOthers && !checkpoint.isCommitted || this.#lacksParts(checkpoint)) return false;
     try {
       this.#installed(checkpoint, checkpoint.finishNow());
       return true;
@@ -494,6 +534,12 @@ export class StorageEngine {
     const gone = this.#dropped.filter(({ op }) => op <= manifest.op);
     this.#dropped = this.#dropped.filter(({ op }) => op > manifest.op);
     for (const { store } of gone) store.close();
+    this.#parts?.installed(manifest.op);
+  }
+
+  /** Whether others say when a checkpoint may come to exist. */
+  get #waitsForOthers(): boolean {
+    return this.#uncommitted !== null || this.#part !== null;
   }
 
   /** Lets tables go of parts that no reader can see any more. */
@@ -509,7 +555,11 @@ export class StorageEngine {
       return;
     }
     if (error instanceof DatabaseError && error.code === SQLSTATE.diskFull) {
-      this.#diskFull = { error, untilBytes: this.#appliedBytes + LIMITS.checkpointRetryLogBytes };
+      this.#diskFull = {
+        error,
+        untilBytes: this.#part === null ? this.#appliedBytes + LIMITS.checkpointRetryLogBytes : Infinity,
+      };
+      this.#part?.onUnbuilt(error);
       return;
     }
     this.#checkpoint?.abandon();
@@ -536,7 +586,7 @@ export class StorageEngine {
   get #isCheckpointAtWork(): boolean {
     const checkpoint = this.#checkpoint;
     if (checkpoint === null) return false;
-    return this.#uncommitted === null || !checkpoint.isBuilt || checkpoint.isInstallable;
+    return !this.#waitsForOthers || !checkpoint.isBuilt || checkpoint.isInstallable;
   }
 
   /**
@@ -572,7 +622,11 @@ export class StorageEngine {
       while (!checkpoint.buildStep()) if (this.#host.clock.monotonic() >= deadline) return;
       await checkpoint.sync(isCurrent);
       // The entry of a member's checkpoint may never become durable.
-      if (this.#uncommitted === null && isCurrent()) await this.log.whenDurable(checkpoint.op);
+      if (!this.#waitsForOthers && isCurrent()) await this.log.whenDurable(checkpoint.op);
+      if (this.#part !== null && isCurrent() && !checkpoint.isCommitted) {
+        this.#part.onBuilt(checkpoint.complete());
+      }
+      if (isCurrent() && checkpoint.isInstallable) await this.#gatherParts(checkpoint);
       // A commit may have needed the next checkpoint meanwhile and finished this one.
       if (!isCurrent() || !checkpoint.isInstallable) return;
       this.#installed(checkpoint, checkpoint.install());
@@ -666,7 +720,9 @@ export class StorageEngine {
   /** Reads all files and raises XX001 naming file and offset of the first damage. */
   verify(): void {
     this.log.verify();
-    const { manifest } = readManifest(this.#disk, this.#directory);
+    const manifest = this.#part === null
+      ? readManifest(this.#disk, this.#directory).manifest
+      : this.#manifest;
     if (manifest !== null) readProven(this.#disk, this.#directory, manifest.state);
     for (const store of this.#tables.values()) store.verify();
   }
@@ -690,7 +746,7 @@ export class StorageEngine {
 
   #isWorthCheckpoint(): boolean {
     // A member makes no checkpoint that the others do not make.
-    if (this.#isMemory || this.#uncommitted !== null || this.log.lastOp === this.checkpointOp) return false;
+    if (this.#isMemory || this.#waitsForOthers || this.log.lastOp === this.checkpointOp) return false;
     if (this.#appliedBytes - this.#installedMark >= LIMITS.settledLogBytes) return true;
     for (const store of this.#tables.values()) if (store.hasUnnamedIndexes) return true;
     return false;
@@ -729,13 +785,4 @@ export class StorageEngine {
       this.#lock.release();
     }
   }
-}
-
-/** A member keeps the log of two checkpoints for others, in files that can be removed as soon as that allows. */
-function memberLogOptions(log: LogOptions, checkpointLogBytes: number): LogOptions {
-  return {
-    ...log,
-    fileBytes: Math.min(log.fileBytes, checkpointLogBytes),
-    member: log.member ?? { keepBytes: Math.min(LIMITS.keptLogBytes, 2 * checkpointLogBytes) },
-  };
 }

@@ -4,6 +4,7 @@
  * bytes tells them from others.
  */
 import { assert } from "../base/assert.ts";
+import { decodeEffects } from "../operations/entry_codec.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type { Effect, Entry, OpNumber, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
@@ -88,10 +89,13 @@ export class ValueVerification {
         if (effect.change.kind === "put_table") this.#tables.set(effect.change.table.id, effect.change.table);
         else if (effect.change.kind === "drop_table") this.#wrong.delete(effect.change.tableId);
         break;
+      case "slices":
+        for (const { effects } of effect.slices) {
+          for (const each of decodeEffects(effects)) if (each.kind !== "ddl") this.#addEffect(each, op);
+        }
+        break;
       case "sequence":
       case "checkpoint":
-      case "slices":
-      case "slices_done":
         break;
     }
   }

@@ -13,6 +13,9 @@ import type { OpNumber } from "../operations/effect.ts";
 import { Horizon } from "./commit_horizon.ts";
 import { isMemberLog } from "./log_recovery.ts";
 import { ValueVerification, type WrongValue } from "./value_verification.ts";
+import type { Manifest } from "./manifest.ts";
+import { partFolder, partOfManifest } from "./storage_parts.ts";
+import type { TableStore } from "./table/table_store.ts";
 import { LOG_DIRECTORY, StorageEngine } from "./storage_engine.ts";
 
 /** What was found to be whole. */
@@ -25,13 +28,18 @@ export interface Verification {
   /** Values that their columns may not hold: what wrote them was wrong, not what kept them. */
   readonly wrongValues: readonly WrongValue[];
   /** Tables of the checkpoint. */
-  readonly tables: readonly {
-    readonly id: number;
-    readonly name: string;
-    readonly rows: number;
-    readonly segments: number;
-    readonly fileBytes: number;
-  }[];
+  readonly tables: readonly VerifiedTable[];
+}
+
+/** A table, or what a shard has of it. */
+export interface VerifiedTable {
+  readonly id: number;
+  readonly name: string;
+  readonly rows: number;
+  readonly segments: number;
+  readonly fileBytes: number;
+  /** The shard; null: not at a shard. */
+  readonly part: number | null;
 }
 
 /**
@@ -50,7 +58,19 @@ export async function verifyDatabase(host: Host, directory: string): Promise<Ver
   try {
     storage.verify();
     const values = new ValueVerification();
-    for (const table of storage.tables) values.addTable(table, storage.checkpointOp);
+    const tables: VerifiedTable[] = [];
+    const addTables = (stores: Iterable<TableStore>, part: number | null): void => {
+      for (const table of stores) {
+        values.addTable(table, storage.checkpointOp);
+        const { segments, fileBytes } = table.layout();
+        const { id, name } = table.definition;
+        tables.push({ id, name, rows: table.rowCount, segments, fileBytes, part });
+      }
+    };
+    addTables(storage.tables, null);
+    for (const index of (storage.manifest?.parts ?? []).keys()) {
+      await verifyPart(host, directory, storage.manifest, index, (stores) => addTables(stores, index));
+    }
     let entries = 0;
     for (const { entry } of storage.recovered.entries()) {
       values.addEntry(entry);
@@ -61,13 +81,30 @@ export async function verifyDatabase(host: Host, directory: string): Promise<Ver
       lastOp: storage.log.lastOp,
       entries,
       wrongValues: values.found,
-      tables: [...storage.tables].map((table) => {
-        const { segments, fileBytes } = table.layout();
-        const { id, name } = table.definition;
-        return { id, name, rows: table.rowCount, segments, fileBytes };
-      }),
+      tables,
     };
   } finally {
     await storage.close();
+  }
+}
+
+async function verifyPart(
+  host: Host,
+  directory: string,
+  whole: Manifest | null,
+  index: number,
+  verified: (tables: Iterable<TableStore>) => void,
+): Promise<void> {
+  const manifest = partOfManifest(whole, index);
+  const part = await StorageEngine.openPart({
+    host,
+    directory: joinPath(directory, partFolder(index)),
+    horizon: { oldestSnapshot: () => Infinity },
+  }, { manifest, installed: new Horizon(manifest?.op ?? 0), onBuilt: () => {}, onUnbuilt: () => {} });
+  try {
+    part.verify();
+    verified(part.tables);
+  } finally {
+    await part.close();
   }
 }

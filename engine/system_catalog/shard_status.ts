@@ -3,7 +3,7 @@
 /** See the file's head. */
 export interface ShardStatus {
   readonly shard: number;
-  /** The newest entry of its log that the router has heard of. */
+  /** The newest entry of the log that has something for it. */
   readonly op: number;
   /** Rows of all tables. */
   readonly rows: number;

@@ -26,7 +26,7 @@ import type {
   StoredRow,
   StoredValue,
 } from "../operations/effect.ts";
-import type { StateMachine } from "../state_machine/state_machine.ts";
+import type { EntryPart, StateMachine } from "../state_machine/state_machine.ts";
 import type { TableStore } from "../storage/table/table_store.ts";
 import { NO_ROW } from "../storage/access/block.ts";
 import { LockTable } from "./lock_table.ts";
@@ -64,6 +64,7 @@ type CommittedState = Pick<
   | "unloggedNumbers"
   | "commit"
   | "commitInSteps"
+  | "applyPart"
 >;
 
 /** What one entry wrote, for validation. */
@@ -73,6 +74,12 @@ interface HistoryRecord {
   readonly bulk: readonly CommittedBulk[];
 }
 
+/** What a shard has agreed to and not applied. */
+export interface PendingPart {
+  readonly transaction: Transaction;
+  readonly record: Omit<HistoryRecord, "op">;
+}
+
 /** Begins, validates and commits transactions, and knows which snapshots are still needed. */
 export class TransactionManager {
   readonly locks = new LockTable();
@@ -80,6 +87,9 @@ export class TransactionManager {
   readonly #stateMachine: CommittedState;
   readonly #active = new Set<Transaction>();
   readonly #history: HistoryRecord[] = [];
+  readonly #pending = new Set<PendingPart>();
+  /** False only in tests that show what that is for. */
+  validatesPending = true;
   /** Writes in the history. */
   #historyWrites = 0;
   /** The history is complete for entries after this op. */
@@ -276,7 +286,7 @@ export class TransactionManager {
       this.#noteLostNumbers(transaction);
       const effects = given ?? effectList(transaction.done);
       if (effects.length === 0 && client === null) return 0 as OpNumber;
-      const record = this.#recordOf(effects, transaction);
+      const record = this.#isNeeded(transaction) ? this.#recordOf(effects, transaction) : null;
       const { catalog } = this;
       const op = this.#stateMachine.commit({
         timestamp: transaction.timestamp,
@@ -495,9 +505,43 @@ export class TransactionManager {
     return newest;
   }
 
-  /** Raises 40001 when something that the transaction has read has changed since its snapshot. */
+  /**
+   * As a shard: raises 40001 when something that the transaction has read has changed since its snapshot, or is changed
+   * by what is pending.
+   */
   validate(transaction: Transaction): void {
     this.#validate(transaction);
+    if (!this.validates || !this.validatesPending) return;
+    for (const { record } of this.#pending) {
+      const conflict = this.#conflictWith(record, transaction);
+      if (conflict !== null) throw serializationFailure(this.catalog, { ...conflict, op: null });
+    }
+  }
+
+  /** As a shard: keeps what is going to be applied, so that others are validated against it. */
+  keep(transaction: Transaction, effects: readonly Effect[]): PendingPart {
+    const part = { transaction, record: this.#recordOf(effects, transaction) };
+    this.#pending.add(part);
+    return part;
+  }
+
+  /** It is not going to be applied. */
+  giveUp(part: PendingPart): void {
+    this.#pending.delete(part);
+    this.end(part.transaction);
+  }
+
+  /** As a shard: applies what an entry has for it; `pending`: what was kept of that. */
+  applyPart(op: OpNumber, timestamp: number, part: EntryPart | null, pending: PendingPart | null): void {
+    const { catalog } = this;
+    this.#stateMachine.applyPart(op, timestamp, part);
+    if (pending !== null) {
+      this.#pending.delete(pending);
+      this.#remember({ op, ...pending.record });
+      pending.transaction.isCommitted = true;
+    }
+    if (catalog !== this.catalog) this.catalogChanged(pending?.transaction ?? null, catalog);
+    if (pending !== null) this.end(pending.transaction);
   }
 
   #validate(transaction: Transaction): void {
@@ -543,26 +587,31 @@ export class TransactionManager {
     }
     for (const record of this.#history) {
       if (record.op <= transaction.snapshot) continue;
-      for (const predicate of transaction.reads) {
-        const conflict = conflictWith(
-          record,
-          predicate,
-          (tableId, id) => this.changedSince(tableId, id, transaction.snapshot),
-        );
-        if (conflict !== null) return { ...conflict, op: record.op };
-      }
+      const conflict = this.#conflictWith(record, transaction);
+      if (conflict !== null) return { ...conflict, op: record.op };
     }
     return null;
   }
 
-  /**
-   * What later validations must know of the effects; null when no transaction could need it. Rows before are read
-   * here.
-   */
-  #recordOf(effects: readonly Effect[], committing: Transaction): Omit<HistoryRecord, "op"> | null {
-    let needed = false;
-    for (const other of this.#active) if (other !== committing && !other.neverWrites) needed = true;
-    if (!needed) return null;
+  #conflictWith(
+    record: Omit<HistoryRecord, "op">,
+    { reads, snapshot }: Transaction,
+  ): { tableId: number; id: RowId | null } | null {
+    const changed = (tableId: number, id: RowId): boolean => this.changedSince(tableId, id, snapshot);
+    for (const predicate of reads) {
+      const conflict = conflictWith(record, predicate, changed);
+      if (conflict !== null) return conflict;
+    }
+    return null;
+  }
+
+  #isNeeded(committing: Transaction): boolean {
+    for (const other of this.#active) if (other !== committing && !other.neverWrites) return true;
+    return false;
+  }
+
+  /** What later validations must know of the effects. Rows before are read here. */
+  #recordOf(effects: readonly Effect[], committing: Transaction): Omit<HistoryRecord, "op"> {
     const writes: CommittedWrite[] = [];
     const bulk: CommittedBulk[] = [];
     for (const effect of effects) {
@@ -600,7 +649,6 @@ export class TransactionManager {
         case "sequence":
         case "checkpoint":
         case "slices":
-        case "slices_done":
           break;
       }
     }
@@ -680,7 +728,7 @@ function* batches(transaction: Transaction): Iterable<
 }
 
 function conflictWith(
-  record: HistoryRecord,
+  record: Omit<HistoryRecord, "op">,
   predicate: ReadPredicate,
   changed: (tableId: number, id: RowId) => boolean,
 ): { tableId: number; id: RowId | null } | null {

@@ -231,6 +231,9 @@ function sinkOf(database: TestDatabase): ConstructorParameters<typeof Transactio
       return first;
     },
     commit: ({ effects }) => database.commit(effects),
+    applyPart: () => {
+      throw new Error("the rows of the test are in one place");
+    },
     commitInSteps: function* ({ effects }) {
       yield;
       return database.commit([...effects.each()]);

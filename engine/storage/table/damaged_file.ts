@@ -5,8 +5,12 @@ import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 export class DamagedFileError extends DatabaseError {
   readonly path: string;
 
-  constructor(path: string, offset: number, what: string) {
-    super(SQLSTATE.dataCorrupted, `file "${path}" is damaged at byte offset ${offset}: ${what}`, {
+  /** `what` is the whole message where no offset is given. */
+  constructor(path: string, ...[offset, what]: [offset: number, what: string] | [message: string]) {
+    const message = what === undefined
+      ? String(offset)
+      : `file "${path}" is damaged at byte offset ${offset}: ${what}`;
+    super(SQLSTATE.dataCorrupted, message, {
       hint: "Restore the data directory from a snapshot, or from another member of the cluster.",
     });
     this.path = path;

@@ -6,9 +6,9 @@
  */
 import { parseArgs } from "node:util";
 import { type Exploration, explore } from "../../model/explore.ts";
-import { type BrokenDecisionRule, DecisionRules } from "./decision_rules.ts";
 import { type BrokenRule, type EpochBounds, EpochRules } from "./epoch_rules.ts";
 import type { Program } from "./epoch_state.ts";
+import { type BrokenLogRule, type LogBounds, LogRules } from "./log_rules.ts";
 
 const [A, B] = [0, 1];
 const TRANSFER: Program = { reads: [A, B], writes: [A, B] };
@@ -28,6 +28,12 @@ const APART: readonly Program[] = [
   { reads: [], writes: [2, 3] },
   { reads: [0, 1], writes: [] },
 ];
+/** The second changes in shard 0 what the first has read there, and needs no vote of shard 1. */
+const ORDERED: readonly Program[] = [
+  { reads: [0], writes: [1] },
+  { reads: [0], writes: [0] },
+  { reads: [0, 1], writes: [] },
+];
 
 /** An exploration, up to so many states. */
 export type Explore = (maxStates?: number) => Exploration;
@@ -42,9 +48,14 @@ export function epochs(
   return (maxStates) => explore(new EpochRules(bounds, broken), maxStates);
 }
 
-/** A router that decides: what `dbd --shards` does. */
-export function decisions(programs: readonly Program[], crashes = 1, broken?: BrokenDecisionRule): Explore {
-  return (maxStates) => explore(new DecisionRules({ keys: [0, 1], programs, crashes }, broken), maxStates);
+/** One log, the router's: what `dbd --shards` does. */
+export function oneLog(
+  programs: readonly Program[],
+  more: Partial<LogBounds> = {},
+  broken?: BrokenLogRule,
+): Explore {
+  const bounds = { keys: [0, 1], programs, crashes: 1, saves: 1, ...more };
+  return (maxStates) => explore(new LogRules(bounds, broken), maxStates);
 }
 
 const STRICT = { isStrict: true };
@@ -64,21 +75,26 @@ export const EXPLORED: readonly (readonly [name: string, explore: Explore])[] = 
   ["strict: changes in each shard and a reader", epochs([LOCAL_A, LOCAL_B, READER], STRICT)],
   ["strict: a transfer, a change in one shard, a reader", epochs([TRANSFER, LOCAL_A, READER], STRICT)],
   ["strict: two transfers and a reader", epochs([TRANSFER, TRANSFER, READER], STRICT)],
-  ["router: two transfers", decisions([TRANSFER, TRANSFER], 2)],
-  ["router: write skew and a reader", decisions([FORTH, BACK, READER])],
-  ["router: two transfers and a reader", decisions([TRANSFER, TRANSFER, READER])],
-  ["router: a transfer, a change in one shard, a reader", decisions([TRANSFER, LOCAL_A, READER])],
-  ["router: changes in each shard and a reader", decisions([LOCAL_A, LOCAL_B, READER])],
-  ["router: a transfer and changes in each shard", decisions([TRANSFER, LOCAL_A, LOCAL_B])],
+  ["one log: two transfers", oneLog([TRANSFER, TRANSFER], { crashes: 2 })],
+  ["one log: write skew and a reader", oneLog([FORTH, BACK, READER])],
+  ["one log: two transfers and a reader", oneLog([TRANSFER, TRANSFER, READER])],
+  ["one log: a transfer, a change in one shard, a reader", oneLog([TRANSFER, LOCAL_A, READER])],
+  ["one log: changes in each shard and a reader", oneLog([LOCAL_A, LOCAL_B, READER])],
+  ["one log: a transfer and changes in each shard", oneLog([TRANSFER, LOCAL_A, LOCAL_B])],
+  ["one log: two apart and a reader", oneLog(APART, { keys: [0, 1, 0, 1] })],
+  ["one log: three keys", oneLog(ACROSS, { keys: [0, 0, 1] })],
 ];
 
 function broken(rule: BrokenRule, programs: readonly Program[], more: Partial<EpochBounds> = {}) {
   return [rule, epochs(programs, more, rule)] as const;
 }
 
-function brokenDecision(rule: BrokenDecisionRule, programs: readonly Program[], crashes = 1) {
-  return [`router: ${rule}`, decisions(programs, crashes, rule)] as const;
+function brokenLog(rule: BrokenLogRule, programs: readonly Program[], more: Partial<LogBounds> = {}) {
+  return [`one log: ${rule}`, oneLog(programs, more, rule)] as const;
 }
+
+const RUNNING = { crashes: 0, saves: 0 };
+const CRASHING = { saves: 0 };
 
 /** Rules that are left out, within bounds in which that shows. */
 export const BROKEN_RULES: readonly (readonly [rule: string, explore: Explore])[] = [
@@ -98,15 +114,21 @@ export const BROKEN_RULES: readonly (readonly [rule: string, explore: Explore])[
   broken("snapshots are taken when they are needed", [LOCAL_A, LOCAL_B, READER], { ...WHOLE, ...STRICT }),
   broken("a lost snapshot is taken anew", [LOCAL_A, LOCAL_B, READER], STRICT),
   broken("commits pass snapshots that wait", [TRANSFER, LOCAL_A, LOCAL_B, READER], { ...WHOLE, ...STRICT }),
-  brokenDecision("shards are told before the decision is durable", [TRANSFER, READER]),
-  brokenDecision("shards are told in turns of their own", [TRANSFER, READER], 0),
-  brokenDecision("snapshots are asked for in turns of their own", [TRANSFER, READER], 0),
-  brokenDecision("commits pass what is prepared", [TRANSFER, LOCAL_A], 0),
-  brokenDecision("what was read is not validated", [FORTH, BACK], 0),
-  brokenDecision("reads are shown before they are durable", [LOCAL_A, READER]),
-  brokenDecision("decisions are not told again", [TRANSFER, READER]),
-  brokenDecision("decisions are told again to all", [TRANSFER]),
-  brokenDecision("a client's repetition does not ask what was committed", [TRANSFER]),
+  brokenLog("shards are told before the entry is durable", [TRANSFER, READER], CRASHING),
+  brokenLog("shards are told in turns of their own", [TRANSFER, READER], RUNNING),
+  brokenLog("parts are applied out of the log's order", APART, { ...RUNNING, keys: [0, 1, 0, 1] }),
+  brokenLog("snapshots are asked for in turns of their own", [TRANSFER, READER], RUNNING),
+  brokenLog("a cut one op late", [TRANSFER, READER], RUNNING),
+  brokenLog("an entry without the last vote", [TRANSFER, LOCAL_A], RUNNING),
+  brokenLog("entries in the order of their votes", ORDERED, { ...RUNNING, keys: [0, 1, 1] }),
+  brokenLog("pending parts are not validated against", [FORTH, BACK], RUNNING),
+  brokenLog("what was read is not validated", [FORTH, BACK], RUNNING),
+  brokenLog("clients hear before the shards", [LOCAL_A, READER], RUNNING),
+  brokenLog("the log is not replayed", [TRANSFER, READER], CRASHING),
+  brokenLog("replay applies twice", [TRANSFER]),
+  brokenLog("what is saved says an op more than there is", APART, { keys: [0, 1, 0, 1] }),
+  brokenLog("the log is cut behind what one shard has saved", [TRANSFER, READER]),
+  brokenLog("a client's repetition does not ask what was committed", [TRANSFER], CRASHING),
 ];
 
 function exploreAll(maxStates: number): boolean {

@@ -1,6 +1,6 @@
 /** The models of transactions over shards, in small; `deno task model:shards` explores more. */
 import { deepStrictEqual, ok } from "node:assert/strict";
-import { BROKEN_RULES, decisions, epochs, EXPLORED } from "./main.ts";
+import { BROKEN_RULES, epochs, EXPLORED, oneLog } from "./main.ts";
 
 const TRANSFER = { reads: [0, 1], writes: [0, 1] };
 const READER = { reads: [0, 1], writes: [] };
@@ -9,7 +9,7 @@ for (
   const [name, run] of [
     ...EXPLORED.filter(([name]) => /changes in each shard and a reader$/.test(name)),
     ["two transfers and a reader, without a crash", epochs([TRANSFER, TRANSFER, READER], { crashes: 0 })],
-    ["router: a transfer and a reader", decisions([TRANSFER, READER])],
+    ["one log: a transfer and a reader", oneLog([TRANSFER, READER])],
   ] as const
 ) {
   Deno.test(`the models of shards keep their invariants: ${name}`, () => {

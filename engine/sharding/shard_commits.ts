@@ -1,0 +1,97 @@
+/**
+ * Commits of transactions whose rows are at shards. All shards concerned are asked in one turn whether they agree; when
+ * all of them do, the transaction gets its entry in the engine's log, in the order of asking; when that is committed
+ * it is sent to them (`shard_group.ts`). Any number may be on their way at a time.
+ *
+ * The order of asking is that of the log, so a shard needs to look only at what was asked before: nothing that comes
+ * later can get in between.
+ */
+import type { OpNumber, Slice } from "../operations/effect.ts";
+import type { RoutedEngine } from "../session/engine_parts.ts";
+import type { ShardGroup } from "./shard_group.ts";
+import type { BranchCommit } from "./shard_messages.ts";
+
+/** What is to be committed. */
+export interface ShardCommit {
+  /** By shard. */
+  readonly parts: ReadonlyMap<number, BranchCommit>;
+  /** What shards are to apply. */
+  readonly slices: readonly Slice[];
+  /** Appends the entry. Raises when the transaction has ended meanwhile. */
+  append(): Promise<OpNumber>;
+  /** The entry is committed, and on its way to the shards. */
+  onSent(): void;
+}
+
+/** See the file's head. */
+export class ShardCommits {
+  readonly #engine: RoutedEngine;
+  readonly #group: ShardGroup;
+  /** Resolves when the one that was asked last has its entry, or gets none. */
+  #last: Promise<void> = Promise.resolve();
+  /** What was asked and was not sent. */
+  readonly #open = new Set<Promise<OpNumber>>();
+  /** False only in tests that show what it is for. */
+  isInOrder = true;
+  /** The same: an entry needs the votes of all. */
+  awaitsAllVotes = true;
+
+  constructor(engine: RoutedEngine, group: ShardGroup) {
+    this.#engine = engine;
+    this.#group = group;
+  }
+
+  /**
+   * Answers the op of the entry when it is committed, and on its way to the shards. Raises 40001 when one of them does
+   * not agree, not before all that was on its way then has been sent: whoever tries again sees it.
+   */
+  async commit(commit: ShardCommit): Promise<OpNumber> {
+    const others = [...this.#open];
+    const committing = this.#commit(commit);
+    this.#open.add(committing);
+    try {
+      return await committing;
+    } catch (error) {
+      this.#open.delete(committing);
+      await Promise.allSettled(others);
+      throw error;
+    } finally {
+      this.#open.delete(committing);
+    }
+  }
+
+  async #commit(commit: ShardCommit): Promise<OpNumber> {
+    const op = await this.#inOrder(commit);
+    await this.#engine.whenDurable(op);
+    return op;
+  }
+
+  async #inOrder({ parts, slices, append, onSent }: ShardCommit): Promise<OpNumber> {
+    const before = this.#last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#last = promise;
+    const asked = [...parts].map(([shard, part]) => ({
+      shard,
+      part,
+      ...this.#group.port(shard).call({ kind: "agree", commit: part }),
+    }));
+    const calls = new Map<number, number>();
+    try {
+      const votes = await Promise.allSettled(
+        asked.map(({ done }) => done).slice(0, this.awaitsAllVotes ? Infinity : -1),
+      );
+      for (const [index, { shard, part, call }] of asked.entries()) {
+        if (votes[index]?.status !== "rejected" && part.effects !== null) calls.set(shard, call);
+      }
+      if (this.isInOrder) await before;
+      for (const vote of votes) if (vote.status === "rejected") throw vote.reason;
+      this.#group.expect(slices, { calls, onSent });
+      return await append();
+    } catch (error) {
+      for (const [shard, agreed] of calls) this.#group.port(shard).tell({ kind: "give_up", agreed });
+      throw error;
+    } finally {
+      resolve();
+    }
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * The shards of an engine as the parts of its storage: each gets what the entries of the engine's log have for it, and
+ * its files are named by the engine's manifests.
+ *
+ * What an entry has for shards goes out when the entry may be answered, in the log's order, to all of them in one turn:
+ * so what is begun at several shards in one turn sees an entry at all of them or at none.
+ */
+import { assert, assertDefined } from "../base/assert.ts";
+import type { DatabaseError } from "../base/errors.ts";
+import type { Slice } from "../operations/effect.ts";
+import type { Shards } from "../session/commit_turns.ts";
+import type { EngineParts, RoutedEngine } from "../session/engine_parts.ts";
+import type { CommitHorizon } from "../storage/commit_horizon.ts";
+import type { HashedFile } from "../storage/file_hashes.ts";
+import { joinPath } from "../host/disk.ts";
+import type { Manifest } from "../storage/manifest.ts";
+import { partFolder, partOfManifest } from "../storage/storage_parts.ts";
+import type { ShardPort } from "./shard_port.ts";
+
+/** What the router knows of slices that it has appended. */
+export interface AppendedSlices {
+  /** By shard: the call by which it has agreed to its part. */
+  readonly calls: ReadonlyMap<number, number>;
+  /** The entry is on its way to the shards. */
+  onSent(): void;
+}
+
+/** How to open them. */
+export interface ShardGroupOptions {
+  readonly count: number;
+  open(index: number, manifest: Manifest | null): Promise<ShardPort>;
+  /** The way of an engine's sessions to the group. */
+  route(engine: RoutedEngine, group: ShardGroup): Shards;
+  /** A file of the checkpoint is damaged, as a shard has found. */
+  onDamage(file: HashedFile): void;
+}
+
+interface Queued {
+  readonly op: number;
+  readonly timestamp: number;
+  /** null: a checkpoint. */
+  readonly slices: readonly Slice[] | null;
+}
+
+/** See the file's head. */
+export class ShardGroup implements EngineParts {
+  readonly ports: ShardPort[] = [];
+  readonly #options: ShardGroupOptions;
+  readonly #appended = new WeakMap<readonly Slice[], AppendedSlices>();
+  #queue: Queued[] = [];
+  #horizon: CommitHorizon | null = null;
+  #unsubscribe: () => void = () => {};
+
+  constructor(options: ShardGroupOptions) {
+    this.#options = options;
+  }
+
+  async open(manifest: Manifest | null, horizon: CommitHorizon): Promise<void> {
+    const { count, open, onDamage } = this.#options;
+    const opening = Array.from({ length: count }, (_, index) => open(index, partOfManifest(manifest, index)));
+    const failures: unknown[] = [];
+    for (const [index, each] of (await Promise.allSettled(opening)).entries()) {
+      if (each.status === "rejected") {
+        failures.push(each.reason);
+        continue;
+      }
+      this.ports.push(each.value);
+      each.value.onDamage = (file) => onDamage({ ...file, name: joinPath(partFolder(index), file.name) });
+    }
+    if (failures.length > 0) {
+      await this.close().catch(() => {});
+      throw failures[0];
+    }
+    this.#horizon = horizon;
+    this.#unsubscribe = horizon.onDurable(() => this.#send());
+  }
+
+  route(engine: RoutedEngine): Shards {
+    for (const port of this.ports) void port.failed.then((error: DatabaseError) => engine.fail(error));
+    return this.#options.route(engine, this);
+  }
+
+  /** What is going to be appended; `onSent` follows if it is, and is committed. */
+  expect(slices: readonly Slice[], appended: AppendedSlices): void {
+    this.#appended.set(slices, appended);
+  }
+
+  apply(op: number, timestamp: number, slices: readonly Slice[]): void {
+    // The bytes may be those of a buffer that is used again.
+    const own = this.#appended.has(slices)
+      ? slices
+      : slices.map(({ shard, effects }) => ({ shard, effects: effects.slice() }));
+    this.#queue.push({ op, timestamp, slices: own });
+    this.#send();
+  }
+
+  beginCheckpoint(op: number): void {
+    this.#queue.push({ op, timestamp: 0, slices: null });
+    this.#send();
+  }
+
+  #send(): void {
+    const durableOp = this.#horizon?.durableOp ?? -1;
+    while ((this.#queue[0]?.op ?? Infinity) <= durableOp) {
+      const { op, timestamp, slices } = assertDefined(this.#queue.shift(), "what is first");
+      if (slices === null) {
+        for (const port of this.ports) port.tell({ kind: "checkpoint", op });
+        continue;
+      }
+      const appended = this.#appended.get(slices);
+      for (const { shard, effects } of slices) {
+        const agreed = appended?.calls.get(shard) ?? null;
+        const port = this.port(shard);
+        port.op = op;
+        port.tell({ kind: "apply", op, timestamp, agreed, effects: agreed === null ? effects : null });
+      }
+      appended?.onSent();
+    }
+  }
+
+  /** The way to a shard. */
+  port(shard: number): ShardPort {
+    return assertDefined(this.ports[shard], `shard ${shard}`);
+  }
+
+  async builtCheckpoint(op: number): Promise<readonly Manifest[]> {
+    const built = await Promise.all(this.ports.map((port) => port.call({ kind: "built", op }).done));
+    return built.map((manifest) => {
+      assert(typeof manifest === "object" && manifest !== null && "tables" in manifest, "a manifest");
+      return manifest;
+    });
+  }
+
+  installed(op: number): void {
+    for (const port of this.ports) port.tell({ kind: "installed", op });
+  }
+
+  repaired(): void {
+    for (const port of this.ports) port.tell({ kind: "repaired" });
+  }
+
+  async close(): Promise<void> {
+    this.#unsubscribe();
+    this.#horizon = null;
+    this.#queue = [];
+    const closing = this.ports.map((port) => port.call({ kind: "close" }).done);
+    for (const end of await Promise.allSettled(closing)) if (end.status === "rejected") throw end.reason;
+  }
+}
