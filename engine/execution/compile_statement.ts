@@ -8,6 +8,7 @@ import type { ColumnRef } from "../sql/plan/expression.ts";
 import type { Plan, PlannedStatement } from "../sql/plan/plan.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { CompiledStatement, ExecutionContext, StatementExecution } from "./runtime/execution.ts";
+import { splitPlan } from "../sql/fragments/split_plan.ts";
 import { Compilation } from "./codegen/compilation.ts";
 import { Program, type Sink } from "./codegen/region.ts";
 import { callbackSink, type OutputColumn, resultSink } from "./operators/result.ts";
@@ -63,7 +64,23 @@ export function compileStatement(planned: PlannedStatement, options: CompileOpti
 }
 
 function compileOne(planned: PlannedStatement, options: CompileOptions): CompiledStatement {
-  const { plan } = planned;
+  const here = compilePlan(planned.plan, planned, options);
+  let split: CompiledStatement | null | undefined;
+  /** What runs fragments elsewhere, made when it is first needed; null: the plan has none. */
+  const elsewhere = (): CompiledStatement | null => {
+    if (split !== undefined) return split;
+    const plan = splitPlan(planned);
+    return split = plan === null ? null : compilePlan(plan, planned, options);
+  };
+  const chosen = (context: ExecutionContext): CompiledStatement =>
+    (context.gatherer?.(planned.tableIds) ?? null) === null ? here : elsewhere() ?? here;
+  return {
+    start: (context): StatementExecution => chosen(context).start(context),
+    source: (context) => chosen(context).source(context),
+  };
+}
+
+function compilePlan(plan: Plan, planned: PlannedStatement, options: CompileOptions): CompiledStatement {
   if (plan.kind === "insert" || plan.kind === "update" || plan.kind === "delete") {
     return compileModify(plan, planned, options);
   }

@@ -19,6 +19,7 @@ import type { Transaction } from "../transactions/transaction.ts";
 import type { TransactionManager } from "../transactions/transaction_manager.ts";
 import type { ShardStatus } from "../system_catalog/shard_status.ts";
 import type { Notifications } from "./notifications.ts";
+import type { StatementShards } from "../statements/statement_host.ts";
 import { type MaybePromise, whenDone } from "../statements/outcome.ts";
 
 /** How long a commit in steps goes on before others get their turn. */
@@ -41,7 +42,7 @@ export interface CommittingEngine {
 export type ClientRecord = ((op: OpNumber) => ClientRequest) | null;
 
 /** The shards of a database, as the engine of its router knows them. */
-export interface Shards extends RemoteTables<Transaction> {
+export interface Shards extends RemoteTables<Transaction>, StatementShards {
   /**
    * Commits a transaction whose rows are at shards. `commitHere` commits the effects that it is given in this engine,
    * in turn. Raises 40001 when something that the transaction has read has changed.
@@ -54,7 +55,6 @@ export interface Shards extends RemoteTables<Transaction> {
    * Moves what the transaction sees of them to the newest state; false: something that it has read has changed since.
    */
   advance(transaction: Transaction): Promise<boolean>;
-  readonly count: number;
   /** What is known of each. */
   statuses(): readonly ShardStatus[];
   /** Asks the shards what they have, for plans. */

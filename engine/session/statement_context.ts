@@ -1,5 +1,5 @@
 /** What one running statement may read, write and ask; see ExecutionContext. */
-import type { ExecutionContext, RowTransaction } from "../execution/runtime/execution.ts";
+import type { ExecutionContext, Gatherer, RowTransaction } from "../execution/runtime/execution.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { SessionEvaluation } from "./evaluation.ts";
 import type { ReadCounts } from "../storage/access/read_counts.ts";
@@ -48,6 +48,12 @@ export class StatementContext implements ExecutionContext {
     return this.#session.memoryLimitBytes;
   }
 
+  gatherer(tableIds: readonly number[]): Gatherer | null {
+    const { shards } = this.#session.engine;
+    if (shards === null || !seesCommitted(this.transaction, tableIds)) return null;
+    return { gather: (fragment, context) => shards.gather(this.transaction, fragment, context) };
+  }
+
   table(tableId: number): ReadableTable {
     return this.transaction.table(tableId);
   }
@@ -59,4 +65,11 @@ export class StatementContext implements ExecutionContext {
   monotonic(): number {
     return this.#session.engine.monotonic();
   }
+}
+
+/** Whether a transaction sees of these tables what is committed, and nothing of its own. */
+function seesCommitted(transaction: Transaction, tableIds: readonly number[]): boolean {
+  if (transaction.hasDdl) return false;
+  for (const written of transaction.writtenTables) if (tableIds.includes(written)) return false;
+  return true;
 }

@@ -1,5 +1,6 @@
 /** What a router keeps of one transaction that reads at shards. */
 import type { TableDefinition } from "../catalog/definitions.ts";
+import { GatheredRows } from "./gathered_rows.ts";
 import type { FetchedTable } from "./fetched_table.ts";
 
 /** See the file's head. */
@@ -9,8 +10,12 @@ export class Branch {
   /** Shards at which it has a snapshot; at all of them it is the same cut. */
   readonly begun = new Set<number>();
   readonly #tables = new Map<number, FetchedTable>();
+  /** What has been gathered was read at no cut of this branch. */
+  isLoose = false;
   /** How many commits the router had seen when its newest cut was taken. */
   cut = 0;
+  /** What fragments have given to the running statement. */
+  readonly gathered = new GatheredRows();
   /** Roughly what has been fetched. */
   bytes = 0;
 
@@ -40,6 +45,7 @@ export class Branch {
   /** Forgets all that has been fetched. */
   forgetAll(): void {
     this.#tables.clear();
+    this.gathered.forget();
     this.bytes = 0;
   }
 }

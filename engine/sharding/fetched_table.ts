@@ -20,6 +20,7 @@ import { TableStore } from "../storage/table/table_store.ts";
 import type { TableReader } from "../storage/table/table_reader.ts";
 import { batchMemory, batchRow } from "../transactions/batch_values.ts";
 import { rowBytes } from "../transactions/write_set.ts";
+import { readKey } from "./read_key.ts";
 import type { FetchedRows, Wanted } from "./shard_messages.ts";
 
 /** Points asked for one by one before the whole table is. */
@@ -93,11 +94,11 @@ export class FetchedTable implements ReadableTable {
   /** All that was wanted has come. */
   complete(wanted: Wanted): void {
     if (wanted.kind === "scan" && wanted.prune.length === 0) this.#isWhole = true;
-    this.#known.add(keyOf(wanted));
+    this.#known.add(readKey(wanted));
   }
 
   #need(wanted: Wanted): void {
-    if (this.#isWhole || this.#known.has(keyOf(wanted))) return;
+    if (this.#isWhole || this.#known.has(readKey(wanted))) return;
     const isPoint = wanted.kind === "id" || wanted.kind === "lookup";
     if (isPoint) this.#points++;
     const isTooMuch = this.#points > (this.estimatedRows > LARGE_ROWS ? MAX_POINTS_OF_LARGE : MAX_POINTS);
@@ -154,14 +155,4 @@ export class FetchedTable implements ReadableTable {
   statistics(): ColumnStatistics | undefined {
     return undefined;
   }
-}
-
-/** What is wanted as a text: equal ones want the same rows. */
-function keyOf(wanted: Wanted): string {
-  return JSON.stringify(wanted, (_, value) => {
-    if (typeof value === "bigint") return { big: String(value) };
-    if (value instanceof Uint8Array) return { bytes: value.toHex() };
-    if (typeof value === "number" && !Number.isFinite(value)) return { number: String(value) };
-    return Object.is(value, -0) ? 0 : value;
-  });
 }

@@ -21,7 +21,12 @@ import type { ReadPredicate } from "../transactions/read_set.ts";
 import { isRetrySignal, RemoteWait, StaleSnapshot } from "../transactions/signals.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { effectList } from "../transactions/transaction_effects.ts";
+import type { GatheredBatch } from "../execution/runtime/execution.ts";
+import type { Fragment } from "../sql/plan/plan.ts";
+import type { SqlValue } from "../types/value.ts";
+import { askAll } from "./asking.ts";
 import { Branch } from "./branch.ts";
+import { type FragmentContext, Fragments } from "./fragments.ts";
 import { FetchedTable } from "./fetched_table.ts";
 import { ShardCommits } from "./shard_commits.ts";
 import type { ShardGroup } from "./shard_group.ts";
@@ -39,6 +44,7 @@ export class Router implements Shards {
   readonly commits: ShardCommits;
   readonly #engine: RoutedEngine;
   readonly #branches = new Map<Transaction, Branch>();
+  readonly #fragments: Fragments;
   /** By shard, the rows of each table. */
   readonly #rowCounts: Map<number, number>[];
   /** How they have changed since the shards were asked for them. */
@@ -60,6 +66,7 @@ export class Router implements Shards {
     this.#rowCounts = this.ports.map(() => new Map());
     this.#bytes = this.ports.map(() => 0);
     this.commits = new ShardCommits(engine, group);
+    this.#fragments = new Fragments(this.ports);
   }
 
   async learn(): Promise<void> {
@@ -149,14 +156,9 @@ export class Router implements Shards {
   // ---------------------------------------------------------------- reading
 
   table(transaction: Transaction, tableId: number): ReadableTable {
-    let branch = this.#branches.get(transaction);
-    if (branch === undefined) this.#branches.set(transaction, branch = new Branch(this.#nextBranch++));
+    const known = this.#branchOf(transaction);
     const definition = assertDefined(this.#catalog.table(tableId), `table ${tableId}`);
-    // Columns that were filled after its cut would be empty: the statement has to run at a newer one.
-    if (branch.begun.size > 0 && (this.#fills.get(tableId) ?? 0) > branch.cut) {
-      throw new StaleSnapshot(tableId, null);
-    }
-    const known = branch;
+    this.#requireFilled(known, tableId);
     const table: FetchedTable = known.table(definition, () => {
       const ask = (wanted: Wanted): never => {
         throw new RemoteWait((abort, done, failed) => {
@@ -166,6 +168,19 @@ export class Router implements Shards {
       return new FetchedTable(definition, this.rowCount(tableId), ask);
     });
     return table;
+  }
+
+  #branchOf(transaction: Transaction): Branch {
+    let branch = this.#branches.get(transaction);
+    if (branch === undefined) this.#branches.set(transaction, branch = new Branch(this.#nextBranch++));
+    return branch;
+  }
+
+  /** Columns that were filled after its cut would be empty: the statement has to run at a newer one. */
+  #requireFilled(branch: Branch, tableId: number): void {
+    if (branch.begun.size > 0 && (this.#fills.get(tableId) ?? 0) > branch.cut) {
+      throw new StaleSnapshot(tableId, null);
+    }
   }
 
   async #fetch(
@@ -181,30 +196,18 @@ export class Router implements Shards {
     const shards = this.#shardsWith(table.definition.id, wanted);
     await this.#reach(transaction, branch, shards);
     if (!branch.has(table)) return;
-    const calls: { readonly shard: number; readonly call: number }[] = [];
     const parts: FetchedRows[][] = shards.map(() => []);
-    const asked = shards.map((shard, index) => {
-      const request = { kind: "fetch", branch: branch.number, tableId: table.definition.id, wanted } as const;
-      const { call, done } = this.#port(shard).call(request, (part) => {
-        const rows = part as FetchedRows;
-        branch.bytes += rows.kind === "count" ? 0 : rows.kind === "rows" ? 64 : rows.batch.ids.byteLength;
-        parts[index]?.push(rows);
-      });
-      calls.push({ shard, call });
-      return done;
-    });
-    const stop = (): void => {
-      for (const { shard, call } of calls) this.#port(shard).tell({ kind: "stop", call });
-    };
-    const aborted = Promise.withResolvers<never>();
-    aborted.promise.catch(() => {});
-    const onAbort = (): void => {
-      stop();
-      aborted.reject(abort.reason);
-    };
-    abort.addEventListener("abort", onAbort, { once: true });
+    const request = { kind: "fetch", branch: branch.number, tableId: table.definition.id, wanted } as const;
     try {
-      await Promise.race([Promise.all(asked), aborted.promise]);
+      await askAll(
+        shards.map((shard) => ({ port: this.#port(shard), request })),
+        (part, index) => {
+          const rows = part as FetchedRows;
+          branch.bytes += rows.kind === "count" ? 0 : rows.kind === "rows" ? 64 : rows.batch.ids.byteLength;
+          parts[index]?.push(rows);
+        },
+        abort,
+      );
       for (const part of parts.flat()) {
         branch.bytes += table.add(part);
         if (branch.bytes > LIMITS.statementMemoryBytes) throw tooMuch(table.definition.name);
@@ -212,11 +215,63 @@ export class Router implements Shards {
       table.complete(wanted);
     } catch (error) {
       branch.forget(table);
-      await Promise.allSettled(asked);
       throw error;
-    } finally {
-      abort.removeEventListener("abort", onAbort);
     }
+  }
+
+  gather(
+    transaction: Transaction,
+    fragment: Fragment,
+    context: FragmentContext,
+  ): Iterator<GatheredBatch, void> {
+    const branch = this.#branchOf(transaction);
+    for (const tableId of fragment.tableIds) this.#requireFilled(branch, tableId);
+    const known = branch.gathered.of(fragment, context.parameters, transaction.statements);
+    if (known === undefined) {
+      throw new RemoteWait((abort, done, failed) => {
+        this.#run(transaction, { branch, fragment, context }, abort).then(done, failed);
+      });
+    }
+    if (notesReadsOf(transaction)) transaction.reads.push(...known.reads);
+    return known.batches[Symbol.iterator]();
+  }
+
+  async #run(
+    transaction: Transaction,
+    run: { readonly branch: Branch; readonly fragment: Fragment; readonly context: FragmentContext },
+    abort: AbortSignal,
+  ): Promise<void> {
+    const { branch, fragment } = run;
+    if (this.#defining.size > 0) await this.#defined();
+    abort.throwIfAborted();
+    if (!transaction.isOpen) return;
+    const shards = this.#shardsOf(fragment, run.context.parameters);
+    const notesReads = notesReadsOf(transaction);
+    // All shards are asked in one turn, which is a cut; most statements read no more than that.
+    const isLoose = transaction.isAlone && fragment.isAlone && !notesReads && branch.begun.size === 0 &&
+      !branch.isLoose;
+    if (isLoose) {
+      branch.isLoose = true;
+      branch.cut = this.#commits;
+    } else await this.#reach(transaction, branch, shards);
+    const gathered = await this.#fragments.run(
+      shards,
+      { ...run, branch: isLoose ? null : branch.number, notesReads },
+      abort,
+    );
+    if (isLoose === branch.isLoose) branch.gathered.keep(fragment, gathered);
+  }
+
+  /** The shard of the only row that a fragment looks at, or all. */
+  #shardsOf({ id }: Fragment, parameters: readonly SqlValue[]): number[] {
+    if (id === null) return this.#all;
+    const value = id.value.kind === "parameter"
+      ? parameters[id.value.index]
+      : id.value.kind === "constant"
+      ? id.value.value
+      : null;
+    const isId = typeof value === "number" || typeof value === "bigint";
+    return [isId ? shardOf(id.tableId, value, this.ports.length) : 0];
   }
 
   #port(shard: number): ShardPort {
@@ -241,6 +296,8 @@ export class Router implements Shards {
   }
 
   #begin(transaction: Transaction, branch: Branch, shards: readonly number[]): void {
+    if (branch.isLoose) branch.gathered.forget();
+    branch.isLoose = false;
     branch.cut = this.#commits;
     for (const shard of shards) {
       if (branch.begun.has(shard)) continue;
@@ -423,6 +480,11 @@ export class Router implements Shards {
       }
     }
   }
+}
+
+/** Whether what a transaction reads is compared with what others have written. */
+function notesReadsOf({ interruptible, neverWrites }: Transaction): boolean {
+  return interruptible && !neverWrites;
 }
 
 function requireOpen(transaction: Transaction): void {

@@ -12,7 +12,14 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { crc32c } from "../base/checksum.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type { Host } from "../host/host.ts";
-import { type Effect, opNumber, type RowId, type StoredRow, type StoredValue } from "../operations/effect.ts";
+import {
+  type Effect,
+  type OpNumber,
+  opNumber,
+  type RowId,
+  type StoredRow,
+  type StoredValue,
+} from "../operations/effect.ts";
 import { decodeEffects } from "../operations/entry_codec.ts";
 import { StateMachine } from "../state_machine/state_machine.ts";
 import { BATCH_ROWS, BatchBuilder } from "../statements/copy/batch_builder.ts";
@@ -27,6 +34,8 @@ import { batchRow } from "../transactions/batch_values.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { type PendingPart, TransactionManager } from "../transactions/transaction_manager.ts";
 import { storageClassOf } from "../types/physical_type.ts";
+import type { FragmentCode } from "./fragment_runs.ts";
+import { ShardFragments } from "./shard_fragments.ts";
 import { appendRows, compact, rowAt, wantedRows } from "./row_parts.ts";
 import {
   type FetchedRows,
@@ -76,6 +85,7 @@ export class Shard {
   readonly manager: TransactionManager;
   readonly #branches = new Map<number, Transaction>();
   readonly #stopped = new Set<number>();
+  readonly #fragments = new ShardFragments();
   /** By the call that asked. */
   readonly #agreed = new Map<number, Agreed>();
   /** Up to which op checkpoints exist. */
@@ -168,6 +178,9 @@ export class Shard {
         return;
       case "fetch":
         void this.#fetch(request);
+        return;
+      case "run":
+        this.#run(request);
         return;
       case "stop":
         this.#stopped.add(request.call);
@@ -323,6 +336,48 @@ export class Shard {
       this.#answer(call, null, error);
     } finally {
       this.#stopped.delete(call);
+    }
+  }
+
+  #run(request: Request<"run">): void {
+    const { call } = request;
+    const snapshot = request.branch === null ? this.#machine.lastOp : this.#branch(request.branch).snapshot;
+    const code = this.#fragments.code(request, this.#machine.catalog);
+    if (!(code instanceof Promise)) void this.#runCode(code, request, snapshot);
+    else {
+      code.then(
+        (loaded) => this.#runCode(loaded, request, snapshot),
+        (error: unknown) => this.#answer(call, null, error),
+      );
+    }
+  }
+
+  /** What is short is answered in the same turn. */
+  async #runCode(code: FragmentCode, request: Request<"run">, snapshot: OpNumber): Promise<void> {
+    const { call, branch, parameters, session, notesReads, memoryLimitBytes } = request;
+    // What ends in the same turn needs no one to keep its snapshot.
+    let keeper: Transaction | null = null;
+    try {
+      const execution = code.start({
+        parameters,
+        session,
+        notesReads,
+        memoryLimitBytes,
+        catalog: this.#machine.catalog,
+        table: (tableId) => this.#machine.store(tableId).at(snapshot),
+        monotonic: () => this.#options.host.clock.monotonic(),
+        send: (batch) => this.#reply({ call, isLast: false, value: batch, error: null }),
+      });
+      if (!execution.step()) {
+        if (branch === null) keeper = this.manager.begin({ interruptible: true });
+        for (let end = this.#sliceEnd(); !execution.step();) end = await this.#turn(call, end);
+      }
+      this.#answer(call, { kind: "end", batch: execution.rest(), reads: execution.reads });
+    } catch (error) {
+      this.#answer(call, null, error);
+    } finally {
+      this.#stopped.delete(call);
+      if (keeper !== null) this.manager.end(keeper);
     }
   }
 

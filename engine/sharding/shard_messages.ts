@@ -1,9 +1,11 @@
 /** What a router and its shards say to each other. Several messages of one turn travel together, and stay in order. */
 import { DatabaseError, type ErrorFields, type SqlState } from "../base/errors.ts";
+import type { GatheredBatch } from "../execution/runtime/execution.ts";
 import type { HashedFile } from "../storage/file_hashes.ts";
 import type { Manifest } from "../storage/manifest.ts";
 import { DamagedFileError } from "../storage/table/damaged_file.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
+import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { IndexBounds, ZonePredicate } from "../storage/access/readable_table.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
 
@@ -22,6 +24,16 @@ export type FetchedRows =
   | { readonly kind: "rows"; readonly ids: readonly RowId[]; readonly rows: readonly StoredRow[] }
   | { readonly kind: "batch"; readonly batch: RowBatch }
   | { readonly kind: "count"; readonly count: number };
+
+/** What a fragment may know of the session. */
+export type SessionFacts = Omit<EvaluationContext, "random" | "randomBytes" | "clockTimestamp" | "services">;
+
+/** How a fragment ends: its last rows, and what it has read if that is wanted. */
+export interface FragmentEnd {
+  readonly kind: "end";
+  readonly batch: GatheredBatch;
+  readonly reads: readonly ReadPredicate[];
+}
 
 /** What a transaction wants to commit at a shard. */
 export interface BranchCommit {
@@ -45,6 +57,23 @@ export type ShardRequest =
     readonly branch: number;
     readonly tableId: number;
     readonly wanted: Wanted;
+  }
+  /**
+   * Runs a fragment; `text` is there when the shard has not got it yet. Answered by batches, the last of them in a
+   * {@link FragmentEnd}.
+   */
+  | {
+    readonly kind: "run";
+    readonly call: number;
+    /** null: at the newest state. */
+    readonly branch: number | null;
+    readonly fragment: number;
+    readonly text: string | null;
+    readonly parameters: readonly StoredValue[];
+    /** null: the fragment does not ask. */
+    readonly session: SessionFacts | null;
+    readonly notesReads: boolean;
+    readonly memoryLimitBytes: number;
   }
   /** Nobody waits for the fetch any more. */
   | { readonly kind: "stop"; readonly call: number }
@@ -91,7 +120,7 @@ export interface ShardReport {
 export interface ShardReply {
   readonly call: number;
   readonly isLast: boolean;
-  readonly value: FetchedRows | ShardReport | Manifest | boolean | null;
+  readonly value: FetchedRows | GatheredBatch | FragmentEnd | ShardReport | Manifest | boolean | null;
   readonly error: RemoteError | null;
 }
 

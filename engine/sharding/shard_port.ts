@@ -18,7 +18,11 @@ export type SendRequests = (requests: readonly ShardRequest[]) => void;
 
 /** A request that is answered, without the number of its call. */
 type Call = Extract<ShardRequest, { readonly call: number }>;
-type Unnumbered = Call extends infer Each ? Each extends Call ? Omit<Each, "call"> : never : never;
+/** The same without the number. */
+export type Unnumbered = Call extends infer Each ? Each extends Call ? Omit<Each, "call"> : never : never;
+
+/** Promises in a row that may lie between an answer and the next request of whoever gets it. */
+const HOPS_IN_A_TURN = 24;
 
 interface Waiting {
   readonly part: ((value: ShardReply["value"]) => void) | null;
@@ -54,9 +58,15 @@ export class ShardPort {
   tell(
     request: Exclude<ShardRequest, { readonly call: number }> | Extract<ShardRequest, { kind: "stop" }>,
   ): void {
-    if (this.#outgoing.push(request) > 1) return;
+    if (this.#outgoing.push(request) === 1) this.#sendSoon(0, 1);
+  }
+
+  /** Sends when those whose turn it is have had their say: what answers set free comes some promises later. */
+  #sendSoon(hops: number, known: number): void {
     queueMicrotask(() => {
       const requests = this.#outgoing;
+      if (requests.length > known) return this.#sendSoon(0, requests.length);
+      if (hops < HOPS_IN_A_TURN) return this.#sendSoon(hops + 1, known);
       this.#outgoing = [];
       this.sent.messages++;
       this.sent.requests += requests.length;

@@ -4,11 +4,17 @@
  */
 import type { Catalog, Relation } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
-import type { CompiledStatement, StatementExecution } from "../execution/runtime/execution.ts";
+import type {
+  CompiledStatement,
+  ExecutionContext,
+  GatheredBatch,
+  StatementExecution,
+} from "../execution/runtime/execution.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { ObjectName, ParsedStatement } from "../sql/parser/ast.ts";
+import type { Fragment } from "../sql/plan/plan.ts";
 import type { PlanEnvironment } from "../sql/planner/plan_statement.ts";
 import type { ReadCounts } from "../storage/access/read_counts.ts";
 import type { AdvisoryLocks, LockingSession } from "../transactions/advisory_locks.ts";
@@ -62,11 +68,24 @@ export interface StatementHost {
   outcome(tag: string, rowCount: number | null, kind: StatementOutcome["kind"]): StatementOutcome;
 }
 
+/** Where rows are, as far as statements know it. */
+export interface StatementShards {
+  readonly count: number;
+  /** Whether the committed rows of the table are there. */
+  has(tableId: number): boolean;
+  /** The rows that a fragment gives at the shards; see `Gatherer`. */
+  gather(
+    transaction: Transaction,
+    fragment: Fragment,
+    context: Pick<ExecutionContext, "parameters" | "memoryLimitBytes" | "evaluation">,
+  ): Iterator<GatheredBatch, void>;
+}
+
 /** The engine, as far as every statement may know it. */
 export interface StatementEngine {
   readonly manager: { readonly activeCount: number };
   /** The shards that have the rows; null: they are at the engine itself. */
-  readonly shards: { readonly count: number; has(tableId: number): boolean } | null;
+  readonly shards: StatementShards | null;
   readonly machine: { readonly reads: ReadCounts };
   parse(text: string): readonly ParsedStatement[];
   /** Microseconds of a clock that only moves forward. */

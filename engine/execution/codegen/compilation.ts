@@ -253,6 +253,9 @@ export class Compilation {
         for (const column of plan.columns) this.#set(column.output, column.type, column.nullable);
         if (plan.rowId !== null) this.#set(plan.rowId, { kind: "i64" }, false);
         break;
+      case "gather":
+        for (const { column, type } of plan.fragment.columns) this.#set(column, type, true);
+        break;
       case "virtual_scan":
         for (const column of plan.columns) this.#set(column.output, column.type, true);
         break;

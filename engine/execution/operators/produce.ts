@@ -5,6 +5,7 @@ import { assert, unreachable } from "../../base/assert.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import { before, type Program, type Region, type Sink } from "../codegen/region.ts";
 import { produceAggregate } from "./aggregate.ts";
+import { produceGather } from "./gather.ts";
 import { produceHashJoin } from "./hash_join.ts";
 import { produceLookup } from "./lookup.ts";
 import { isWorthKeeping, produceKept } from "./materialize.ts";
@@ -81,6 +82,8 @@ function produceOperator(plan: Plan, region: Region, sink: Sink): void {
       return produceWith(plan, region, sink);
     case "with_scan":
       return produceWithScan(plan, region, sink);
+    case "gather":
+      return produceGather(plan, region as Program, sink);
     case "lock_rows":
       return produceLockRows(plan, region, sink);
     case "insert":

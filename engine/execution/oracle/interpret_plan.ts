@@ -89,6 +89,9 @@ export function interpretPlan(plan: Plan, scope: Scope): Iterable<Row> {
     }
     case "lock_rows":
       return interpretPlan(plan.input, scope);
+    // All rows are one part of them.
+    case "gather":
+      return interpretPlan(plan.fragment.plan, scope);
     case "insert":
     case "update":
     case "delete":

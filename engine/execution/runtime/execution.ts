@@ -10,10 +10,10 @@ import type { Catalog } from "../../catalog/catalog.ts";
 import type { ReadableTable } from "../../storage/access/readable_table.ts";
 import type { ReadCounts } from "../../storage/access/read_counts.ts";
 import type { EvaluationContext } from "../../sql/functions/definition.ts";
-import type { VirtualRelation } from "../../sql/plan/plan.ts";
+import type { Fragment, VirtualRelation } from "../../sql/plan/plan.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { ResultWriter } from "./result_writer.ts";
-import type { RowBatch, RowId, StoredRow } from "../../operations/effect.ts";
+import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 
 /** What row changes of a statement leave to do, in three turns; each yields between its morsels. */
 export interface UnfinishedChanges {
@@ -29,6 +29,8 @@ export interface ExecutionContext {
   readonly parameters: readonly SqlValue[];
   /** The table as this transaction sees it, its own writes included. */
   table(tableId: number): ReadableTable;
+  /** Runs fragments where rows are; null: the transaction sees these tables otherwise than others do. */
+  gatherer?(tableIds: readonly number[]): Gatherer | null;
   /** Where scans and look-ups are counted. */
   readonly reads: ReadCounts;
   readonly writer: RowTransaction;
@@ -49,6 +51,18 @@ export interface ExecutionContext {
   monotonic(): number;
   /** Bytes that sorts, hash tables and materialized results of this statement may hold before 53200. */
   readonly memoryLimitBytes: number;
+}
+
+/** Runs fragments at all places. */
+export interface Gatherer {
+  /** The rows that have come; the statement is stopped by a signal, and runs again, when they are still to come. */
+  gather(fragment: Fragment, context: ExecutionContext): Iterator<GatheredBatch, void>;
+}
+
+/** Rows that a fragment gives, by column, as they are stored. */
+export interface GatheredBatch {
+  readonly rowCount: number;
+  readonly columns: readonly ArrayLike<StoredValue>[];
 }
 
 /** The rows of CTEs that have run. */

@@ -18,6 +18,7 @@ import { addF64, bitOperation, floatOverflow } from "./arithmetic_operators.ts";
 import type {
   AggregateComponent,
   AggregateDefinition,
+  AggregateMerge,
   AggregateSlot,
   StepFacts,
   UseRuntime,
@@ -88,11 +89,28 @@ function checkedSum(low: number, big: bigint): NumberOrBigint | null {
 function exactParts(
   type: SqlType,
   finish: (low: string, big: string, use: UseRuntime) => string,
-): Pick<AggregateParts, "components" | "slots" | "step" | "finish"> {
+): Pick<AggregateParts, "components" | "slots" | "step" | "finish" | "parts"> {
   return {
     ...ofPieces([exactSumComponent(type)]),
     finish: ([low = "", big = ""], use) => finish(low, big, use),
+    parts: { results: [exactSumOfPart(type)], merge: mergeExact },
   };
+}
+
+/** The exact sum over a part of the rows, whatever the range of the whole sum. */
+function exactSumOfPart(type: SqlType): AggregateMerge["results"][number] {
+  const scale = type.kind === "numeric" && type.scale !== undefined ? type.scale : 0;
+  return {
+    type: { kind: "numeric", scale },
+    finish: ([low, big], use) => `${use("exactSum", exactSum)}(${low}, ${big})`,
+  };
+}
+
+const mergeExact: AggregateMerge["merge"] = (slots, [x = ""]) => exactStep(slots, x, false, undefined);
+
+/** The number of rows that a slot counts. */
+function countOfPart(slot: number): AggregateMerge["results"][number] {
+  return { type: { kind: "i64" }, finish: (slots) => `${slots[slot]}` };
 }
 
 /** The exact sum; without a row its number is -0. */
@@ -132,11 +150,12 @@ function foldParts(
   name: string,
   // deno-lint-ignore no-explicit-any -- the value's form follows from the argument type
   fold: (state: any, value: any) => SqlValue,
-): Pick<AggregateParts, "slots" | "step" | "finish"> {
+): Pick<AggregateParts, "slots" | "step" | "finish" | "parts"> {
   return {
     slots: [nothing],
     step: ([state], [x], use) => `${state} = ${use(name, fold)}(${state}, ${x});`,
     finish: ([state]) => `${state}`,
+    parts: "itself",
   };
 }
 
@@ -145,6 +164,7 @@ function floatSum(add: (left: number, right: number) => number): AggregateParts 
     slots: [{ kind: "float", initial: "-0" }, floatZero],
     step: ([sum, seen], [x], use) => `${sum} = ${use("addFloat", add)}(${sum}, ${x}); ${seen} = 1;`,
     finish: ([sum, seen]) => `(${seen} === 0 ? null : ${sum})`,
+    parts: "itself",
   };
 }
 
@@ -220,6 +240,23 @@ function scaledAverage(type: SqlType, scale: number): AggregateParts {
     ...ofPieces([exactSumComponent(type), countComponent]),
     finish: ([low, big, count], use) =>
       `${use("exactAverage", exactAverage)}(${low}, ${big}, ${count}, ${scale})`,
+    parts: {
+      results: [exactSumOfPart(type), countOfPart(2)],
+      merge: (slots, [sum = "", rows], use) => `${mergeExact(slots, [sum], use)} ${slots[2]} += ${rows};`,
+    },
+  };
+}
+
+/** Sum and count of each part, in the two slots of the average. */
+function averageOfParts(
+  type: SqlType,
+  name: string,
+  // deno-lint-ignore no-explicit-any -- the sum's form follows from the type
+  add: (sum: any, value: any) => SqlValue,
+): AggregateMerge {
+  return {
+    results: [{ type, finish: ([sum]) => `${sum}` }, countOfPart(1)],
+    merge: ([sum, count], [x, rows], use) => `${sum} = ${use(name, add)}(${sum}, ${x}); ${count} += ${rows};`,
   };
 }
 
@@ -242,6 +279,7 @@ const averages: readonly AggregateOverload[] = [
         step: ([sum, count], [x], use) =>
           `${sum} = ${use("addDecimals", addDecimals)}(${sum}, ${x}); ${count} += 1;`,
         finish: ([sum, count], use) => `${use("decimalAverage", decimalAverage)}(${sum}, ${count})`,
+        parts: averageOfParts({ kind: "numeric" }, "addDecimals", addDecimals),
       },
   },
   ...["f32", "f64"].map((takes): AggregateOverload => ({
@@ -253,6 +291,7 @@ const averages: readonly AggregateOverload[] = [
       slots: [floatZero, floatZero],
       step: ([sum, count], [x], use) => `${sum} = ${use("addFloat", addF64)}(${sum}, ${x}); ${count} += 1;`,
       finish: ([sum, count]) => `(${count} === 0 ? null : ${sum} / ${count})`,
+      parts: averageOfParts({ kind: "f64" }, "addFloat", addF64),
     }),
   })),
   {
@@ -265,6 +304,7 @@ const averages: readonly AggregateOverload[] = [
       step: ([sum, count], [x], use) =>
         `${sum} = ${use("addIntervals", addIntervals)}(${sum}, ${x}); ${count} += 1;`,
       finish: ([sum, count], use) => `${use("intervalAverage", intervalAverage)}(${sum}, ${count})`,
+      parts: averageOfParts({ kind: "interval" }, "addIntervals", addIntervals),
     }),
   },
 ];
@@ -287,7 +327,11 @@ const counts: readonly AggregateOverload[] = [
 ];
 
 function countParts(): AggregateParts {
-  return { ...ofPieces([countComponent]), finish: ([count]) => `${count}` };
+  return {
+    ...ofPieces([countComponent]),
+    finish: ([count]) => `${count}`,
+    parts: { results: [countOfPart(0)], merge: ([count], [rows]) => `${count} += ${rows};` },
+  };
 }
 
 /** min and max. `sign` 1 keeps the least, -1 the greatest. */
@@ -307,6 +351,7 @@ function extremeParts(type: SqlType, least: boolean): AggregateParts {
         slots: [floatNone],
         step: ([state], [x]) => `if (!(${state} ${keeps} ${x})) ${state} = ${x};`,
         finish: ([state]) => `(${state} === ${state} ? ${state} : null)`,
+        parts: "itself",
       };
     case "i64":
     case "u64":
@@ -335,6 +380,7 @@ function extremeParts(type: SqlType, least: boolean): AggregateParts {
         step: ([state, seen], [x], use) =>
           `if (${seen} === 0 || ${use("better", better)}(${x}, ${state})) ${state} = ${x}; ${seen} = 1;`,
         finish: ([state, seen]) => `(${seen} === 0 ? null : ${state})`,
+        parts: "itself",
       };
     }
     case "text":
@@ -349,6 +395,7 @@ function extremeParts(type: SqlType, least: boolean): AggregateParts {
             least ? "<" : ">"
           } 0) ${state} = ${x};`,
         finish: ([state]) => `${state}`,
+        parts: "itself",
       };
     default:
       return generalExtreme(type, least);
@@ -360,6 +407,7 @@ function mixedExtreme(keeps: string): AggregateParts {
     slots: [{ kind: "object", initial: "NaN" }],
     step: ([state], [x]) => `if (!(${state} ${keeps} ${x})) ${state} = ${x};`,
     finish: ([state]) => `(${state} === ${state} ? ${state} : null)`,
+    parts: "itself",
   };
 }
 
@@ -418,6 +466,7 @@ const truths: readonly AggregateOverload[] = (["bool_and", "every", "bool_or"] a
       slots: [{ kind: "float", initial: "-1" }],
       step: ([state], [x]) => `if (${state} !== ${decided}) ${state} = ${x} ? 1 : 0;`,
       finish: ([state]) => `(${state} === -1 ? null : ${state} === 1)`,
+      parts: "itself",
     }),
   };
 });

@@ -103,22 +103,26 @@ export function findCast(
   const context = castContextOf(typeKey(from), typeKey(to));
   if (context === undefined || contextRank[context] > contextRank[requested]) return undefined;
   const conversion = findConversion(from, to, requested);
-  return conversion === undefined ? undefined : bindConversion(from, to, context, conversion);
+  return conversion === undefined ? undefined : bindConversion({ from, to, context, requested }, conversion);
 }
 
 /** The cast of an operand of a comparison, which keeps the order of values that the target type does not have. */
 export function comparedCast(cast: BoundCast): BoundCast {
   const conversion = comparedDateTime(cast.from, cast.to);
   if (conversion === undefined) return cast;
-  return { ...bindConversion(cast.from, cast.to, cast.context, conversion), isCompared: true };
+  return { ...bindConversion(cast, conversion), isCompared: true };
 }
 
-function bindConversion(from: SqlType, to: SqlType, context: CastContext, conversion: Conversion): BoundCast {
+function bindConversion(
+  { from, to, context, requested }: Pick<BoundCast, "from" | "to" | "context" | "requested">,
+  conversion: Conversion,
+): BoundCast {
   const { run, runIn, inline } = conversion;
   const common = {
     from,
     to,
     context,
+    requested,
     volatility: conversion.volatility ?? "immutable",
     mayReturnNull: conversion.mayReturnNull ?? false,
     identity: run === undefined && runIn === undefined,

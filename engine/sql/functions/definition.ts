@@ -193,8 +193,18 @@ export interface BoundAggregate {
   readonly components?: readonly AggregateComponent[];
   /** A JavaScript expression of the result (a value of returnType, or null). */
   readonly finish: (slots: readonly string[], use: UseRuntime) => string;
+  /** How the states of parts of the rows become one; absent: all rows must be in one place. */
+  readonly parts?: AggregateMerge;
   /** The value over no rows at all equals `finish` of the initial state. */
   readonly orderSensitive: boolean;
+}
+
+/** How an aggregate is computed over parts of the rows, each in another place, and then over those results. */
+export interface AggregateMerge {
+  /** What each part answers, as values of SQL types. */
+  readonly results: readonly { readonly type: SqlType; readonly finish: BoundAggregate["finish"] }[];
+  /** Folds what a part answers into the state, as `step` folds a row; parts with a NULL in it are skipped. */
+  readonly merge: BoundAggregate["step"];
 }
 
 /** One overload of an aggregate. */
@@ -216,6 +226,8 @@ export interface BoundCast {
   readonly from: SqlType;
   readonly to: SqlType;
   readonly context: CastContext;
+  /** What it was looked for as, which decides what happens to values that do not fit. */
+  readonly requested: CastContext;
   /** Whether it gives an operand of a comparison, which need not be a value of the target type. */
   readonly isCompared?: true;
   readonly volatility: Volatility;

@@ -12,6 +12,7 @@ import { commonType } from "./common_type.ts";
 import type {
   AggregateComponent,
   AggregateDefinition,
+  AggregateMerge,
   AggregateSlot,
   BoundAggregate,
   BoundFunction,
@@ -340,6 +341,8 @@ export interface AggregateParts {
   readonly step: BoundAggregate["step"];
   readonly finish: BoundAggregate["finish"];
   readonly components?: readonly AggregateComponent[];
+  /** See `BoundAggregate.parts`; "itself": by the same aggregate over the results. */
+  readonly parts?: AggregateMerge | "itself";
 }
 
 /** The slots and the step of components in a row. */
@@ -402,6 +405,11 @@ export function defineAggregate(overload: AggregateOverload): AggregateDefinitio
           step: parts.step,
           ...(parts.components === undefined ? {} : { components: parts.components }),
           finish: parts.finish,
+          ...(parts.parts === undefined ? {} : {
+            parts: parts.parts === "itself"
+              ? { results: [{ type: returnType, finish: parts.finish }], merge: parts.step }
+              : parts.parts,
+          }),
           orderSensitive: overload.orderSensitive === true,
         },
       };

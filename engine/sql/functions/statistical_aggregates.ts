@@ -83,6 +83,17 @@ function scaledVariance(kind: VarianceKind, type: SqlType, scale: number): Aggre
         `${squares} = ${plus}(${squares}, ${use("multiply", multiply)}(${x}, ${x}));`;
     },
     finish: ([count, sum, squares], use) => `${use("variance", finish)}(${count}, ${sum}, ${squares})`,
+    parts: {
+      results: [
+        { type: { kind: "i64" }, finish: ([count]) => `${count}` },
+        { type: { kind: "numeric", scale }, finish: ([, sum]) => `${sum}` },
+        { type: { kind: "numeric", scale: 2 * scale }, finish: ([, , squares]) => `${squares}` },
+      ],
+      merge: ([count, sum, squares], [rows, x, y], use) => {
+        const plus = use("add", add);
+        return `${count} += ${rows}; ${sum} = ${plus}(${sum}, ${x}); ${squares} = ${plus}(${squares}, ${y});`;
+      },
+    },
   };
 }
 
@@ -97,6 +108,17 @@ function decimalVariance(kind: VarianceKind): AggregateParts {
       `${count} += 1; ${sum} = ${use("plus", plus)}(${sum}, ${x}); ` +
       `${squares} = ${use("plusSquare", plusSquare)}(${squares}, ${x});`,
     finish: ([count, sum, squares], use) => `${use("variance", finish)}(${count}, ${sum}, ${squares})`,
+    parts: {
+      results: [
+        { type: { kind: "i64" }, finish: ([count]) => `${count}` },
+        { type: { kind: "numeric" }, finish: ([, sum]) => `${sum}` },
+        { type: { kind: "numeric" }, finish: ([, , squares]) => `${squares}` },
+      ],
+      merge: ([count, sum, squares], [rows, x, y], use) => {
+        const add = use("plus", plus);
+        return `${count} += ${rows}; ${sum} = ${add}(${sum}, ${x}); ${squares} = ${add}(${squares}, ${y});`;
+      },
+    },
   };
 }
 
@@ -146,6 +168,21 @@ function floatVariance(kind: VarianceKind): AggregateParts {
       `else if (!Number.isFinite(${x})) ${squares} = NaN; ` +
       `if (!Number.isFinite(${squares})) ${use("checkSquares", checkSquares)}(${x}, before); }`,
     finish: ([n, _sum, squares], use) => `${use("variance", finish)}(${n}, ${squares})`,
+    parts: {
+      results: [
+        { type: { kind: "i64" }, finish: ([n]) => `${n}` },
+        { type: { kind: "f64" }, finish: ([, sum]) => `${sum}` },
+        { type: { kind: "f64" }, finish: ([, , squares]) => `${squares}` },
+      ],
+      // The pairwise form of the updating formula.
+      merge: ([n, sum, squares], [rows, x, y], use) =>
+        `if (${rows} > 0) { const all = ${n} + ${rows}; const before = ${squares}; ` +
+        `const d = ${n} === 0 ? 0 : ${sum} / ${n} - ${x} / ${rows}; ` +
+        `${squares} += ${y} + ${n} * ${rows} * d * d / all; ` +
+        `if (!Number.isFinite(${squares}) && Number.isFinite(before) && Number.isFinite(${y})) ` +
+        `${use("checkSquares", checkSquares)}(${x}, ${sum}); ` +
+        `${n} = all; ${sum} += ${x}; }`,
+    },
   };
 }
 

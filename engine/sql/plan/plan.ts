@@ -95,6 +95,23 @@ export interface VirtualRelation {
   rows(context: EvaluationContext): Iterable<readonly SqlValue[]>;
 }
 
+/** A plan that runs where rows are, at each place over its own; see `engine/sql/fragments`. */
+export interface Fragment {
+  readonly plan: Plan;
+  /** What its rows give, in this order. */
+  readonly columns: readonly { readonly column: ColumnRef; readonly type: SqlType }[];
+  /** Plan and columns as JSON. */
+  readonly text: string;
+  readonly parameters: readonly { readonly index: number; readonly type: SqlType }[];
+  /** Whether it may depend on the session's time zone, clock and the like. */
+  readonly asksSession: boolean;
+  readonly tableIds: readonly number[];
+  /** The statement reads nothing else of tables. */
+  readonly isAlone: boolean;
+  /** It looks at one row only, whose id is a parameter or a constant. */
+  readonly id: { readonly tableId: number; readonly value: Expression } | null;
+}
+
 export type JoinKind = "inner" | "left" | "right" | "full" | "semi" | "anti";
 
 /** A query operator. `rows` is the optimizer's estimate. */
@@ -267,6 +284,8 @@ export type Plan =
     readonly columns: readonly ColumnRef[];
     readonly rows: number;
   }
+  /** The rows that a fragment gives at all places. */
+  | { readonly kind: "gather"; readonly fragment: Fragment; readonly rows: number }
   /** SELECT … FOR UPDATE/SHARE: locks rows (by row-id column) on their way up. */
   | {
     readonly kind: "lock_rows";

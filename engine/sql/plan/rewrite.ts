@@ -177,6 +177,7 @@ export function mapInputs(plan: Plan, map: PlanMapper): Plan {
     case "virtual_scan":
     case "values":
     case "with_scan":
+    case "gather":
       return plan;
     case "function_scan": {
       if (plan.input === null) return plan;
@@ -339,6 +340,8 @@ export function mapOwnExpressions(plan: Plan, map: ExpressionMapper): Plan {
           ? null
           : mapList(plan.returning, (each) => ({ ...each, expression: map(each.expression) })),
       };
+    case "gather":
+      return plan;
     default:
       return unreachable(plan);
   }

@@ -88,6 +88,7 @@ export function inputs(plan: Plan): readonly Plan[] {
     case "virtual_scan":
     case "values":
     case "with_scan":
+    case "gather":
       return [];
     case "function_scan":
       return plan.input === null ? [] : [plan.input];
@@ -192,6 +193,7 @@ export function ownExpressions(plan: Plan): readonly Expression[] {
     case "set_operation":
     case "with":
     case "with_scan":
+    case "gather":
     case "lock_rows":
       return [];
     case "insert":
@@ -330,6 +332,8 @@ export function definedColumns(plan: Plan): readonly ColumnRef[] {
     case "with_scan":
     case "set_operation":
       return plan.outputs;
+    case "gather":
+      return plan.fragment.columns.map(({ column }) => column);
     case "function_scan": {
       const list = plan.functions.flatMap((each) => each.outputs);
       return plan.ordinality === null ? list : [...list, plan.ordinality];
@@ -451,6 +455,9 @@ function collectTypes(plan: Plan, result: Map<ColumnRef, SqlType>): void {
       return;
     case "virtual_scan":
       for (const column of plan.columns) result.set(column.output, column.type);
+      return;
+    case "gather":
+      for (const { column, type } of plan.fragment.columns) result.set(column, type);
       return;
     case "values":
     case "set_operation":

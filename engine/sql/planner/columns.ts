@@ -124,6 +124,8 @@ export function pruneColumns(plan: Plan, needed: ReadonlySet<ColumnRef>): Plan {
     return result;
   };
   switch (plan.kind) {
+    case "gather":
+      return plan;
     case "table_scan":
     case "row_lookup":
     case "row_range":

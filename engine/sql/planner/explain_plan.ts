@@ -263,6 +263,8 @@ class Explainer {
         return plan.definitions.some((each) => each.recursive !== null) ? "With Recursive" : "With";
       case "with_scan":
         return plan.working ? `WorkTable Scan on cte${plan.id}` : `CTE Scan on cte${plan.id}`;
+      case "gather":
+        return "Gather";
       case "lock_rows":
         return "LockRows";
       case "insert":

@@ -9,7 +9,6 @@ import {
   columnReference,
   conjunction,
   conjuncts,
-  constant,
   expressionKey,
   hasSubquery,
   volatilityOf,
@@ -26,8 +25,8 @@ import { joinKeys } from "./join_keys.ts";
 import { JoinGraph, JoinOrder, MAX_RELATIONS, type Relation } from "./join_order.ts";
 import { groupRelations } from "./large_joins.ts";
 import { refersTo } from "./outer_joins.ts";
+import { rowCount, topNCount } from "./top_n.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";
-import { resolveOperator } from "../functions/registry.ts";
 
 /** A semi join restricts its relation before the other joins when it keeps at most this share of the rows. */
 const EARLY_SEMI_SELECTIVITY = 0.5;
@@ -511,27 +510,6 @@ function isMadeOf(
   if (refersTo(condition, calls)) return false;
   const defined = allDefinedColumns(input);
   return [...columnsOf(condition)].every((column) => !defined.has(column) || partition.has(`c${column}`));
-}
-
-/** The number that a LIMIT or OFFSET is, when it is constant. */
-function rowCount(expression: Expression | null): number | undefined {
-  return expression?.kind === "constant" && typeof expression.value === "number"
-    ? expression.value
-    : undefined;
-}
-
-/** How many rows a sort below LIMIT and OFFSET must keep. */
-function topNCount(limit: Expression, offset: Expression | null): Expression {
-  if (offset === null) return limit;
-  const [count, skipped] = [rowCount(limit), rowCount(offset)];
-  if (count !== undefined && skipped !== undefined) return constant({ kind: "i64" }, count + skipped);
-  const plus = resolveOperator("+", { kind: "i64" }, { kind: "i64" });
-  const none: Expression = {
-    kind: "coalesce",
-    type: { kind: "i64" },
-    args: [offset, constant({ kind: "i64" }, 0)],
-  };
-  return { kind: "call", type: { kind: "i64" }, function: plus, args: [limit, none] };
 }
 
 /** Hands the count to the sort below, through operators that keep rows one to one. */

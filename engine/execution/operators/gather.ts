@@ -1,0 +1,127 @@
+/** The rows that a fragment has given elsewhere: a loop over each batch. */
+import type { Plan } from "../../sql/plan/plan.ts";
+import type { Block } from "../../storage/access/block.ts";
+import type { Emitter } from "../codegen/emitter.ts";
+import { PipelineCode, type RunningPipeline } from "../codegen/pipeline_code.ts";
+import type { Program, Sink } from "../codegen/region.ts";
+import { storedCode } from "../codegen/value_form.ts";
+import type { GatheredBatch } from "../runtime/execution.ts";
+import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
+import { isEncoded } from "../../types/stored_value.ts";
+
+type Gather = Extract<Plan, { kind: "gather" }>;
+
+/** Puts the rows of a fragment into a program. */
+export function produceGather(plan: Gather, program: Program, sink: Sink): void {
+  program.add(new GatherPipeline(plan, program, sink));
+}
+
+/** A gather that is under way. */
+interface GatherRun {
+  readonly batches: Iterator<GatheredBatch, void>;
+  batch: GatheredBatch | null;
+  next: number;
+  running: RunningPipeline | null;
+}
+
+class GatherPipeline implements Pipeline {
+  writesResult = false;
+  readonly operators: readonly number[];
+  readonly #plan: Gather;
+  readonly #slot: number;
+  readonly #code: PipelineCode;
+  readonly #flags: readonly number[];
+
+  constructor(plan: Gather, program: Program, sink: Sink) {
+    this.#plan = plan;
+    this.#slot = program.compilation.newSlot();
+    this.operators = [program.compilation.operatorIndex(plan)];
+    this.#flags = program.flags;
+    this.#code = new PipelineCode(program.compilation, {
+      name: "gather",
+      parameters: "S, block, from, to",
+      emit: (code) => emitRows(code, { plan, sink, flags: program.flags }),
+    });
+  }
+
+  run(state: ExecutionState): boolean {
+    let run = state.x[this.#slot] as GatherRun | undefined;
+    if (run === undefined) {
+      if (this.#flags.some((flag) => state.x[flag] === true)) return true;
+      state.x[this.#slot] = run = { batches: this.#open(state), batch: null, next: 0, running: null };
+    }
+    const ended = this.#morsel(state, run);
+    if (ended) state.x[this.#slot] = undefined;
+    return ended;
+  }
+
+  #open({ context }: ExecutionState): Iterator<GatheredBatch, void> {
+    const { fragment } = this.#plan;
+    const gatherer = context.gatherer?.(fragment.tableIds);
+    if (gatherer === undefined || gatherer === null) throw new TypeError("rows are gathered only elsewhere");
+    return gatherer.gather(fragment, context);
+  }
+
+  /** Works through a morsel. true: no more rows come, or what is above wants no more. */
+  #morsel(state: ExecutionState, run: GatherRun): boolean {
+    if (run.running === null) {
+      if (run.batch === null) {
+        const { done, value } = run.batches.next();
+        if (done === true) return true;
+        run.batch = value;
+        run.next = 0;
+      }
+      const { batch } = run;
+      const from = run.next;
+      const to = run.next = Math.min(batch.rowCount, from + state.batchRows);
+      // The code knows it by its columns.
+      const begun = this.#code.begin(state, batch as unknown as Block, from, to);
+      this.writesResult = this.#code.writesResult;
+      if (typeof begun === "boolean") {
+        if (to === batch.rowCount) run.batch = null;
+        return begun;
+      }
+      run.running = begun;
+    }
+    const { done, value } = run.running.next();
+    if (done !== true) return false;
+    run.running = null;
+    if (run.next === run.batch?.rowCount) run.batch = null;
+    return value;
+  }
+
+  source(): string {
+    return this.#code.source();
+  }
+}
+
+function emitRows(
+  code: Emitter,
+  { plan, sink, flags }: { readonly plan: Gather; readonly sink: Sink; readonly flags: readonly number[] },
+): void {
+  const label = code.name("rows");
+  const columns = plan.fragment.columns.map((_, index) => code.define("v", `block.columns[${index}]`));
+  code.loopLabel = label;
+  code.morselRows = "(to - from)";
+  sink.open(code);
+  code.block(`${label}: for (let i = from; i < to; i++) `, "row", () => {
+    code.rowBlock(() => {
+      plan.fragment.columns.forEach(({ column, type }, index) => {
+        code.bind(column, {
+          type,
+          cheap: true,
+          load: (code) => {
+            const stored = code.define("c", `${columns[index]}[i]`);
+            const isNull = `${stored} === null`;
+            if (type.kind !== "bool" && !isEncoded(type)) return { code: stored, isNull };
+            const value = code.define("c", `${isNull} ? null : ${storedCode(code, type, stored)}`);
+            return { code: value, isNull: `${value} === null` };
+          },
+        });
+      });
+      sink.row(code);
+    });
+  });
+  sink.close(code);
+  code.emit(`return ${flags.map((flag) => `S.x[${flag}] === true`).join(" || ") || "false"};`);
+}

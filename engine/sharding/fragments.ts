@@ -1,0 +1,125 @@
+/** Has shards run fragments, and takes what comes. */
+import { assertDefined } from "../base/assert.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { ExecutionContext, GatheredBatch } from "../execution/runtime/execution.ts";
+import type { EvaluationContext } from "../sql/functions/definition.ts";
+import type { Fragment } from "../sql/plan/plan.ts";
+import type { ReadPredicate } from "../transactions/read_set.ts";
+import { toStored } from "../types/stored_value.ts";
+import { askAll } from "./asking.ts";
+import type { Gathered } from "./gathered_rows.ts";
+import { KnownFragments } from "./known_fragments.ts";
+import { readKey } from "./read_key.ts";
+import type { FragmentEnd, SessionFacts } from "./shard_messages.ts";
+import type { ShardPort } from "./shard_port.ts";
+
+/** Rough memory of a value beside its text. */
+const VALUE_BYTES = 16;
+
+/** What is to be run. */
+export interface FragmentRequest {
+  /** null: the fragment reads the newest state, and is all that is read. */
+  readonly branch: number | null;
+  readonly fragment: Fragment;
+  readonly context: FragmentContext;
+  readonly notesReads: boolean;
+}
+
+/** What of a statement a fragment may know. */
+export type FragmentContext = Pick<ExecutionContext, "parameters" | "memoryLimitBytes" | "evaluation">;
+
+/** See the file's head. */
+export class Fragments {
+  readonly #ports: readonly ShardPort[];
+  /** What each shard has the text of. */
+  readonly #known: readonly KnownFragments<true>[];
+  readonly #numbers = new WeakMap<Fragment, number>();
+  #next = 1;
+
+  constructor(ports: readonly ShardPort[]) {
+    this.#ports = ports;
+    this.#known = ports.map(() => new KnownFragments());
+  }
+
+  /** Runs a fragment at these shards, at the snapshots that the branch has there. Rows come in the order of shards. */
+  async run(shards: readonly number[], request: FragmentRequest, abort: AbortSignal): Promise<Gathered> {
+    const { branch, fragment, notesReads } = request;
+    const { parameters, memoryLimitBytes, evaluation } = request.context;
+    let number = this.#numbers.get(fragment);
+    if (number === undefined) this.#numbers.set(fragment, number = this.#next++);
+    const stored = fragment.parameters.map(({ index, type }) => toStored(type, parameters[index] ?? null));
+    const questions = shards.map((shard) => ({
+      port: assertDefined(this.#ports[shard], `shard ${shard}`),
+      request: {
+        kind: "run",
+        branch,
+        fragment: number,
+        text: this.#textFor(shard, number, fragment),
+        parameters: stored,
+        session: fragment.asksSession ? factsOf(evaluation) : null,
+        notesReads,
+        memoryLimitBytes,
+      } as const,
+    }));
+    const batches: GatheredBatch[][] = shards.map(() => []);
+    let bytes = 0;
+    const take = (batch: GatheredBatch, index: number): void => {
+      if (batch.rowCount === 0) return;
+      bytes += batchBytes(batch);
+      // The shards are stopped when more has come than the statement may hold.
+      if (bytes > memoryLimitBytes) throw outOfMemory(memoryLimitBytes);
+      batches[index]?.push(batch);
+    };
+    const ends = await askAll(questions, (batch, index) => take(batch as GatheredBatch, index), abort);
+    const reads = new Map<string, ReadPredicate>();
+    for (const [index, end] of ends.entries()) {
+      const last = end as FragmentEnd;
+      take(last.batch, index);
+      for (const read of last.reads) reads.set(readKey(read), read);
+    }
+    return { parameters, batches: batches.flat(), reads: [...reads.values()] };
+  }
+
+  #textFor(shard: number, number: number, fragment: Fragment): string | null {
+    const known = assertDefined(this.#known[shard], `shard ${shard}`);
+    if (known.get(number) === true) return null;
+    known.add(number, true);
+    return fragment.text;
+  }
+}
+
+function factsOf(evaluation: EvaluationContext): SessionFacts {
+  const { transactionTimestamp, statementTimestamp, timeZone, dateStyle, intervalStyle } = evaluation;
+  const { user, database, searchPath } = evaluation;
+  return {
+    transactionTimestamp,
+    statementTimestamp,
+    timeZone,
+    dateStyle,
+    intervalStyle,
+    user,
+    database,
+    searchPath,
+  };
+}
+
+function batchBytes({ rowCount, columns }: GatheredBatch): number {
+  let bytes = rowCount * columns.length * VALUE_BYTES;
+  for (const column of columns) {
+    if (column instanceof Float64Array) continue;
+    for (let row = 0; row < rowCount; row++) {
+      const value = column[row];
+      if (typeof value === "string" || value instanceof Uint8Array) bytes += value.length;
+    }
+  }
+  return bytes;
+}
+
+function outOfMemory(limit: number): DatabaseError {
+  return new DatabaseError(SQLSTATE.outOfMemory, "out of memory", {
+    detail: `The rows of the shards need more than the statement's limit of ${
+      Math.round(limit / 1048576)
+    } MB.`,
+    hint: "Narrow the statement by conditions, or select fewer columns.",
+  });
+}

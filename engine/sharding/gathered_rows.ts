@@ -1,0 +1,40 @@
+/** What fragments have given to one transaction, as long as the statement runs that wants it. */
+import type { GatheredBatch } from "../execution/runtime/execution.ts";
+import type { Fragment } from "../sql/plan/plan.ts";
+import type { SqlValue } from "../types/value.ts";
+import type { ReadPredicate } from "../transactions/read_set.ts";
+
+/** The rows of one fragment with these parameters. */
+export interface Gathered {
+  readonly parameters: readonly SqlValue[];
+  readonly batches: readonly GatheredBatch[];
+  readonly reads: readonly ReadPredicate[];
+}
+
+/** See the file's head. */
+export class GatheredRows {
+  /** By text: a statement that is planned anew has other objects. */
+  readonly #byFragment = new Map<string, Gathered>();
+  /** The statement that they are for, by its number in the transaction. */
+  #statement = -1;
+
+  /** Rows that have come for this statement. */
+  of({ text }: Fragment, parameters: readonly SqlValue[], statement: number): Gathered | undefined {
+    if (this.#statement !== statement) {
+      this.#byFragment.clear();
+      this.#statement = statement;
+    }
+    const known = this.#byFragment.get(text);
+    if (known === undefined || known.parameters === parameters) return known;
+    return known.parameters.every((value, index) => value === parameters[index]) ? known : undefined;
+  }
+
+  /** Keeps rows for the statement that has asked last. */
+  keep({ text }: Fragment, gathered: Gathered): void {
+    this.#byFragment.set(text, gathered);
+  }
+
+  forget(): void {
+    this.#byFragment.clear();
+  }
+}

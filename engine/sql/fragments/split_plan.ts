@@ -1,0 +1,372 @@
+/**
+ * Divides a plan between where rows are and where the statement runs. The largest parts whose rows come of each place's
+ * rows alone become fragments: scans and look-ups with their conditions, projections, aggregates over parts of the
+ * rows, the first rows of an order. A `gather` stands in the plan for the rows of all places.
+ *
+ * What a fragment holds answers the same everywhere: no subqueries, nothing volatile, nothing that asks the session.
+ */
+import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
+import { assertDefined } from "../../base/assert.ts";
+import { columnReference, conjunction, conjuncts, hasSubquery } from "../plan/build.ts";
+import type { ColumnRef, Expression } from "../plan/expression.ts";
+import type { Fragment, Plan, PlannedStatement, SortKey } from "../plan/plan.ts";
+import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/rewrite.ts";
+import {
+  allDefinedColumns,
+  columnsOf,
+  columnTypes,
+  inputs,
+  outputColumns,
+  ownExpressions,
+  visitPlan,
+} from "../plan/traverse.ts";
+import { topNCount } from "../planner/top_n.ts";
+import { fragmentText, NoText } from "./fragment_text.ts";
+import { asksSession, isSteady } from "./steady_expression.ts";
+import { partialAggregate } from "./partial_aggregate.ts";
+
+type Access = Plan & { readonly kind: "table_scan" | "row_lookup" | "row_range" | "index_scan" };
+
+/** A plan that gives at all places together the rows that it gives over all rows, and the order that it keeps. */
+interface Divisible {
+  readonly plan: Plan;
+  readonly order: readonly SortKey[];
+}
+
+/** The statement's plan with gathers in it; null: nothing of it runs elsewhere. */
+export function splitPlan({ plan, columns, parts }: PlannedStatement): Plan | null {
+  if (parts !== undefined || plan.kind === "update" || plan.kind === "delete") return null;
+  const splitter = new Splitter(plan, columns.map(({ column }) => column));
+  const split = splitter.split(plan, true);
+  const [first, ...more] = splitter.made;
+  if (first === undefined) return null;
+  first.isAlone = more.length === 0 && !readsTables(split);
+  return split;
+}
+
+/** A fragment before it is known what else the plan reads. */
+type MadeFragment = Fragment & { isAlone: boolean };
+
+class Splitter {
+  readonly made: MadeFragment[] = [];
+  readonly #mentions = new Map<ColumnRef, number>();
+  #nextColumn = 0;
+
+  constructor(root: Plan, results: readonly ColumnRef[]) {
+    for (const column of results) this.#mention(this.#mentions, column);
+    this.#count(root, this.#mentions);
+    visitPlan(root, {
+      plan: (each) => {
+        for (const column of outputColumns(each)) this.#nextColumn = Math.max(this.#nextColumn, column);
+      },
+    });
+    for (const column of this.#mentions.keys()) this.#nextColumn = Math.max(this.#nextColumn, column);
+  }
+
+  #mention(counts: Map<ColumnRef, number>, column: ColumnRef): void {
+    counts.set(column, (counts.get(column) ?? 0) + 1);
+  }
+
+  /** How often a plan names each column; what it names otherwise than in expressions included. */
+  #count(plan: Plan, counts: Map<ColumnRef, number>): void {
+    visitPlan(plan, {
+      plan: (each) => {
+        for (const column of namedColumns(each)) this.#mention(counts, column);
+      },
+      expression: (each) => {
+        if (each.kind === "column") this.#mention(counts, each.column);
+        else if (each.kind === "scalar_subquery" || each.kind === "array_subquery") {
+          this.#mention(counts, each.column);
+        } else if (each.kind === "any_subquery" || each.kind === "all_subquery") {
+          for (const column of each.columns) this.#mention(counts, column);
+        }
+      },
+    });
+  }
+
+  readonly newColumn = (): ColumnRef => ++this.#nextColumn;
+
+  /** `ordered`: what is above may depend on the order of the rows. */
+  split(plan: Plan, ordered: boolean): Plan {
+    switch (plan.kind) {
+      case "lock_rows":
+      case "update":
+      case "delete":
+        return plan;
+      case "aggregate":
+        return this.#aggregate(plan) ?? this.#inside(plan, plan.aggregates.some(isOrderSensitive));
+      case "sort":
+        return this.#sort(plan) ?? this.#inside(plan, false);
+      case "limit":
+        return this.#limit(plan) ?? this.#inside(plan, true);
+      case "distinct":
+        return this.#distinct(plan, ordered) ?? this.#inside(plan, true);
+      default:
+        return this.#whole(plan, ordered) ?? this.#scanInPart(plan, ordered) ?? this.#inside(plan, ordered);
+    }
+  }
+
+  #inside(plan: Plan, ordered: boolean): Plan {
+    const mapped = mapInputs(plan, (input) => this.split(input, ordered));
+    return mapOwnExpressions(mapped, (expression) => this.#subqueries(expression));
+  }
+
+  #subqueries(expression: Expression): Expression {
+    if (!hasSubquery(expression)) return expression;
+    return mapOperands(expression, (each) => this.#subqueries(each), (plan) => this.split(plan, true));
+  }
+
+  #whole(plan: Plan, ordered: boolean): Plan | null {
+    const divisible = this.#divide(plan, ordered);
+    return divisible === null ? null : this.#gathered(divisible, ordered);
+  }
+
+  #gathered({ plan, order }: Divisible, ordered: boolean): Plan | null {
+    const gather = this.#gather(plan, ordered ? order : []);
+    if (gather === null || !ordered || order.length === 0) return gather;
+    return { kind: "sort", input: gather, keys: order, limit: null, rows: plan.rows };
+  }
+
+  /** Conditions that need more than the table's rows stay behind. */
+  #scanInPart(plan: Plan, ordered: boolean): Plan | null {
+    if (!isAccess(plan) || plan.filter === null) return null;
+    const own = allDefinedColumns(plan);
+    const isOwn = (each: Expression) => isSteady(each, own);
+    const all = conjuncts(plan.filter);
+    const here = conjunction(all.filter((each) => !isOwn(each)));
+    if (here === null) return null;
+    const scan: Access = { ...plan, filter: conjunction(all.filter(isOwn)) };
+    const pruned = scan.kind === "table_scan"
+      ? { ...scan, prune: scan.prune.filter(({ value }) => isSteady(value, NO_COLUMNS)) }
+      : scan;
+    const gathered = this.#whole(pruned, ordered);
+    if (gathered === null) return null;
+    return { kind: "filter", input: gathered, condition: this.#subqueries(here), rows: plan.rows };
+  }
+
+  #aggregate(plan: Plan & { readonly kind: "aggregate" }): Plan | null {
+    const input = this.#divide(plan.input, false);
+    if (input === null) return null;
+    const own = allDefinedColumns(plan.input);
+    if (!ownExpressions(plan).every((each) => isSteady(each, own))) return null;
+    const split = partialAggregate({ ...plan, input: input.plan }, this.newColumn);
+    if (split === null) return null;
+    const gather = this.#gather(split.part, [], split.columns);
+    return gather === null ? null : { ...split.whole, input: gather };
+  }
+
+  #sort(plan: Plan & { readonly kind: "sort" }): Plan | null {
+    const input = this.#divide(plan.input, false);
+    if (input === null || plan.limit === null || !isSteady(plan.limit, NO_COLUMNS)) return null;
+    const own = allDefinedColumns(plan.input);
+    if (!plan.keys.every(({ expression }) => isSteady(expression, own))) return null;
+    const gather = this.#gather({ ...plan, input: input.plan }, plan.keys);
+    return gather === null ? null : { ...plan, input: gather };
+  }
+
+  #limit(plan: Plan & { readonly kind: "limit" }): Plan | null {
+    const { limit, offset, withTies } = plan;
+    if (limit === null || withTies !== null) return null;
+    const input = this.#divide(plan.input, true);
+    if (input === null) return null;
+    const count = topNCount(limit, offset);
+    if (!isSteady(count, NO_COLUMNS)) return null;
+    const first: Plan = { ...plan, input: input.plan, limit: count, offset: null };
+    const gathered = this.#gathered({ plan: first, order: input.order }, true);
+    return gathered === null ? null : { ...plan, input: gathered };
+  }
+
+  /** All of the columns are keys, so that it does not matter which row is the first. */
+  #distinct(plan: Plan & { readonly kind: "distinct" }, ordered: boolean): Plan | null {
+    const input = this.#divide(plan.input, ordered);
+    if (input === null || ordered && input.order.length > 0) return null;
+    const keys = new Set(plan.keys.flatMap((key) => key.kind === "column" ? [key.column] : []));
+    if (keys.size !== plan.keys.length) return null;
+    const part: Plan = { ...plan, input: input.plan };
+    const needed = this.#neededAbove(part);
+    // Its own keys are named by what remains here.
+    if (needed.some((column) => !keys.has(column))) return null;
+    const gather = this.#gather(part, [], [...keys]);
+    return gather === null ? null : { ...plan, input: gather };
+  }
+
+  /** The columns of a plan that something outside of it names. */
+  #neededAbove(plan: Plan): ColumnRef[] {
+    const inside = new Map<ColumnRef, number>();
+    this.#count(plan, inside);
+    return [...allDefinedColumns(plan)].filter((column) =>
+      (this.#mentions.get(column) ?? 0) > (inside.get(column) ?? 0)
+    );
+  }
+
+  #gather(plan: Plan, order: readonly SortKey[], given: readonly ColumnRef[] | null = null): Plan | null {
+    const tables = accesses(plan).map(({ table }) => table);
+    if (tables.some(({ schema }) => isTemporarySchema(schema))) return null;
+    const keys = order.flatMap(({ expression }) => [...columnsOf(expression)]);
+    const columns = given ?? [...new Set([...this.#neededAbove(plan), ...keys])];
+    const types = columnTypes(plan);
+    const seen = visibleTypes(plan);
+    const outputs = columns.map((column) => ({ column, type: types.get(column) ?? seen.get(column) }));
+    if (outputs.some(({ type }) => type === undefined)) return null;
+    const fragment = {
+      plan,
+      columns: outputs as Fragment["columns"],
+      parameters: parametersOf(plan),
+      asksSession: mayAskSession(plan),
+      tableIds: tables.map(({ id }) => id),
+      id: idOf(plan),
+    };
+    try {
+      const made: MadeFragment = { ...fragment, text: fragmentText(fragment), isAlone: false };
+      this.made.push(made);
+      return { kind: "gather", fragment: made, rows: plan.rows };
+    } catch (error) {
+      if (error instanceof NoText) return null;
+      throw error;
+    }
+  }
+
+  /** The plan, if its rows are those that it gives at each place; `ordered`: with the order that it keeps. */
+  #divide(plan: Plan, ordered: boolean): Divisible | null {
+    switch (plan.kind) {
+      case "table_scan":
+      case "row_lookup":
+      case "row_range":
+      case "index_scan": {
+        const own = allDefinedColumns(plan);
+        const { filter } = plan;
+        const others = ownExpressions(plan).filter((each) => each !== filter);
+        if (!others.every((each) => isSteady(each, NO_COLUMNS))) return null;
+        if (filter !== null && !conjuncts(filter).every((each) => isSteady(each, own))) return null;
+        return ordered ? this.#inOrder(plan) : { plan, order: [] };
+      }
+      case "filter": {
+        const input = this.#divide(plan.input, ordered);
+        if (input === null || !isSteady(plan.condition, allDefinedColumns(plan.input))) return null;
+        return { plan: { ...plan, input: input.plan }, order: input.order };
+      }
+      case "project": {
+        const input = this.#divide(plan.input, ordered);
+        const own = allDefinedColumns(plan.input);
+        if (input === null || !plan.outputs.every(({ expression }) => isSteady(expression, own))) return null;
+        return { plan: { ...plan, input: input.plan }, order: input.order };
+      }
+      default:
+        return null;
+    }
+  }
+
+  /** An access with the columns that its order is of, though nobody else may read them. */
+  #inOrder(plan: Access): Divisible {
+    switch (plan.kind) {
+      case "table_scan":
+      case "row_lookup":
+        return { plan, order: [] };
+      case "row_range": {
+        const rowId = plan.rowId ?? this.newColumn();
+        const expression = columnReference(rowId, { kind: "i64" }, false);
+        const order = [{ expression, descending: plan.backward, nullsFirst: plan.backward }];
+        return { plan: { ...plan, rowId }, order };
+      }
+      case "index_scan": {
+        const columns = [...plan.columns];
+        const order = plan.index.columns.slice(plan.prefix.length).map((key): SortKey => {
+          let column = columns.find(({ columnId }) => columnId === key.columnId);
+          if (column === undefined) {
+            const definition = plan.table.columns.find(({ id }) => id === key.columnId);
+            const { type } = assertDefined(definition, `column ${key.columnId}`);
+            column = { columnId: key.columnId, output: this.newColumn(), type, nullable: true };
+            columns.push(column);
+          }
+          return {
+            expression: columnReference(column.output, column.type, column.nullable),
+            descending: key.descending !== plan.backward,
+            nullsFirst: key.nullsFirst !== plan.backward,
+          };
+        });
+        return { plan: { ...plan, columns }, order };
+      }
+    }
+  }
+}
+
+const NO_COLUMNS: ReadonlySet<ColumnRef> = new Set();
+
+function isOrderSensitive(call: (Plan & { readonly kind: "aggregate" })["aggregates"][number]): boolean {
+  return call.aggregate.orderSensitive && call.orderBy.length === 0;
+}
+
+function isAccess(plan: Plan): plan is Access {
+  return plan.kind === "table_scan" || plan.kind === "row_lookup" || plan.kind === "row_range" ||
+    plan.kind === "index_scan";
+}
+
+function readsTables(plan: Plan): boolean {
+  let reads = false;
+  visitPlan(plan, { plan: (each) => reads ||= isAccess(each) });
+  return reads;
+}
+
+function accesses(plan: Plan): Access[] {
+  return [...(isAccess(plan) ? [plan] : []), ...inputs(plan).flatMap(accesses)];
+}
+
+/** Types of columns beneath projections, which stay readable. */
+function visibleTypes(plan: Plan): ReadonlyMap<ColumnRef, Fragment["columns"][number]["type"]> {
+  const result = new Map<ColumnRef, Fragment["columns"][number]["type"]>();
+  for (const input of inputs(plan)) {
+    for (const [column, type] of [...visibleTypes(input), ...columnTypes(input)]) result.set(column, type);
+  }
+  return result;
+}
+
+function mayAskSession(plan: Plan): boolean {
+  let asks = false;
+  visitPlan(plan, { expression: (each) => asks ||= asksSession(each) });
+  return asks;
+}
+
+function parametersOf(plan: Plan): Fragment["parameters"] {
+  const found = new Map<number, Fragment["parameters"][number]>();
+  visitPlan(plan, {
+    expression: (each) => {
+      if (each.kind === "parameter") found.set(each.index, { index: each.index, type: each.type });
+    },
+  });
+  return [...found.values()];
+}
+
+/** The only row that a fragment looks at; null: it looks at more. */
+function idOf(plan: Plan): Fragment["id"] {
+  switch (plan.kind) {
+    case "row_lookup": {
+      const [id, ...more] = plan.ids;
+      return id === undefined || more.length > 0 || (id.kind !== "parameter" && id.kind !== "constant")
+        ? null
+        : { tableId: plan.table.id, value: id };
+    }
+    case "filter":
+    case "project":
+    case "limit":
+    case "sort":
+      return idOf(plan.input);
+    default:
+      return null;
+  }
+}
+
+/** The columns that an operator names by reference rather than in an expression. */
+function namedColumns(plan: Plan): readonly ColumnRef[] {
+  switch (plan.kind) {
+    case "set_operation":
+      return plan.inputs.flatMap((input) => input.columns);
+    case "with":
+      return plan.definitions.flatMap((each) => [...each.columns, ...(each.recursive?.columns ?? [])]);
+    case "with_scan":
+      return plan.columns;
+    case "lock_rows":
+      return plan.tables.map(({ rowId }) => rowId);
+    default:
+      return [];
+  }
+}
