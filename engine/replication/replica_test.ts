@@ -147,6 +147,21 @@ Deno.test("a checkpoint that comes while a view's log is made durable is not cut
   strictEqual(member.sent.findLast(({ kind }) => kind === "prepare_ok")?.view, 1);
 });
 
+Deno.test("the log that a view began with does not cut what came behind it in that view", () => {
+  const member = memberOf();
+  const headers = headersUpTo(9, 1);
+  member.startView(1, headers.slice(0, 5));
+  member.superblockDurable();
+  member.heartbeat(headers, 5);
+  member.synced();
+  strictEqual(member.replica.lastHeader.op, 9);
+  // An older checkpoint of another member is the state, for a damaged file, and the message of before comes once more.
+  member.transferred(headers.slice(0, 3));
+  member.startView(1, headers.slice(0, 5));
+  member.superblockDurable();
+  deepStrictEqual([member.replica.status, member.log.lastOp], ["normal", 9]);
+});
+
 Deno.test("a follower's state is not the newest while its last entry is applied in steps", () => {
   const member = memberOf();
   const headers = headersUpTo(2, 1);

@@ -124,16 +124,20 @@ export class ViewLog {
     if (op > this.#stored.checkpointOp) this.#solidOp = Math.min(this.#solidOp, op - 1);
   }
 
-  /** The superblock names the log of this view, up to its head: what is stored and differs from it goes. */
+  /**
+   * The superblock names the log of this view, up to its head: what is stored and differs from it goes. Where the log is
+   * that of the view already, what is behind the head came later in it, and may be acknowledged.
+   */
   adopt(
     logView: number,
     suffix: readonly EntryHeader[],
     { commit, head }: { commit: number; head: number },
   ): void {
+    const isOther = this.#logView !== logView;
     this.#logView = logView;
     this.#setSuffix(suffix);
     this.#removeOthers(commit);
-    if (this.#stored.lastOp > head) this.#truncateAfter(head);
+    if (isOther && this.#stored.lastOp > head) this.#truncateAfter(head);
     this.advance();
   }
 
