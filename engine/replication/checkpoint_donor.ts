@@ -43,6 +43,8 @@ export class CheckpointDonor {
       const files = manifest?.group?.files;
       if (manifest === null || files === undefined || manifest.op < minimumOp) return null;
       this.close();
+      // Before them: one of them may be gone.
+      this.#stayOpen();
       for (const file of files) this.#open(file);
       this.#offer = { op: manifest.op, manifest: encodeManifest({ ...manifest, number: 0 }) };
     }

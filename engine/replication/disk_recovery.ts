@@ -29,10 +29,9 @@ export class DiskRecovery {
     core.sendToAll({ kind: "recovery", from: core.index, view: core.view, nonce: this.#nonce });
   }
 
-  /** Another member asks; one that recovers itself has no answer. */
+  /** Another member asks. */
   onRecovery({ from, nonce }: Recovery): void {
     const core = this.#core;
-    if (core.status === "recovering") return;
     const op = core.isPrimary ? core.log.lastOp : null;
     core.send(from, { kind: "recovery_response", from: core.index, view: core.view, nonce, op });
   }
@@ -40,7 +39,7 @@ export class DiskRecovery {
   /** Goes on as a backup once enough is known. */
   onRecoveryResponse(message: RecoveryResponse): void {
     const core = this.#core;
-    if (core.status !== "recovering" || core.isWritingSuperblock || message.nonce !== this.#nonce) return;
+    if (core.isWritingSuperblock || message.nonce !== this.#nonce) return;
     this.#responses.set(message.from, message);
     const responses = [...this.#responses.values()];
     if (responses.length < core.quorum) return;

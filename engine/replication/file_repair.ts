@@ -47,11 +47,6 @@ export class FileRepair {
     this.#owner = owner;
   }
 
-  /** Whether a file is known to be damaged. */
-  get isRepairing(): boolean {
-    return this.#waiting.size > 0;
-  }
-
   /** A file is damaged, as a reader says; whether that is news. */
   add(file: HashedFile): boolean {
     if (this.#waiting.has(file.name)) return false;
