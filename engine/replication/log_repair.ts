@@ -17,6 +17,7 @@ import type { ReplicaCore } from "./replica_core.ts";
 import {
   MAX_PREPARE_BYTES,
   MAX_REPAIR_ENTRIES,
+  MAX_WINDOW_ENTRIES,
   RESEND_MILLISECONDS,
   TRANSFER_PATIENCE_MILLISECONDS,
 } from "./timeouts.ts";
@@ -153,7 +154,9 @@ export class LogRepair {
     const first = core.log.firstUnread(core.log.lastOp);
     const wanted: WantedEntry[] = [];
     if (first === null || !this.#isLogOfView) return wanted;
-    for (let op = first; op <= core.log.lastOp && wanted.length < MAX_REPAIR_ENTRIES; op++) {
+    // Names of older entries are read from files: whatever is damaged far behind the first is looked for later.
+    const last = Math.min(core.log.lastOp, first + MAX_WINDOW_ENTRIES);
+    for (let op = first; op <= last && wanted.length < MAX_REPAIR_ENTRIES; op++) {
       const slot = core.log.slot(op);
       if (slot.kind !== "present") wanted.push({ op, header: slot.kind === "missing" ? slot.header : null });
     }

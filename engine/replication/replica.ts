@@ -5,10 +5,10 @@
  * `onSuperblockDurable` and, at the primary, `onAppended`; it calls its ports. `docs/replication.md` has the protocol,
  * its states and its invariants.
  *
- * Invariants: no vote, entry or acknowledgement of a view leaves before the superblock with that view is durable (what a
- * member wants or asks for may, for it binds nobody); a backup acknowledges only what it has durable without a gap; it
- * applies only what is committed; an entry above the commit number is removed only after the superblock names the log
- * that goes without it.
+ * Invariants: no vote, entry or acknowledgement of a view leaves before the superblock with that view is durable (what
+ * a member wants or asks for may, for it binds nobody); a backup acknowledges only what it has durable without a gap;
+ * it applies only what is committed; an entry above the commit number is removed only after the superblock names the
+ * log that goes without it.
  */
 import { assert, unreachable } from "../base/assert.ts";
 import { Backup } from "./backup.ts";

@@ -14,7 +14,11 @@ export class ViewLog {
   /** Headers that `logView` began with, by op, as long as their entries may be missing here. */
   #suffix: ReadonlyMap<number, EntryHeader> = new Map();
   #suffixEnd = 0;
+  /** Everything up to here was present and durable, when it was looked at last. */
   #solidOp: number;
+  /** Of that, the first and the last op that could not be read since, above the checkpoint. */
+  #lostFrom = Infinity;
+  #lostTo = -Infinity;
 
   /** The log of a member whose superblock holds this. */
   constructor(stored: ReplicatedLog, logView: number, suffix: readonly EntryHeader[], commit: number) {
@@ -34,7 +38,7 @@ export class ViewLog {
 
   /** All ops up to here are present and durable. */
   get solidOp(): number {
-    return Math.max(this.#solidOp, this.baseOp);
+    return Math.max(Math.min(this.#solidOp, this.#lostFrom - 1), this.baseOp);
   }
 
   /** The last op below the log: it and those before are in a checkpoint, which has committed entries only. */
@@ -112,21 +116,32 @@ export class ViewLog {
 
   /** Counts what has become durable; whether anything has. */
   advance(): boolean {
-    const before = this.#solidOp;
-    this.#solidOp = this.solidOp;
+    const before = this.solidOp;
     const isSolid = (op: number) => this.slot(op).kind === "present" && this.#stored.isDurable(op);
+    // Only what was lost is looked at again: of all the rest it is known.
+    this.#lostFrom = Math.max(this.#lostFrom, this.#stored.checkpointOp + 1);
+    while (this.#lostFrom <= this.#lostTo && isSolid(this.#lostFrom)) this.#lostFrom++;
+    if (this.#lostFrom > this.#lostTo) this.#forgetLost();
+    this.#solidOp = Math.max(this.#solidOp, this.baseOp);
     while (this.#solidOp < this.#stored.lastOp && isSolid(this.#solidOp + 1)) this.#solidOp++;
-    return this.#solidOp > before;
+    return this.solidOp > before;
+  }
+
+  #forgetLost(): void {
+    this.#lostFrom = Infinity;
+    this.#lostTo = -Infinity;
   }
 
   /** The slot of the op cannot be read after all. What is kept for others is not missed here. */
   damaged(op: number): void {
-    if (op > this.#stored.checkpointOp) this.#solidOp = Math.min(this.#solidOp, op - 1);
+    if (op <= this.#stored.checkpointOp || op > this.#solidOp) return;
+    this.#lostFrom = Math.min(this.#lostFrom, op);
+    this.#lostTo = Math.max(this.#lostTo, op);
   }
 
   /**
-   * The superblock names the log of this view, up to its head: what is stored and differs from it goes. Where the log is
-   * that of the view already, what is behind the head came later in it, and may be acknowledged.
+   * The superblock names the log of this view, up to its head: what is stored and differs from it goes. Where the log
+   * is that of the view already, what is behind the head came later in it, and may be acknowledged.
    */
   adopt(
     logView: number,
@@ -144,6 +159,7 @@ export class ViewLog {
   /** A checkpoint has taken the place of the log up to its op. */
   restart(): void {
     this.#solidOp = this.#stored.checkpointOp;
+    this.#forgetLost();
     this.#setSuffix([...this.#suffix.values()].filter(({ op }) => op > this.#solidOp));
     this.advance();
   }
@@ -163,6 +179,8 @@ export class ViewLog {
   #truncateAfter(op: number): void {
     this.#stored.truncateAfter(op);
     this.#solidOp = Math.min(this.#solidOp, op);
+    this.#lostTo = Math.min(this.#lostTo, op);
+    if (this.#lostFrom > op) this.#forgetLost();
   }
 
   #setSuffix(suffix: readonly EntryHeader[]): void {
