@@ -111,12 +111,26 @@ export class MemberProcess {
 
   /** The largest resident memory that any of its lives has had, in MiB; 0 where the system does not say. */
   peakMebibytes(): number {
-    if (this.#child !== null && Deno.build.os === "linux") {
+    this.#peakMebibytes = Math.max(this.#peakMebibytes, this.#memory("VmHWM") ?? 0);
+    return Math.round(this.#peakMebibytes);
+  }
+
+  /** Its resident memory now; null where the system does not say. */
+  mebibytes(): number | null {
+    return this.#memory("VmRSS");
+  }
+
+  #memory(name: string): number | null {
+    if (this.#child === null || Deno.build.os !== "linux") return null;
+    try {
       const status = Deno.readTextFileSync(`/proc/${this.#child.pid}/status`);
-      const now = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;
-      this.#peakMebibytes = Math.max(this.#peakMebibytes, Math.round(now));
+      const kibibytes = new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1];
+      return kibibytes === undefined ? null : Number(kibibytes) / 1024;
+    } catch (error) {
+      // It has just ended.
+      if (error instanceof Deno.errors.NotFound) return null;
+      throw error;
     }
-    return this.#peakMebibytes;
   }
 
   /** A connection that reads what this member has; to be ended. */
@@ -152,9 +166,18 @@ export class MemberProcess {
 
   /** The value of a metric, by its name and labels; null when it does not answer. */
   async metric(name: string): Promise<number | null> {
-    const value = (await this.#get("metrics"))?.split("\n").find((line) => line.startsWith(`${name} `))
-      ?.slice(name.length + 1);
-    return value === undefined ? null : Number(value);
+    return (await this.metrics(""))?.get(name) ?? null;
+  }
+
+  /** All metrics whose names begin so, without that beginning; null when it does not answer. */
+  async metrics(beginning: string): Promise<Map<string, number> | null> {
+    const text = await this.#get("metrics");
+    if (text === null) return null;
+    const lines = text.split("\n").filter((line) => line.startsWith(beginning) && line.includes(" "));
+    return new Map(lines.map((line) => {
+      const space = line.lastIndexOf(" ");
+      return [line.slice(beginning.length, space), Number(line.slice(space + 1))];
+    }));
   }
 
   async #get(path: string): Promise<string | null> {

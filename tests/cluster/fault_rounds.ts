@@ -10,6 +10,7 @@ import { seededRandom } from "../support/random.ts";
 import { ClusterProcesses, type MemberProcess } from "./cluster_processes.ts";
 import { FaultNetwork } from "./fault_network.ts";
 import { type FaultName, FAULTS } from "./member_faults.ts";
+import { MemberWatch } from "./member_watch.ts";
 import { type LoadFigures, MixedLoad } from "./mixed_load.ts";
 
 /** What happens under which load. */
@@ -22,17 +23,34 @@ export interface FaultOptions {
   readonly faults: readonly FaultName[];
   /** How long what lasts lasts: 1 is the full size. */
   readonly share: number;
-  readonly onFault?: (fault: FaultName, milliseconds: number) => void;
+  readonly onFault?: (report: FaultReport) => void;
+}
+
+/** What a fault has led to. */
+export interface FaultReport {
+  readonly fault: FaultName;
+  /** From its end to the next acknowledged change. */
+  readonly pause: number;
+  /** The longest time without an acknowledged change of a register or counter, from its beginning on. */
+  readonly silence: number;
+  /** What members have said of themselves meanwhile, line by line. */
+  readonly timeline: readonly string[];
 }
 
 /** What was kept, and for how long nobody was served. */
 export interface FaultFigures {
   readonly kept: LoadFigures;
-  /** Milliseconds from the end of each fault to the next acknowledged change, in order of size. */
-  readonly pauses: readonly number[];
+  readonly reports: readonly FaultReport[];
   /** The largest resident memory of each member, in MiB. */
   readonly mebibytes: readonly number[];
+  /** See {@link MemberWatch.growth}. */
+  readonly growth: readonly number[];
 }
+
+/** What a member may take, whatever happens: 128 MiB for blocks of tables, and what the program itself takes. */
+const MAXIMUM_MEBIBYTES = 512;
+/** What one that has run for a minute or more may take more than before. */
+const MAXIMUM_GROWTH_MEBIBYTES = 96;
 
 /** Lets all of it happen; rejects when anything is not as it was promised. */
 export async function runFaults(options: FaultOptions): Promise<FaultFigures> {
@@ -46,31 +64,41 @@ export async function runFaults(options: FaultOptions): Promise<FaultFigures> {
     peersOf: network.peersOf,
   });
   const load = await MixedLoad.start(cluster, clients, seed);
-  const pauses: number[] = [];
+  const reports: FaultReport[] = [];
   let kept: LoadFigures;
+  await using watch = MemberWatch.start(cluster);
   try {
     for (const fault of faults) {
       await pause(150 + random.below(600));
+      watch.mark();
+      load.takeSilence();
       await FAULTS[fault]({ cluster, network, random, share });
+      watch.note("the fault is over");
       const milliseconds = await timeToWrite(load);
-      pauses.push(milliseconds);
-      onFault?.(fault, milliseconds);
+      watch.note("clients are served");
+      const report = { fault, pause: milliseconds, silence: load.takeSilence(), timeline: watch.timeline };
+      reports.push(report);
+      onFault?.(report);
     }
     kept = await load.finish();
     await expectEqual(cluster);
   } catch (error) {
     await load.finish().catch(() => undefined);
     const states = await Promise.all(cluster.members.map((member) => member.health()));
-    throw new Error(`seed ${seed}: ${JSON.stringify(states)}\n${cluster.logs()}`, { cause: error });
+    const lines = [`seed ${seed}: ${JSON.stringify(states)}`, ...watch.timeline, cluster.logs()];
+    throw new Error(lines.join("\n"), { cause: error });
   }
   const mebibytes = cluster.members.map((member) => member.peakMebibytes());
+  const growth = watch.growth();
   deepStrictEqual(cluster.bugs(), []);
+  ok(Math.max(...mebibytes) < MAXIMUM_MEBIBYTES, `resident memory: ${mebibytes.join(", ")} MiB`);
+  ok(Math.max(0, ...growth) < MAXIMUM_GROWTH_MEBIBYTES, `memory that grows: ${growth.join(", ")} MiB`);
   await Promise.all(cluster.members.map((member) => member.stop("SIGKILL")));
   for (const { directory } of cluster.members) {
     const { code, stderr } = await runProgram(dbd, ["verify", directory]);
     strictEqual(code, 0, stderr);
   }
-  return { kept, pauses: pauses.sort((a, b) => a - b), mebibytes };
+  return { kept, reports, mebibytes, growth };
 }
 
 /** Milliseconds until a change is acknowledged again. */

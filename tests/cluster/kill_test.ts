@@ -33,7 +33,7 @@ const LIVES: readonly (readonly [memberCount: number, seed: number, faults: read
 for (const [memberCount, seed, faults] of LIVES) {
   Deno.test(`${memberCount} members keep what they acknowledged to clients of all protocols through ${faults.length} faults`, async () => {
     const { dbd } = await compiledPrograms();
-    const { kept, pauses, mebibytes } = await runFaults({
+    const { kept, reports, mebibytes } = await runFaults({
       dbd,
       memberCount,
       clients: 10,
@@ -42,7 +42,9 @@ for (const [memberCount, seed, faults] of LIVES) {
       share: 0.4,
     });
     console.log(
-      `served again after ${pauses.map(Math.round).join(", ")} ms; ${mebibytes.join(", ")} MiB;`,
+      `served again after ${reports.map(({ pause }) => Math.round(pause)).join(", ")} ms; ${
+        mebibytes.join(", ")
+      } MiB;`,
       kept,
     );
     for (

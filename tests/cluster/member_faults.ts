@@ -60,11 +60,24 @@ export const FAULTS = {
     victim.start();
   },
   "a primary that is stopped in order": async ({ cluster }) => await restart(await cluster.primary()),
-  "a primary that stands still": async ({ cluster, share }) => {
+  "a restart of one after the other": async ({ cluster }) => {
     const primary = await cluster.primary();
-    primary.signal("SIGSTOP");
-    await pause(STOPPED_MILLISECONDS * share);
-    primary.signal("SIGCONT");
+    for (const member of [...cluster.members.filter((each) => each !== primary), primary]) {
+      await restart(member);
+      await cluster.caughtUp(member);
+    }
+  },
+  "a primary that stands still": async (target) => await stop(target, [await target.cluster.primary()]),
+  "a backup that stands still": async (target) => {
+    const primary = await target.cluster.primary();
+    await stop(target, [target.random.pick(target.cluster.members.filter((member) => member !== primary))]);
+  },
+  // A minority of five, a majority of three.
+  "two members that stand still": async (target) => {
+    const { members } = target.cluster;
+    const spared = target.random.below(members.length);
+    const others = members.filter(({ index }) => index !== spared);
+    await stop(target, others.slice(0, 2));
   },
   "a primary that hears nothing": async (target) => await cut(target, ["received"]),
   "a primary that is not heard": async (target) => await cut(target, ["sent"]),
@@ -112,6 +125,12 @@ async function restart(member: MemberProcess): Promise<void> {
   const code = await member.stop("SIGTERM");
   assert(code === 0, `a member that is stopped in order ends with 0, not ${code}:\n${member.log}`);
   member.start();
+}
+
+async function stop({ share }: FaultTarget, members: readonly MemberProcess[]): Promise<void> {
+  for (const member of members) member.signal("SIGSTOP");
+  await pause(STOPPED_MILLISECONDS * share);
+  for (const member of members) member.signal("SIGCONT");
 }
 
 async function cut(

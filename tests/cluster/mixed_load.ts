@@ -84,6 +84,8 @@ export class MixedLoad {
   readonly #accounts: Account[] = [];
   #servedAt = performance.now();
   #longestSilence = 0;
+  /** Since it was last taken. */
+  #silence = 0;
   #value = 0;
   #once = 0;
   #repeated = 0;
@@ -125,6 +127,13 @@ export class MixedLoad {
     return this.#value + this.#once + rows;
   }
 
+  /** The longest time without a change of a counter or register since this was asked last. */
+  takeSilence(): number {
+    const silence = Math.max(this.#silence, performance.now() - this.#servedAt);
+    this.#silence = 0;
+    return silence;
+  }
+
   /** Why a client has given up; null: none has. */
   get failure(): unknown {
     return this.#failure;
@@ -164,7 +173,8 @@ export class MixedLoad {
   /** A change was acknowledged. */
   #served(): void {
     const now = performance.now();
-    this.#longestSilence = Math.max(this.#longestSilence, now - this.#servedAt);
+    this.#silence = Math.max(this.#silence, now - this.#servedAt);
+    this.#longestSilence = Math.max(this.#longestSilence, this.#silence);
     this.#servedAt = now;
   }
 
