@@ -74,7 +74,15 @@ export async function printStatus(request: StatusRequest, terminal: Terminal): P
     for (const { error } of silences) terminal.error(`${error.message}\n`);
     terminal.out(members.length === 0 ? "single server\n" : statusTable(members));
   }
-  return members.length === 0 || members.some(({ role, connected }) => role === "primary" && connected);
+  const hasPrimary = members.length === 0 ||
+    members.some(({ role, connected }) => role === "primary" && connected);
+  if (!json && !hasPrimary) {
+    const needed = (members.length >> 1) + 1;
+    terminal.error(
+      `There is no primary: ${needed} of the ${members.length} members must run and reach each other.\n`,
+    );
+  }
+  return hasPrimary;
 }
 
 async function ask(address: string, { token, tls }: StatusRequest): Promise<Answer | Silence> {

@@ -24,6 +24,7 @@ import { Relay, securedDialer } from "../../gateways/relay/relay.ts";
 import { refuseClient } from "../../gateways/binary/server.ts";
 import type { PeerSecurity } from "../../gateways/shared/peer_security.ts";
 import type { Features } from "../features/feature_table.ts";
+import { ClusterLines } from "./cluster_lines.ts";
 import { onFreePort } from "./listeners.ts";
 import type { ClusterSettings, ServerSettings } from "./settings.ts";
 import { StartError } from "./start_error.ts";
@@ -138,7 +139,21 @@ export async function startMember(
         return primary === null || !peers.connected(primary) ? null : { index: primary };
       },
     });
-    peers.onChange(() => relay.targetChanged());
+    const lines = new ClusterLines({
+      index,
+      memberCount: addresses.length,
+      connected: (other) => peers.connected(other),
+      primary: () => {
+        const primary = started?.primaryIndex ?? null;
+        const isThere = primary !== null && (primary === index || peers.connected(primary));
+        return isThere && started !== null ? { index: primary, view: started.viewNumber } : null;
+      },
+    }, log);
+    const changed = () => {
+      relay.targetChanged();
+      lines.changed();
+    };
+    peers.onChange(changed);
     door.onRelayed = (socket, received, certificate) => relay.accept(socket, received, certificate);
     const member = started = await Member.start({
       host,
@@ -150,9 +165,10 @@ export async function startMember(
       scrubBytesPerSecond: cluster.scrubBytesPerSecond,
       openEngine,
       log,
-      onPrimaryChanged: () => relay.targetChanged(),
+      onPrimaryChanged: changed,
     });
     peers.knowledge = { clusterId: superblock.identity.clusterId, hasLog: true };
+    lines.changed();
     isStarted = true;
     return {
       member,
@@ -163,6 +179,7 @@ export async function startMember(
       reload: () => security?.reload(),
       close: async () => {
         security?.close();
+        lines.close();
         relay.close();
         await member.close();
         await door.close();

@@ -412,9 +412,13 @@ export class PeerConnections implements MessageBus {
     before.receivedBytes += connection.counters.receivedBytes;
     before.droppedMessages += connection.counters.droppedMessages;
     if (peer.connection !== connection) return;
+    // While a cluster begins, connections are made anew when its id is known.
+    const isExpected = peer.hello?.clusterId === null;
     peer.connection = peer.hello = null;
     if (this.#isClosed) return;
-    if (reason !== null) this.log(`the connection to member ${peer.index} ended: ${oneLine(reason)}`);
+    if (reason !== null && !isExpected) {
+      this.log(`the connection to member ${peer.index} ended: ${oneLine(reason)}`);
+    }
     this.#dialLater(peer);
     this.#changed();
   }

@@ -458,7 +458,13 @@ class Gateway implements HttpServer {
   #health(): HttpReply {
     this.#requireReady();
     const { role, viewNumber, lastOp, cluster } = this.#engine;
-    if (cluster?.isAvailable === false) throw noPrimary();
+    if (cluster?.isAvailable === false) {
+      const present = cluster.members.filter(({ isConnected }) => isConnected).length;
+      const count = cluster.members.length;
+      throw noPrimary(
+        present * 2 > count ? "" : `: only ${present} of ${count} members reach each other here`,
+      );
+    }
     const primary = cluster?.members.find(({ index }) => index === cluster.primaryIndex);
     const body = {
       status: "ok",

@@ -66,9 +66,10 @@ export function sessionReadFrom(readFrom: ReadFrom): { readonly readFrom?: "foll
   return readFrom === "follower" ? { readFrom } : {};
 }
 
-/** No primary is known, or it cannot be reached. */
-export function noPrimary(): DatabaseError {
-  return new DatabaseError(SQLSTATE.cannotConnectNow, "the cluster has no primary at the moment", {
-    hint: "Try again in a second, or ask to read from a follower.",
+/** No primary is known, or it cannot be reached; `why` goes on with that. */
+export function noPrimary(why = ""): DatabaseError {
+  return new DatabaseError(SQLSTATE.cannotConnectNow, `the cluster has no primary at the moment${why}`, {
+    hint:
+      "Try again in a second, or ask to read from a follower. Where it lasts, dbcli status says which members are missing.",
   });
 }

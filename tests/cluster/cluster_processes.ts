@@ -120,12 +120,22 @@ export class MemberProcess {
     return this.#memory("VmRSS");
   }
 
+  /** How long its main thread has waited for a processor in all; null where the system does not say. */
+  waitedMilliseconds(): number | null {
+    const nanoseconds = this.#ofSystem("schedstat")?.split(" ")[1];
+    return nanoseconds === undefined ? null : Number(nanoseconds) / 1e6;
+  }
+
   #memory(name: string): number | null {
+    const kibibytes = new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(this.#ofSystem("status") ?? "")?.[1];
+    return kibibytes === undefined ? null : Number(kibibytes) / 1024;
+  }
+
+  /** What the system says of the process. */
+  #ofSystem(file: "status" | "schedstat"): string | null {
     if (this.#child === null || Deno.build.os !== "linux") return null;
     try {
-      const status = Deno.readTextFileSync(`/proc/${this.#child.pid}/status`);
-      const kibibytes = new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1];
-      return kibibytes === undefined ? null : Number(kibibytes) / 1024;
+      return Deno.readTextFileSync(`/proc/${this.#child.pid}/${file}`);
     } catch (error) {
       // It has just ended.
       if (error instanceof Deno.errors.NotFound) return null;

@@ -1,11 +1,13 @@
 /**
  * Watches the members of a cluster while faults happen to them: what each says of itself, so that a long time without
- * service can be taken apart (until it is noticed, until there is a primary, until clients are served), and how much
- * memory each takes as time goes by.
+ * service can be taken apart (until it is noticed, until there is a primary, until clients are served; and whether the
+ * machine is at fault), and how much memory each takes as time goes by.
  */
 import type { ClusterProcesses, MemberProcess } from "./cluster_processes.ts";
 
 const SAMPLE_MILLISECONDS = 200;
+/** Who has waited for a processor for so long between two samples is starved by the machine. */
+const STARVED_MILLISECONDS = 200;
 /** A life that is shorter says nothing of growth. */
 const LONG_LIFE_MILLISECONDS = 60_000;
 
@@ -17,6 +19,8 @@ interface Life {
   readonly member: number;
   readonly processId: number;
   readonly samples: { readonly at: number; readonly mebibytes: number }[];
+  /** How long it had waited for a processor at the last sample. */
+  waited: number;
 }
 
 /** See the head of the file. */
@@ -95,10 +99,15 @@ export class MemberWatch implements AsyncDisposable {
     const { index, processId } = member;
     let life = this.#lives.findLast((each) => each.member === index);
     if (life?.processId !== processId) {
-      life = { member: index, processId, samples: [] };
+      life = { member: index, processId, samples: [], waited: member.waitedMilliseconds() ?? 0 };
       this.#lives.push(life);
     }
     life.samples.push({ at: performance.now(), mebibytes });
+    const waited = member.waitedMilliseconds() ?? life.waited;
+    if (waited - life.waited > STARVED_MILLISECONDS) {
+      this.note(`member ${index} has waited ${Math.round(waited - life.waited)} ms for a processor`);
+    }
+    life.waited = waited;
   }
 }
 
