@@ -1,3 +1,4 @@
+/** The lines of a log about the cluster. */
 import { deepStrictEqual } from "node:assert/strict";
 import { ClusterLines } from "./cluster_lines.ts";
 

@@ -7,11 +7,12 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { runProgram } from "../support/programs.ts";
 import { seededRandom } from "../support/random.ts";
-import { ClusterProcesses, type MemberProcess } from "./cluster_processes.ts";
+import { connectPg } from "../support/clients.ts";
+import { ClusterProcesses, eventually, type MemberProcess } from "./cluster_processes.ts";
 import { FaultNetwork } from "./fault_network.ts";
 import { type FaultName, FAULTS } from "./member_faults.ts";
 import { MemberWatch } from "./member_watch.ts";
-import { type LoadFigures, MixedLoad } from "./mixed_load.ts";
+import { atPrimary, type LoadFigures, MixedLoad } from "./mixed_load.ts";
 
 /** What happens under which load. */
 export interface FaultOptions {
@@ -47,10 +48,12 @@ export interface FaultFigures {
   readonly growth: readonly number[];
 }
 
+const CHECKPOINT_METRIC = "db_cluster_checkpoint_op_number";
+
 /** What a member may take, whatever happens: 128 MiB for blocks of tables, and what the program itself takes. */
-const MAXIMUM_MEBIBYTES = 512;
+const MAX_MEBIBYTES = 512;
 /** What one that has run for a minute or more may take more than before. */
-const MAXIMUM_GROWTH_MEBIBYTES = 96;
+const MAX_GROWTH_MEBIBYTES = 96;
 
 /** Lets all of it happen; rejects when anything is not as it was promised. */
 export async function runFaults(options: FaultOptions): Promise<FaultFigures> {
@@ -80,6 +83,7 @@ export async function runFaults(options: FaultOptions): Promise<FaultFigures> {
       reports.push(report);
       onFault?.(report);
     }
+    await load.untilUseful();
     kept = await load.finish();
     await expectEqual(cluster);
   } catch (error) {
@@ -91,8 +95,8 @@ export async function runFaults(options: FaultOptions): Promise<FaultFigures> {
   const mebibytes = cluster.members.map((member) => member.peakMebibytes());
   const growth = watch.growth();
   deepStrictEqual(cluster.bugs(), []);
-  ok(Math.max(...mebibytes) < MAXIMUM_MEBIBYTES, `resident memory: ${mebibytes.join(", ")} MiB`);
-  ok(Math.max(0, ...growth) < MAXIMUM_GROWTH_MEBIBYTES, `memory that grows: ${growth.join(", ")} MiB`);
+  ok(Math.max(...mebibytes) < MAX_MEBIBYTES, `resident memory: ${mebibytes.join(", ")} MiB`);
+  ok(Math.max(0, ...growth) < MAX_GROWTH_MEBIBYTES, `memory that grows: ${growth.join(", ")} MiB`);
   await Promise.all(cluster.members.map((member) => member.stop("SIGKILL")));
   for (const { directory } of cluster.members) {
     const { code, stderr } = await runProgram(dbd, ["verify", directory]);
@@ -114,9 +118,19 @@ async function timeToWrite(load: MixedLoad): Promise<number> {
   return performance.now() - start;
 }
 
-/** Waits until all members have the same op number, and compares all rows that they have, each by itself. */
+/**
+ * Waits until all members have the same op number and a checkpoint of the same id, and compares all rows that they
+ * have, each by itself.
+ */
 export async function expectEqual(cluster: ClusterProcesses): Promise<void> {
+  await atPrimary(cluster, (primary) => connectPg(primary), (client) => client.query("CHECKPOINT"));
   await cluster.level();
+  let ids: string[] = [];
+  await eventually(async () => {
+    const all = await Promise.all(cluster.members.map((member) => member.metrics(CHECKPOINT_METRIC)));
+    ids = all.map((metrics) => [...metrics?.entries() ?? []].map(([id, op]) => `op ${op} ${id}`).join());
+    return ids[0] !== "" && new Set(ids).size === 1;
+  }, () => `checkpoints differ:\n${ids.join("\n")}\n${cluster.logs()}`);
   const [first, ...others] = await Promise.all(cluster.members.map(contents));
   for (const other of others) deepStrictEqual(other, first);
 }

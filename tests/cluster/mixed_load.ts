@@ -44,6 +44,7 @@ const WORK_AT_A_MEMBER = 40;
 const RECONNECT_MILLISECONDS = 150_000;
 
 const LAST_ATTEMPT = 20;
+const USEFUL_MILLISECONDS = 60_000;
 
 /** What a client does. */
 const KINDS = ["register", "list", "bank", "once", "rows"] as const;
@@ -74,6 +75,27 @@ function isFailover(error: unknown): boolean {
 
 function addressesOf({ members }: ClusterProcesses): string[] {
   return members.map(({ host, binaryPort }) => `${host}:${binaryPort}`);
+}
+
+/** Does it with a client of the primary, and again when that changes meanwhile: a starved machine makes it. */
+export async function atPrimary<C extends { close(): Promise<unknown> }>(
+  cluster: ClusterProcesses,
+  connect: (primary: MemberProcess) => Promise<C>,
+  work: (client: C) => Promise<unknown>,
+): Promise<void> {
+  for (let attempt = 0;; attempt++) {
+    let client: C | null = null;
+    try {
+      client = await connect(await cluster.primary());
+      await work(client);
+      return;
+    } catch (error) {
+      if (!isFailover(error) || attempt === LAST_ATTEMPT) throw error;
+      await pause(500);
+    } finally {
+      await client?.close();
+    }
+  }
 }
 
 /** See the head of the file. */
@@ -138,6 +160,27 @@ export class MixedLoad {
     return this.#failure;
   }
 
+  /** Waits until each kind of client has done something: faults may have left a starved machine no time for it. */
+  async untilUseful(): Promise<void> {
+    const end = performance.now() + USEFUL_MILLISECONDS;
+    const isUseful = (): boolean => {
+      const registers = [...this.#registers.values()].flat();
+      const answered = (wanted: string): number =>
+        registers.filter(({ kind, end }) => kind === wanted && end !== Infinity).length;
+      const { rows } = figuresOf(this.#accounts);
+      const counts = [
+        answered("read"),
+        answered("write"),
+        this.#bank.transfers,
+        this.#bank.sums,
+        this.#once,
+        rows,
+      ];
+      return Math.min(...counts) > 5 && this.#history.transactions.length > 50;
+    };
+    while (!isUseful() && this.#failure === null && performance.now() < end) await pause(100);
+  }
+
   /** Ends the clients, and rejects when anything is not as it was promised. */
   async finish(): Promise<LoadFigures> {
     this.#isOver = true;
@@ -145,22 +188,10 @@ export class MixedLoad {
     if (this.#failure !== null) throw this.#failure;
     this.#checkRegisters();
     deepStrictEqual(this.#bank.wrong, []);
-    await this.#atPrimary(async (primary) => {
-      const last = await connectPg(primary);
-      try {
-        await verify(last, this.#accounts, 0);
-      } finally {
-        await last.close();
-      }
-    });
-    await this.#atPrimary(async (primary) => {
-      const reader = await connectMember(primary, "pg simple");
-      try {
-        await this.#lists.readEverything(reader);
-      } finally {
-        await reader.close();
-      }
-    });
+    const cluster = this.#cluster;
+    await atPrimary(cluster, connectPg, (last) => verify(last, this.#accounts, 0));
+    const connectReader = (primary: MemberProcess) => connectMember(primary, "pg simple");
+    await atPrimary(cluster, connectReader, (reader) => this.#lists.readEverything(reader));
     const { anomalies, committed, unknown } = checkHistory(this.#history.transactions);
     deepStrictEqual(anomalies.map(({ text }) => text), []);
     const registers = [...this.#registers.values()].flat();
@@ -177,18 +208,6 @@ export class MixedLoad {
       longestSilenceMilliseconds: Math.round(this.#longestSilence),
       ...figuresOf(this.#accounts),
     };
-  }
-
-  /** Reads at the end, again when the primary changes meanwhile: a starved machine makes it. */
-  async #atPrimary(read: (primary: MemberProcess) => Promise<void>): Promise<void> {
-    for (let attempt = 0;; attempt++) {
-      try {
-        return await read(await this.#cluster.primary());
-      } catch (error) {
-        if (!isFailover(error) || attempt === LAST_ATTEMPT) throw error;
-        await pause(500);
-      }
-    }
   }
 
   /** A change was acknowledged. */
