@@ -67,10 +67,13 @@ export async function runServer(settings: ServerSettings, world: ServerWorld): P
   return 0;
 }
 
+/** A state that differs, and bugs: looking at the disk would not help. */
+const NOT_OF_THE_DISK: readonly string[] = [SQLSTATE.dataCorrupted, SQLSTATE.internalError];
+
 /** Why the server stops, for people. */
 function reasonOf(error: Error): string {
   if (error instanceof StartError) return error.message;
-  if (error instanceof DatabaseError && error.code === SQLSTATE.dataCorrupted) {
+  if (error instanceof DatabaseError && NOT_OF_THE_DISK.includes(error.code)) {
     return oneLine(error.hint === undefined ? error.message : `${error.message}. ${error.hint}`);
   }
   return `the log cannot be written any more: ${error.message}; check the disk, then start the server again`;

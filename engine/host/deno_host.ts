@@ -160,6 +160,8 @@ class DenoDisk implements Disk {
   rename(from: string, to: string): void {
     try {
       fs.renameSync(from, to);
+      // POSIX leaves both where they are two names of one file.
+      if (from !== to) fs.rmSync(from, { force: true });
     } catch (error) {
       throw systemError("rename file", from, error);
     }

@@ -48,7 +48,7 @@ export interface Disk {
   /** Names of files and directories in a directory, sorted by code unit; empty when there is none. */
   list(directory: string): string[];
   exists(path: string): boolean;
-  /** Replaces the target when there is one, atomically. */
+  /** Replaces the target when there is one, atomically; the first name is gone, also where both are of one file. */
   rename(from: string, to: string): void;
   /** Gives a file a second name; the target must not exist. */
   link(from: string, to: string): void;

@@ -49,6 +49,11 @@ async function checkDisk(
   disk.remove(joinPath(directory, "b"));
   disk.syncDirectory(directory);
   ok(!disk.exists(joinPath(directory, "b")) && disk.exists(joinPath(directory, "c")));
+  // One of two names of a file takes the place of the other.
+  disk.link(joinPath(directory, "c"), joinPath(directory, "d"));
+  disk.rename(joinPath(directory, "d"), joinPath(directory, "c"));
+  equal(disk.list(directory), ["c"]);
+  equal([...readWholeFile(disk, joinPath(directory, "c"))], [8, 9]);
   const lock = disk.lock(directory);
   throws(() => disk.lock(directory), (error) => code("55006")(error) && String(error).includes(directory));
   lock.release();
