@@ -161,7 +161,9 @@ export class Backup {
     if (message.view < core.view) return false;
     const hasBegunHere = message.view === core.view && core.status === "normal";
     if (!hasBegunHere) {
-      // The view began without this member, or it has taken a checkpoint since.
+      // The view began without this member, or it has taken a checkpoint since. Of a view before it knows no more
+      // whether what it has and does not know to be committed still counts.
+      if (message.view > core.view) core.leaveNormal();
       this.requestStartView(message);
       return false;
     }

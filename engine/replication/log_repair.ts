@@ -25,7 +25,7 @@ import type { ViewChange } from "./view_change.ts";
 
 /** Peers that have an op in their checkpoints only, since the first of them said so. */
 interface Offers {
-  readonly solidOp: number;
+  readonly knownOp: number;
   readonly at: number;
   readonly from: Set<number>;
 }
@@ -49,6 +49,14 @@ export class LogRepair {
   /** Whether a checkpoint is on its way here. */
   get isTransferring(): boolean {
     return this.#isTransferring;
+  }
+
+  /**
+   * Up to here this member has what the group has. Where its log is not that of the view, what is not committed may be
+   * other entries than the view's, and the others may have forgotten what both have in common.
+   */
+  get knownOp(): number {
+    return this.#isLogOfView ? this.#core.log.solidOp : this.#core.durableCommit;
   }
 
   tick(): void {
@@ -107,16 +115,16 @@ export class LogRepair {
   /** A peer has only a checkpoint where this member lacks entries: it is fetched when no peer has more. */
   onCheckpoint(offer: OfferCheckpoint): void {
     const core = this.#core;
-    const { log } = core;
     const now = core.ports.now();
     if (core.isPrimary || this.#isTransferring) return;
-    if (offer.oldestOp <= log.solidOp + 1) return;
+    const { knownOp } = this;
+    if (offer.oldestOp <= knownOp + 1) return;
     let offers = this.#offers;
-    if (offers === null || offers.solidOp !== log.solidOp) {
-      offers = { solidOp: log.solidOp, at: now, from: new Set() };
+    if (offers === null || offers.knownOp !== knownOp) {
+      offers = { knownOp, at: now, from: new Set() };
       this.#offers = offers;
       // The others are asked at once: this member may not know yet what else it wants.
-      const wanted = [{ op: log.solidOp + 1, header: null }];
+      const wanted = [{ op: knownOp + 1, header: null }];
       core.sendToAll({ kind: "request_prepare", from: core.index, view: core.view, wanted });
     }
     offers.from.add(offer.from);

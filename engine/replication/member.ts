@@ -29,7 +29,8 @@ import type { PeerMessage } from "./message.ts";
 import type { CheckpointName, MessageBus, ReplicatedState } from "./ports.ts";
 import { Replica } from "./replica.ts";
 import type { Superblock, SuperblockListener } from "./superblock.ts";
-import { SPARE_LOOK_MILLISECONDS, TICK_MILLISECONDS } from "./timeouts.ts";
+import { SyncWatch } from "./sync_watch.ts";
+import { SPARE_LOOK_MILLISECONDS, SYNC_MILLISECONDS, TICK_MILLISECONDS } from "./timeouts.ts";
 
 /** The engine of a member, with what it is closed by. */
 export interface MemberEngine extends SeatedEngine {
@@ -117,6 +118,7 @@ export class Member<E extends MemberEngine>
   #timer: TimerId | null = null;
   #spareTimer: TimerId | null = null;
   #forgetLog: () => void = () => {};
+  readonly #watches = { log: new SyncWatch(), superblock: new SyncWatch() };
   #replayTo: number;
 
   private constructor(options: MemberOptions<E>) {
@@ -434,6 +436,11 @@ export class Member<E extends MemberEngine>
     const [transfer, large] = [this.#transfer, this.#large];
     if (this.#isRebuilding || transfer === null || large === null) return;
     switch (message.kind) {
+      case "request_file":
+      case "request_entry":
+        this.#replica?.onFetch();
+    }
+    switch (message.kind) {
       case "request_checkpoint":
       case "checkpoint_files":
       case "request_file":
@@ -473,6 +480,7 @@ export class Member<E extends MemberEngine>
       this.#files.onTick();
       this.#large?.onTick();
       this.#lookAtSpace();
+      this.#lookAtSyncs();
     });
   }
 
@@ -505,6 +513,25 @@ export class Member<E extends MemberEngine>
     this.#handedOverAt = now;
     this.#options.log("there is no space for the log: another member is to serve");
     this.#hear((replica) => replica.handOver());
+  }
+
+  /** A disk that hangs is the end of this member, for it holds up those that count on it. */
+  #lookAtSyncs(): void {
+    const { host, superblock } = this.#options;
+    const log = this.#isRebuilding ? undefined : this.#engine?.storage.log;
+    const now = host.clock.monotonic() / 1000;
+    const [isLog, isSuperblock] = [
+      this.#watches.log.isHanging(log?.pendingSync ?? null, now),
+      this.#watches.superblock.isHanging(superblock.pendingWrite, now),
+    ];
+    if (!isLog && !isSuperblock) return;
+    this.#stop(
+      new DatabaseError(
+        SQLSTATE.ioError,
+        `a sync of the ${isLog ? "log" : "superblock"} has not ended in ${SYNC_MILLISECONDS / 1000} s: ` +
+          "the disk hangs, and this member ends",
+      ),
+    );
   }
 
   /** Brings something to the replica, and carries on with what has become possible by it. */

@@ -2,7 +2,7 @@
  * A member as the primary of one view: it sends entries, counts who has them, and knows whether it may answer reads.
  *
  * What a quorum has durable is committed; the primary counts like any other member. Reads are answered under the lease
- * or after a round of messages (`ReadLease`).
+ * (`ReadLease`), or when an entry behind them is committed.
  */
 import { assert } from "../base/assert.ts";
 import { BackupProgress } from "./backup_progress.ts";
@@ -18,6 +18,7 @@ import {
   MAX_PREPARE_ENTRIES,
   RESEND_MILLISECONDS,
   SPARE_MILLISECONDS,
+  STUCK_MILLISECONDS,
 } from "./timeouts.ts";
 
 /** See the head of the file. */
@@ -35,12 +36,15 @@ export class Primary {
   /** The last op at the last look at spare backups. */
   #lookedAtOp = 0;
   #offeredAt = -Infinity;
+  /** When a backup last acknowledged more or fetched something, or no entry waited. */
+  #progressAt: number;
 
   /** The primary of a view whose log is here; `startView` begins it at every member that has voted. */
   constructor(core: ReplicaCore, startView: StartView) {
     this.#core = core;
     this.#viewStartOp = core.log.lastOp;
     const now = core.ports.now();
+    this.#progressAt = now;
     const count = core.ports.identity.memberCount;
     this.#backups = Array.from({ length: count }, () => new BackupProgress(now, core.log.lastOp + 1));
     this.#others = [...this.#backups.keys()].filter((index) => index !== core.index);
@@ -59,7 +63,7 @@ export class Primary {
     return this.#core.commit >= this.#viewStartOp;
   }
 
-  /** Whether a read may be answered now, without a round of messages. */
+  /** Whether a read may be answered now, without an entry behind it. */
   get canRead(): boolean {
     return this.canServe && this.#lease.isValid;
   }
@@ -69,19 +73,23 @@ export class Primary {
     return this.canRead ? 0 : this.#lease.age;
   }
 
-  /** Calls the function when a round that begins now or later is over, unless the view ends before. */
-  confirmRead(then: () => void): void {
-    this.#lease.confirm(then);
-    this.#goOnConfirming();
+  /** A backup fetches what it lacks, which may take long: that is progress, too. */
+  onFetch(): void {
+    this.#progressAt = this.#core.ports.now();
   }
 
-  /** False when it hears too few backups: another member may be the primary of a later view by now. */
+  /**
+   * False when it hears too few backups: another member may be the primary of a later view by now. Or when they answer
+   * and acknowledge nothing: whatever holds them up, another view may be free of it.
+   */
   tick(): boolean {
     const core = this.#core;
     const now = core.ports.now();
     const others = this.#others;
     const heard = others.filter((index) => now - this.#backup(index).heardAt < LONELY_MILLISECONDS);
     if (heard.length < core.quorum - 1) return false;
+    if (core.commit >= core.log.lastOp) this.#progressAt = now;
+    if (now - this.#progressAt >= STUCK_MILLISECONDS) return false;
     for (const index of others) {
       const backup = this.#backup(index);
       if (backup.acknowledgedOp < 0 && now - backup.sentAt >= RESEND_MILLISECONDS) {
@@ -153,6 +161,7 @@ export class Primary {
   onPrepareOk(message: PrepareOk): void {
     const backup = this.#backup(message.from);
     const now = this.#core.ports.now();
+    if (message.op > backup.acknowledgedOp) this.#progressAt = now;
     backup.acknowledge(message.op, now);
     const has = (index: number) => this.#backup(index).acknowledgedOp;
     this.#eager.acknowledged(message.from, message.op, has, this.#core.log.solidOp);
@@ -160,7 +169,6 @@ export class Primary {
     backup.measureLag(this.#core.commit, now);
     if (this.#isDue(message.from, now)) this.#sendEntriesTo(message.from);
     this.#lease.echoed(message.from, message.stamp);
-    this.#goOnConfirming();
   }
 
   /** A backup joins the view, or joins it again after it has lost what it had. */
@@ -251,11 +259,6 @@ export class Primary {
       clock: this.#clock(),
       checkpoint: core.ports.transfer.proof,
     });
-  }
-
-  #goOnConfirming(): void {
-    if (!this.#lease.beginRound()) return;
-    for (const index of this.#others) this.#sendCommit(index);
   }
 
   /** Backups that want entries which are in a checkpoint only. */

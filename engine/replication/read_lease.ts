@@ -3,8 +3,8 @@
  * have committed anything.
  *
  * Messages carry stamps, which backups echo; a promise counts from when its stamp was made. Time is the larger of
- * monotonic and wall time, for a monotonic clock may stand still while a machine sleeps. Without a valid lease, a read
- * waits for a round: a stamp that was made after it, and that a quorum has echoed in this view.
+ * monotonic and wall time, for a monotonic clock may stand still while a machine sleeps. Without a valid lease, an
+ * entry that is appended behind a read and committed in this view proves the read (`Engine.readBarrier`).
  */
 import { assert } from "../base/assert.ts";
 import type { ReplicaPorts } from "./ports.ts";
@@ -14,11 +14,6 @@ interface Stamp {
   readonly id: number;
   readonly monotonic: number;
   readonly wall: number;
-}
-
-interface Round {
-  readonly stamp: number;
-  readonly then: readonly (() => void)[];
 }
 
 /** The lease of one primary in one view. */
@@ -35,8 +30,6 @@ export class ReadLease {
   #agreed = 0;
   /** Stamps up to this one count no more. */
   #expired = 0;
-  #round: Round | null = null;
-  #waiting: (() => void)[] = [];
 
   constructor(ports: ReplicaPorts) {
     const { memberCount } = ports.identity;
@@ -88,24 +81,6 @@ export class ReadLease {
     // The primary's own place is 0, and sorts last.
     this.#agreed = this.#echoed.toSorted((a, b) => b - a)[this.#needed - 1] ?? 0;
     this.#isAgreedFresh();
-    const round = this.#round;
-    if (round === null || this.#agreed < round.stamp) return;
-    this.#round = null;
-    for (const then of round.then) then();
-  }
-
-  /** Calls the function when a round that begins later than now is over. */
-  confirm(then: () => void): void {
-    if (this.#needed === 0) then();
-    else this.#waiting.push(then);
-  }
-
-  /** Begins a round when there is none and reads wait for one; whether messages with its stamp must leave now. */
-  beginRound(): boolean {
-    if (this.#round !== null || this.#waiting.length === 0) return false;
-    this.#round = { stamp: this.#makeStamp(), then: this.#waiting };
-    this.#waiting = [];
-    return true;
   }
 
   #makeStamp(): number {

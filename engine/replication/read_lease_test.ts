@@ -1,5 +1,5 @@
 /** Leases, promises and windows at their bounds. */
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { ok, strictEqual } from "node:assert/strict";
 import { BackupProgress } from "./backup_progress.ts";
 import { encodeMessage } from "./message_codec.ts";
 import type { ReplicaPorts } from "./ports.ts";
@@ -74,31 +74,6 @@ Deno.test("ReadLease is not used when it is turned off, and always there for one
   strictEqual(lease.isValid, false);
   const alone = leaseOf(1, false).lease;
   ok(alone.isValid);
-  let confirmed = 0;
-  alone.confirm(() => confirmed++);
-  strictEqual(confirmed, 1);
-});
-
-Deno.test("ReadLease confirms by stamps that are made after the read only, one round at a time", () => {
-  const { lease } = leaseOf(3);
-  const old = lease.stamp();
-  const confirmed: number[] = [];
-  lease.confirm(() => confirmed.push(1));
-  ok(lease.beginRound());
-  const first = lease.stamp();
-  ok(first > old);
-  lease.confirm(() => confirmed.push(2));
-  strictEqual(lease.beginRound(), false, "a round is on its way");
-  lease.echoed(1, old);
-  deepStrictEqual(confirmed, []);
-  lease.echoed(2, first);
-  deepStrictEqual(confirmed, [1]);
-  ok(lease.beginRound());
-  strictEqual(lease.beginRound(), false);
-  lease.echoed(1, first);
-  deepStrictEqual(confirmed, [1]);
-  lease.echoed(1, lease.stamp());
-  deepStrictEqual(confirmed, [1, 2]);
 });
 
 Deno.test("VotePromise holds for its time, and ends with its view", () => {

@@ -73,7 +73,7 @@ export class Replica {
     return this.isReady && this.#viewChange.primary?.canServe === true;
   }
 
-  /** Whether a read of this primary's state may be answered now; else `confirmRead` says when. */
+  /** Whether a read of this primary's state may be answered now; else when an entry behind it is committed. */
   get canRead(): boolean {
     return this.isReady && this.#viewChange.primary?.canRead === true;
   }
@@ -85,7 +85,7 @@ export class Replica {
 
   /** Whether a checkpoint at the op would bring this member further: asked again before it takes the state's place. */
   wantsCheckpoint(op: number): boolean {
-    return !this.isPrimary && op > this.#core.log.solidOp;
+    return !this.isPrimary && op > this.#repair.knownOp;
   }
 
   /**
@@ -110,14 +110,6 @@ export class Replica {
   /** The header of the newest op of this member's log. */
   get lastHeader(): EntryHeader {
     return this.#core.lastHeader;
-  }
-
-  /**
-   * Calls the function when a quorum has confirmed, by messages that are sent after this call, that no later view has
-   * begun: what was read before may be answered. It is never called when this member loses the view first.
-   */
-  confirmRead(then: () => void): void {
-    this.#viewChange.primary?.confirmRead(then);
   }
 
   /**
@@ -156,6 +148,11 @@ export class Replica {
   /** Spare backups have waited for entries. Without this call they get them with the next tick. */
   onSpareLook(): void {
     this.#viewChange.primary?.lookAtSpare();
+  }
+
+  /** Another member fetches files or pieces of a large entry from this one. */
+  onFetch(): void {
+    this.#viewChange.primary?.onFetch();
   }
 
   /** More of the log has become durable. */
@@ -252,6 +249,7 @@ export class Replica {
       case "request_start_view":
         return primary?.onRequestStartView(message);
       case "request_prepare":
+        primary?.onFetch();
         return this.#repair.onRequestPrepare(message);
       case "repair_entries":
         return this.#repair.onRepairEntries(message);

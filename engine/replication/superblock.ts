@@ -118,6 +118,11 @@ export class Superblock implements SuperblockStore {
     return SUPERBLOCK_FILES.some((name) => disk.exists(joinPath(directory, name)));
   }
 
+  /** Names the write that is under way; null: there is none. */
+  get pendingWrite(): bigint | null {
+    return this.#writing === null ? null : this.#sequence;
+  }
+
   read(): SuperblockState {
     return this.#durable;
   }

@@ -25,6 +25,10 @@ export const MAX_VIEW_CHANGE_MILLISECONDS = 4000;
 export const SUSPICION_MILLISECONDS = 350;
 /** A primary that hears fewer than f backups for this long steps down. */
 export const LONELY_MILLISECONDS = 1000;
+/** A primary that hears a quorum, and whose entries nobody acknowledges for this long, leaves its view. */
+export const STUCK_MILLISECONDS = 15_000;
+/** A member whose sync takes longer than this ends. */
+export const SYNC_MILLISECONDS = 30_000;
 /** A backup that echoes a stamp votes for no other view for so long. */
 export const PROMISE_MILLISECONDS = 400;
 /** A primary counts on a promise for so long after the stamp: 5 % less, for clocks that differ in pace. */

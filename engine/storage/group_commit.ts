@@ -36,6 +36,8 @@ export class GroupCommit {
   #truncations = 0;
   /** How often the log was made durable. */
   syncs = 0;
+  /** Names the sync that is under way in the background; null: there is none. */
+  pendingSync: number | null = null;
 
   constructor(host: Pick<Host, "clock" | "timers">, log: CommittedLog) {
     this.#host = host;
@@ -128,7 +130,12 @@ export class GroupCommit {
     this.syncs++;
     this.#policy.beginBackground();
     this.#unsyncedBytes = 0;
-    await this.#log.tail.sync();
+    this.pendingSync = this.syncs;
+    try {
+      await this.#log.tail.sync();
+    } finally {
+      this.pendingSync = null;
+    }
     const isMember = this.#log.isBackup() || this.#log.sendAppended() !== null;
     if (isMember) return;
     if (entries > 1 || this.#log.lastOp() > target) this.#policy.foundOthers();

@@ -176,6 +176,11 @@ export class Log {
     return this.#commits.syncs;
   }
 
+  /** Names the sync that is under way in the background; null: there is none. */
+  get pendingSync(): number | null {
+    return this.#commits.pendingSync;
+  }
+
   /** Bytes of all records beyond the base op given to `open`; a function of the entries alone. */
   get appendedBytes(): number {
     return this.#appendedBytes;

@@ -1,5 +1,5 @@
 /** Whole members with gateways and clients under faults; many more seeds in `deno task soak:whole-cluster`. */
-import { ok, strictEqual } from "node:assert/strict";
+import { match, ok, strictEqual } from "node:assert/strict";
 import { brokenSource, catchBroken } from "../broken_builds.ts";
 import { BROKEN_MEMBERS } from "./broken_members.ts";
 import { simulateCluster } from "./cluster_world.ts";
@@ -26,9 +26,33 @@ Deno.test("members keep what they told clients of three protocols, and end with 
 });
 
 for (
+  const [role, choice, least] of [
+    ["primary", 0, 300],
+    ["backup", 1, 300],
+  ] as const
+) {
+  Deno.test(`a ${role} whose disk hangs ends after 30 s, and the others go on`, async () => {
+    const fault = { kind: "hanging disk", at: 3_000_000, member: 2, duration: 60_000_000, choice } as const;
+    const { ends, acknowledged } = await simulateCluster(8, { faults: [fault], microseconds: 46_000_000 });
+    const [end] = ends;
+    ok(ends.length === 1 && end !== undefined, JSON.stringify(ends));
+    match(
+      end.why,
+      /^a sync of the (log|superblock) has not ended in 30 s: the disk hangs, and this member ends$/,
+    );
+    ok(
+      end.acknowledged > least && acknowledged > end.acknowledged + 50,
+      `${end.acknowledged} ${acknowledged}`,
+    );
+  });
+}
+
+for (
   const [seed, what] of [
     [159, "a member whose log cannot be synced ends, and another one serves"],
     [181, "a primary whose log is damaged where a backup joins the view repairs it first"],
+    [687, "what a new primary applies and is not committed may be gone with it"],
+    [762, "a member with entries that were never committed takes the checkpoint that the others begin at"],
     [206, "a full disk does not make the repair of a file try again without end"],
   ] as const
 ) {

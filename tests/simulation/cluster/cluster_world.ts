@@ -40,6 +40,8 @@ export interface ClusterResult {
   readonly views: number;
   readonly checkpoints: number;
   readonly entries: number;
+  /** Why processes have ended by themselves, and how many requests were acknowledged before. */
+  readonly ends: readonly { readonly why: string; readonly acknowledged: number }[];
   /** Equal for two runs of a seed. */
   readonly trace: string;
 }
@@ -51,6 +53,8 @@ export interface ClusterOptions {
   readonly clients?: readonly ClientKind[];
   /** How long faults and clients go on. */
   readonly microseconds?: number;
+  /** Instead of those of the seed. */
+  readonly faults?: readonly PlannedFault[];
 }
 
 /** One run. */
@@ -73,6 +77,7 @@ class ClusterWorld implements MachineWorld {
   #failure: unknown = null;
   #isHealed = true;
   #faults = 0;
+  readonly #ends: { readonly why: string; readonly acknowledged: number }[] = [];
   /** The member that has lost or damaged something of its disk, and has not made up for it. */
   #injured: Machine | null = null;
 
@@ -104,7 +109,7 @@ class ClusterWorld implements MachineWorld {
       { length: count },
       (_, index) => new Machine(index, this, seed * 64 + index),
     );
-    this.#plan = faultsOf(seed);
+    this.#plan = options.faults ?? faultsOf(seed);
     this.#checks = new ClusterChecks(this.machines);
     this.#work = new ClusterWork(seed, {
       streams: this.streams,
@@ -163,6 +168,7 @@ class ClusterWorld implements MachineWorld {
       views: Math.max(...this.machines.map(({ member }) => member.viewNumber)),
       checkpoints,
       entries: this.#checks.entries,
+      ends: this.#ends,
       trace: this.host.traceDigest,
     };
   }
@@ -227,6 +233,7 @@ class ClusterWorld implements MachineWorld {
   ended(machine: Machine, error: Error): void {
     this.host.trace(`${machine.index} ended`);
     if (machine.hasFailingDisk && isOfTheDisk(error)) {
+      this.#ends.push({ why: error.message, acknowledged: this.#work.acknowledged });
       this.#end(machine, "kill", machine.random.between(100_000, 1_000_000));
     } else this.fail(new Error(`member ${machine.index} has failed: ${error.stack}`, { cause: error }));
   }
@@ -327,6 +334,16 @@ class ClusterWorld implements MachineWorld {
         machine.hasFailingDisk = true;
         machine.disk.failNext("sync", choice % 4 === 0 ? "SUPERBLOCK" : "log");
         return;
+      case "hanging disk": {
+        const one = choice % 2 === 0 ? primary : machine;
+        one.hasFailingDisk = true;
+        one.hangDisk(choice % 4 < 2 ? "in the background" : "all");
+        const { process } = one;
+        this.host.timers.setTimer(duration, () => {
+          if (one.process === process) one.freeDisk();
+        });
+        return;
+      }
       case "damage":
         // One disk at a time, and the next when the one before has all again.
         if (this.#injured !== null || machine.life === null) return;
@@ -392,7 +409,7 @@ class ClusterWorld implements MachineWorld {
     this.#isHealed = true;
     this.#cuts.clear();
     for (const machine of this.machines) {
-      machine.resume();
+      machine.freeDisk();
       machine.setClock();
       machine.slowness = 1;
       machine.disk.faults = NO_FAULTS;

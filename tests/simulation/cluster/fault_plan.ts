@@ -34,8 +34,8 @@ const KINDS = {
   "clock jump": 2,
 } as const;
 
-/** One of them. */
-export type FaultKind = keyof typeof KINDS;
+/** One of them; a disk hangs in some runs only, once. */
+export type FaultKind = keyof typeof KINDS | "hanging disk";
 
 /** The faults of a seed, by time. */
 export function planFaults(seed: number, microseconds: number): readonly PlannedFault[] {
@@ -50,6 +50,11 @@ export function planFaults(seed: number, microseconds: number): readonly Planned
     const kind = (found?.[0] ?? "kill") as FaultKind;
     faults.push({ at, kind, member: random.u32(), duration: durationOf(kind, random), choice: random.u32() });
   }
+  const other = new SeededRandom(seed * 11 + 5);
+  if (other.below(6) > 0) return faults;
+  const at = other.between(1_000_000, microseconds);
+  const duration = other.between(100_000, 10_000_000);
+  faults.push({ at, kind: "hanging disk", member: other.u32(), duration, choice: other.u32() });
   return faults;
 }
 

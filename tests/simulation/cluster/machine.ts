@@ -20,6 +20,8 @@ import type { VirtualTime } from "./virtual_time.ts";
 export const DIRECTORY = "data";
 const CLUSTER_ID = new Uint8Array(16).fill(7);
 const CHECKPOINT_LOG_BYTES = 30_000;
+/** The simulated disk takes so long at least for a sync that blocks, and less for reads and writes. */
+const QUICKEST_SYNC_MICROSECONDS = 20;
 
 /** How a process ends. */
 export type EndKind = "kill" | "power" | "lost";
@@ -66,6 +68,9 @@ export class Machine {
   readonly pace: number;
   #isPaused = false;
   #held: (() => void)[] = [];
+  /** Which syncs do not end. */
+  #hang: "in the background" | "all" | null = null;
+  #hanging: (() => void)[] = [];
   #listener: ((message: PeerMessage) => void) | null = null;
   readonly #world: MachineWorld;
 
@@ -82,8 +87,16 @@ export class Machine {
     const { host } = this.#world;
     return new SimulatedDisk({
       random: this.random,
-      pass: () => {},
-      later: (microseconds) => new Promise((resolve) => this.after(microseconds * this.slowness, resolve)),
+      pass: (microseconds) => {
+        // What blocks the process, and takes longer than a read or a write, is a sync.
+        if (this.#hang === "all" && microseconds >= QUICKEST_SYNC_MICROSECONDS) this.pause();
+      },
+      later: (microseconds) =>
+        new Promise((resolve) => {
+          const end = () => void this.after(microseconds * this.slowness, resolve);
+          if (this.#hang === null) end();
+          else this.#hanging.push(end);
+        }),
       trace: (event) => host.trace(`${this.index} ${event}`),
     }, NO_FAULTS);
   }
@@ -138,6 +151,20 @@ export class Machine {
 
   pause(): void {
     this.#isPaused = true;
+  }
+
+  /**
+   * No sync ends any more, until {@link freeDisk} or the end of the process. One that blocks the process stops it; it
+   * can see that those in the background do not end.
+   */
+  hangDisk(which: "in the background" | "all"): void {
+    this.#hang = which;
+  }
+
+  freeDisk(): void {
+    this.#hang = null;
+    for (const end of this.#hanging.splice(0)) end();
+    this.resume();
   }
 
   resume(): void {
@@ -265,6 +292,8 @@ export class Machine {
     this.#listener = null;
     this.#isPaused = false;
     this.#held = [];
+    this.#hang = null;
+    this.#hanging = [];
     if (kind === "kill" && !this.disk.isCrashed) this.disk.kill();
     else if (kind === "lost") {
       this.disk = this.#newDisk();

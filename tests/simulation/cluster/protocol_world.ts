@@ -10,6 +10,7 @@ import { assert } from "../../../engine/base/assert.ts";
 import { SeededRandom } from "../../../engine/base/random.ts";
 import type { Message } from "../../../engine/replication/message.ts";
 import type { EntryHeader } from "../../../engine/replication/entry_header.ts";
+import { STUCK_MILLISECONDS, SYNC_MILLISECONDS } from "../../../engine/replication/timeouts.ts";
 import { EventQueue } from "./event_queue.ts";
 import { ToyMember, type ToyRead, type Witness } from "./toy_member.ts";
 
@@ -29,6 +30,8 @@ export interface ProtocolResult {
 
 const FAULT_PHASE_MILLISECONDS = 12_000;
 const HEALED_MILLISECONDS = 10_000;
+/** How long the last faults take: see `#lastFault`. */
+const LAST_FAULT_MILLISECONDS = { hang: SYNC_MILLISECONDS + 2000, stuck: STUCK_MILLISECONDS + 3000 };
 
 /** One run. */
 class ProtocolWorld implements Witness {
@@ -47,8 +50,16 @@ class ProtocolWorld implements Witness {
   /** Whether disks are lost, one after the other has been made up for. */
   readonly #losesDisks: boolean;
   /** How many entries a log keeps before its checkpoint; null without checkpoints. */
-  readonly #keptEntries: number | null;
+  #keptEntries: number | null;
   readonly #readsUnderLease: boolean;
+  /**
+   * What happens when all else has been made good, and is not: the disk of the primary or of a backup hangs, so that
+   * its member must end, or nobody can store the entries of the view and all hear each other, so that its primary must
+   * leave it.
+   */
+  readonly #lastFault: "hang" | "stuck" | null;
+  /** The view whose entries nobody can store. */
+  #stuckView = -1;
   #isHealed = false;
   #faults = 0;
   #trace = 0;
@@ -70,6 +81,7 @@ class ProtocolWorld implements Witness {
     this.#keptEntries = random.below(3) === 0 ? null : random.below(80);
     const readLease = random.below(4) > 0;
     this.#readsUnderLease = readLease;
+    this.#lastFault = random.below(10) > 0 ? null : random.below(2) === 0 ? "hang" : "stuck";
     this.#members = Array.from(
       { length: memberCount },
       (_, index) =>
@@ -83,10 +95,11 @@ class ProtocolWorld implements Witness {
     this.#faultAgain();
     this.#events.runUntil(FAULT_PHASE_MILLISECONDS);
     this.#heal();
-    this.#events.runUntil(FAULT_PHASE_MILLISECONDS + HEALED_MILLISECONDS / 2);
-    const before = this.#committed.length;
-    this.#events.runUntil(FAULT_PHASE_MILLISECONDS + HEALED_MILLISECONDS);
-    assert(this.#committed.length > before, "nothing is committed after the faults have ended");
+    let before = this.#goOn("after the faults have ended");
+    if (this.#lastFault !== null) {
+      this.#failLast(this.#lastFault);
+      before = this.#goOn("after the last fault");
+    }
     this.#checkEnd(before);
     const views = Math.max(...this.#members.map((member) => member.replica?.view ?? 0));
     return {
@@ -100,9 +113,39 @@ class ProtocolWorld implements Witness {
     };
   }
 
+  /** Lets all go on for a while, in which something must be committed; answers what was in the middle of it. */
+  #goOn(when: string): number {
+    this.#pass(HEALED_MILLISECONDS / 2);
+    const before = this.#committed.length;
+    this.#pass(HEALED_MILLISECONDS / 2);
+    assert(this.#committed.length > before, `nothing is committed ${when}`);
+    return before;
+  }
+
+  #pass(milliseconds: number): void {
+    this.#events.runUntil(this.#events.now + milliseconds);
+  }
+
+  #failLast(fault: "hang" | "stuck"): void {
+    const primary = this.#members.find(({ replica }) => replica?.isPrimary === true);
+    assert(primary?.replica?.isPrimary === true, "there is a primary after the faults have ended");
+    this.#faults++;
+    if (fault === "stuck") this.#stuckView = primary.replica.view;
+    else if (this.#random.below(2) === 0) primary.hangDisk();
+    else this.#pick().hangDisk();
+    // A disk that hangs is one of a minority: the others go on at once.
+    if (fault === "hang") this.#goOn("while a disk hangs");
+    this.#pass(LAST_FAULT_MILLISECONDS[fault]);
+    for (const { index, hasHangingDisk } of this.#members) {
+      assert(!hasHangingDisk, `member ${index} goes on though its disk hangs`);
+    }
+  }
+
   /** Milliseconds until the next primary serves, after the primary stops in order or is killed. */
   runFailover(isInOrder: boolean): number {
     this.#isHealed = true;
+    // A backup that is behind the others' logs would have to fetch a checkpoint first.
+    this.#keptEntries = null;
     for (const member of this.#members) member.start();
     this.#requestAgain();
     this.#events.runUntil(5000);
@@ -124,6 +167,9 @@ class ProtocolWorld implements Witness {
   send(from: number, to: number, message: Message): void {
     this.#note(from, to, message.kind.length, message.view);
     if (this.#cuts.has(from * 8 + to)) return;
+    if (message.kind === "prepare" && message.view === this.#stuckView) {
+      return this.#deliver(to, { ...message, entries: [] });
+    }
     if (!this.#isHealed && this.#random.float() < this.#loss) return void this.#faults++;
     this.#deliver(to, message);
     if (!this.#isHealed && this.#random.float() < this.#duplication) {
@@ -163,6 +209,11 @@ class ProtocolWorld implements Witness {
     if (op > 0) this.#remember(op, digest, "a reader");
     this.#seenOp = Math.max(this.#seenOp, op);
     this.#reads++;
+  }
+
+  diskHangs(member: ToyMember): void {
+    member.crash();
+    this.#events.after(this.#random.between(1, 50), () => this.#restart(member));
   }
 
   checkpointOf(index: number): readonly bigint[] | null {
@@ -236,7 +287,7 @@ class ProtocolWorld implements Witness {
     if (this.#isHealed) return;
     this.#faults++;
     const member = this.#pick();
-    switch (this.#random.below(15)) {
+    switch (this.#random.below(16)) {
       case 0:
       case 1:
       case 2:
@@ -276,6 +327,10 @@ class ProtocolWorld implements Witness {
         break;
       case 14:
         if (this.#losesDisks) this.#crash(member, { isDiskLost: true });
+        break;
+      case 15:
+        member.hangDisk();
+        this.#events.after(this.#random.between(50, 4000), () => member.freeDisk());
         break;
     }
     this.#events.after(this.#random.between(20, 1200), () => this.#faultAgain());
@@ -368,6 +423,7 @@ class ProtocolWorld implements Witness {
     this.#cuts.clear();
     for (const member of this.#members) {
       member.diskDelay = 1;
+      member.freeDisk();
       member.pausedUntil = Math.min(member.pausedUntil, this.#events.now);
       this.#restart(member);
     }

@@ -2,7 +2,7 @@
  * A member of a simulated group: a replica over a toy log and a toy state, with the process and the disk around it.
  *
  * Its state is the list of digests that it has applied. A primary answers requests when they are committed, and reads
- * when what they saw is committed and a lease or a round of messages says that there is no other primary. Its clocks
+ * when what they saw is committed, and where it has no lease an entry behind them, as an engine does. Its clocks
  * have a pace of their own; the wall clock jumps, the monotonic one stands still while the machine sleeps.
  */
 import { assert } from "../../../engine/base/assert.ts";
@@ -27,6 +27,7 @@ import {
   SPARE_LOOK_MILLISECONDS,
   TICK_MILLISECONDS,
 } from "../../../engine/replication/timeouts.ts";
+import { SyncWatch } from "../../../engine/replication/sync_watch.ts";
 import type { EventQueue } from "./event_queue.ts";
 import { ToyDisk, ToyLog } from "./toy_log.ts";
 
@@ -40,6 +41,8 @@ export interface Witness {
   /** The highest op that any client has seen. */
   readonly seenOp: number;
   answered(member: ToyMember, read: ToyRead): void;
+  /** A sync of the member does not end: it cannot go on. */
+  diskHangs(member: ToyMember): void;
   /** The checkpoint that a member hands out; null when it cannot. */
   checkpointOf(index: number): readonly bigint[] | null;
 }
@@ -50,13 +53,17 @@ export interface ToyRead {
   readonly digest: bigint;
   /** What clients had seen when it began: it must see that. */
   readonly seenOp: number;
-  isAsking: boolean;
+  /** What must be committed before it is answered: what it saw, or the entry behind it. */
+  readonly provenAt: number;
 }
 
 interface Life {
   readonly replica: Replica;
   readonly log: ToyLog;
   isSyncing: boolean;
+  readonly watches: { readonly log: SyncWatch; readonly superblock: SyncWatch };
+  /** How many syncs of the log, and writes of the superblock, have ended. */
+  readonly ended: { log: number; superblock: number };
   /** Entries of this primary that wait for their commit. */
   waiting: { readonly header: EntryHeader; readonly view: number }[];
   reads: ToyRead[];
@@ -95,6 +102,8 @@ export class ToyMember implements ReplicatedState, StateTransfer {
   #superblock: SuperblockState = EMPTY_SUPERBLOCK;
   /** The newest write of the superblock, until it is durable. */
   #superblockWrite: SuperblockState | null = null;
+  /** What waits for a disk that hangs; null: it does not. */
+  #held: (() => void)[] | null = null;
   #digests: bigint[] = [];
   /** What the state is busy with. */
   #busy: object | null = null;
@@ -154,7 +163,15 @@ export class ToyMember implements ReplicatedState, StateTransfer {
       wallNow: () => 1e9 + this.#events.now + this.#wallOffset,
       random: (bound) => this.#random.below(bound),
     });
-    const life: Life = { replica, log, isSyncing: false, waiting: [], reads: [] };
+    const life: Life = {
+      replica,
+      log,
+      isSyncing: false,
+      watches: { log: new SyncWatch(), superblock: new SyncWatch() },
+      ended: { log: 0, superblock: 0 },
+      waiting: [],
+      reads: [],
+    };
     this.#life = life;
     this.#tick(life);
   }
@@ -168,6 +185,27 @@ export class ToyMember implements ReplicatedState, StateTransfer {
     }
     this.#superblockWrite = null;
     this.pausedUntil = 0;
+    this.#held = null;
+  }
+
+  /** No sync that begins from now on ends, until the disk is freed or the process has ended. */
+  hangDisk(): void {
+    this.#held ??= [];
+  }
+
+  get hasHangingDisk(): boolean {
+    return this.#held !== null;
+  }
+
+  freeDisk(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const run of held) this.#onDisk(1, run);
+  }
+
+  #onDisk(milliseconds: number, run: () => void): void {
+    if (this.#held !== null) this.#held.push(run);
+    else this.#events.after(milliseconds, run);
   }
 
   /** The disk of a member that does not run is replaced by an empty one. */
@@ -214,15 +252,23 @@ export class ToyMember implements ReplicatedState, StateTransfer {
     const life = this.#life;
     if (life === null || this.pausedUntil > this.#events.now || !life.replica.canServe) return;
     this.#witness.serves(this, life.replica.view, life.replica.commit);
-    const previous = life.replica.lastHeader;
+    const header = this.#makeEntry(life, value);
+    life.waiting.push({ header, view: life.replica.view });
+    this.#appended(life);
+  }
+
+  #makeEntry({ log, replica }: Life, value: number): EntryHeader {
+    const previous = replica.lastHeader;
     const op = previous.op + 1;
-    const { view } = life.replica;
+    const { view } = replica;
     const digest = digestAfter(previous.digest, op, view, value);
     const header: EntryHeader = { op, view, digest, previousDigest: previous.digest };
-    const entry: ReplicatedEntry = { header, payload: new Uint8Array(0) };
-    life.log.write(entry);
+    log.write({ header, payload: new Uint8Array(0) });
     this.#append(header);
-    life.waiting.push({ header, view });
+    return header;
+  }
+
+  #appended(life: Life): void {
     life.replica.onAppended();
     this.#sync(life);
     // Now and then the next tick does it.
@@ -240,7 +286,12 @@ export class ToyMember implements ReplicatedState, StateTransfer {
     const { seenOp } = this.#witness;
     // What is committed can be answered at once, what the primary has only applied must wait.
     const op = this.#random.below(2) === 0 ? this.appliedOp : Math.min(this.appliedOp, life.replica.commit);
-    life.reads.push({ op, digest: this.digestAt(op) ?? EMPTY_LOG.digest, seenOp, isAsking: false });
+    const digest = this.digestAt(op) ?? EMPTY_LOG.digest;
+    if (life.replica.canRead) life.reads.push({ op, digest, seenOp, provenAt: op });
+    else {
+      life.reads.push({ op, digest, seenOp, provenAt: this.#makeEntry(life, 0).op });
+      this.#appended(life);
+    }
     this.#answerReads(life);
   }
 
@@ -358,19 +409,11 @@ export class ToyMember implements ReplicatedState, StateTransfer {
   }
 
   #answerReads(life: Life): void {
-    const { replica } = life;
-    const answer = (read: ToyRead) => {
-      life.reads = life.reads.filter((one) => one !== read);
-      this.#witness.answered(this, read);
-    };
-    for (const read of life.reads) {
-      if (read.op > replica.commit || read.isAsking) continue;
-      if (replica.canRead) answer(read);
-      else {
-        read.isAsking = true;
-        replica.confirmRead(() => answer(read));
-      }
-    }
+    const { commit } = life.replica;
+    const isProven = (read: ToyRead) => read.provenAt <= commit;
+    const proven = life.reads.filter(isProven);
+    life.reads = life.reads.filter((read) => !isProven(read));
+    for (const read of proven) this.#witness.answered(this, read);
   }
 
   /** The digest of the state at an op that has been applied. */
@@ -385,8 +428,19 @@ export class ToyMember implements ReplicatedState, StateTransfer {
     if (this.pausedUntil <= this.#events.now) {
       life.replica.onTick();
       this.#sync(life);
+      if (this.#hasHangingSync(life)) return this.#witness.diskHangs(this);
     }
     this.#events.after(TICK_MILLISECONDS, () => this.#tick(life));
+  }
+
+  #hasHangingSync({ watches, ended, isSyncing }: Life): boolean {
+    const { now } = this.#events;
+    const isWriting = this.#superblockWrite !== null;
+    const [log, superblock] = [
+      watches.log.isHanging(isSyncing ? ended.log : null, now),
+      watches.superblock.isHanging(isWriting ? ended.superblock : null, now),
+    ];
+    return log || superblock;
   }
 
   #whenAwake(life: Life, run: () => void): void {
@@ -401,9 +455,10 @@ export class ToyMember implements ReplicatedState, StateTransfer {
     if (life.isSyncing || count === 0) return;
     life.isSyncing = true;
     const { generation } = life.log;
-    this.#events.after(this.#random.between(1, 4) * this.diskDelay, () =>
+    this.#onDisk(this.#random.between(1, 4) * this.diskDelay, () =>
       this.#whenAwake(life, () => {
         life.isSyncing = false;
+        life.ended.log++;
         if (life.log.generation === generation) life.log.synced(count);
         life.replica.onDurable();
         this.#sync(life);
@@ -413,7 +468,8 @@ export class ToyMember implements ReplicatedState, StateTransfer {
   #writeSuperblock(state: SuperblockState): void {
     this.#superblockWrite = state;
     const life = this.#life;
-    this.#events.after(this.#random.between(1, 6) * this.diskDelay, () => {
+    this.#onDisk(this.#random.between(1, 6) * this.diskDelay, () => {
+      if (life !== null) life.ended.superblock++;
       if (this.#superblockWrite !== state) return;
       if (life !== null && this.#life !== life) return;
       this.#superblock = state;

@@ -4,8 +4,8 @@
  *
  * Ends with exit code 1 when an invariant fails that should hold, or holds without a rule.
  */
-import { parseArgs } from "node:util";
 import { explore } from "../../model/explore.ts";
+import { type Explore, exploreAll, type NamedExplorations } from "../../model/explore_all.ts";
 import { type BrokenRule, type ModelBounds, ModelRules } from "./model_rules.ts";
 
 const PLAIN: ModelBounds = {
@@ -17,68 +17,53 @@ const PLAIN: ModelBounds = {
   hasLeases: false,
 };
 
+function explored(bounds: Partial<ModelBounds>, broken: BrokenRule | null = null): Explore {
+  return (maxStates) => explore(new ModelRules({ ...PLAIN, ...bounds }, broken), maxStates);
+}
+
+const WHOLE = { restarts: 0 };
+const LOSS = { losses: 1 };
+const LEASES = { hasLeases: true };
+const CHECKPOINTS = { hasCheckpoints: true };
+
 /** What is explored whole. */
-export const EXPLORED: readonly (readonly [name: string, bounds: ModelBounds])[] = [
-  ["two views, two entries, a crash", PLAIN],
-  ["two views, three entries", { ...PLAIN, entries: 3, restarts: 0 }],
-  ["a lost disk: two views, three entries, a crash", { ...PLAIN, entries: 3, losses: 1 }],
-  ["three views, an entry", { ...PLAIN, views: 3, entries: 1, restarts: 0 }],
-  ["leases: two views, an entry, a crash", { ...PLAIN, entries: 1, hasLeases: true }],
-  ["leases: two views, two entries", { ...PLAIN, restarts: 0, hasLeases: true }],
-  ["a lost disk: two views, an entry, a crash", { ...PLAIN, entries: 1, losses: 1 }],
-  ["a lost disk: two views, two entries", { ...PLAIN, restarts: 0, losses: 1 }],
-  ["checkpoints: two views, two entries", { ...PLAIN, restarts: 0, hasCheckpoints: true }],
-  ["checkpoints: two views, an entry, a crash", { ...PLAIN, entries: 1, hasCheckpoints: true }],
-  ["a lost disk and checkpoints: two views, an entry", {
-    ...PLAIN,
-    entries: 1,
-    restarts: 0,
-    losses: 1,
-    hasCheckpoints: true,
-  }],
+export const EXPLORED: NamedExplorations = [
+  ["two views, two entries, a crash", explored({})],
+  ["two views, three entries", explored({ ...WHOLE, entries: 3 })],
+  ["a lost disk: two views, three entries, a crash", explored({ ...LOSS, entries: 3 })],
+  ["three views, an entry", explored({ ...WHOLE, views: 3, entries: 1 })],
+  ["leases: two views, an entry, a crash", explored({ ...LEASES, entries: 1 })],
+  ["leases: two views, two entries", explored({ ...LEASES, ...WHOLE })],
+  ["a lost disk: two views, an entry, a crash", explored({ ...LOSS, entries: 1 })],
+  ["a lost disk: two views, two entries", explored({ ...LOSS, ...WHOLE })],
+  ["checkpoints: two views, three entries", explored({ ...CHECKPOINTS, ...WHOLE, entries: 3 })],
+  ["checkpoints: two views, three entries, a crash", explored({ ...CHECKPOINTS, entries: 3 })],
+  ["a lost disk and checkpoints: two views, two entries", explored({ ...CHECKPOINTS, ...WHOLE, ...LOSS })],
+  [
+    "a lost disk and checkpoints: two views, three entries",
+    explored({ ...CHECKPOINTS, ...WHOLE, ...LOSS, entries: 3 }),
+  ],
 ];
 
-/** Rules that are left out, and bounds within which that shows. */
-export const BROKEN_RULES: readonly (readonly [rule: BrokenRule, bounds: ModelBounds])[] = [
-  ["one member commits", PLAIN],
-  ["the longest log wins", { ...PLAIN, views: 3, restarts: 0 }],
-  ["acknowledges across a gap", { ...PLAIN, views: 3, restarts: 0 }],
-  ["a backup applies what it has", PLAIN],
-  ["serves before its suffix is committed", PLAIN],
-  ["a restarted primary goes on", PLAIN],
-  ["votes within its promise", { ...PLAIN, entries: 1, hasLeases: true }],
-  ["a restart ends a promise", { ...PLAIN, entries: 1, hasLeases: true }],
-  ["a replaced disk votes", { ...PLAIN, restarts: 0, losses: 1 }],
-  ["an old vote counts", { ...PLAIN, entries: 1, restarts: 0, losses: 1 }],
-  ["a checkpoint above the commit number", { ...PLAIN, hasCheckpoints: true }],
-  ["a checkpoint replaces the whole log", { ...PLAIN, hasCheckpoints: true }],
-  ["an old start of a view is taken", { ...PLAIN, hasCheckpoints: true }],
+function broken(rule: BrokenRule, bounds: Partial<ModelBounds>): readonly [BrokenRule, Explore] {
+  return [rule, explored(bounds, rule)];
+}
+
+/** Rules that are left out, within bounds in which that shows. */
+export const BROKEN_RULES: NamedExplorations = [
+  broken("one member commits", {}),
+  broken("the longest log wins", { ...WHOLE, views: 3 }),
+  broken("acknowledges across a gap", { ...WHOLE, views: 3 }),
+  broken("a backup applies what it has", {}),
+  broken("serves before its suffix is committed", {}),
+  broken("a restarted primary goes on", {}),
+  broken("votes within its promise", { ...LEASES, entries: 1 }),
+  broken("a restart ends a promise", { ...LEASES, entries: 1 }),
+  broken("a replaced disk votes", { ...LOSS, ...WHOLE }),
+  broken("an old vote counts", { ...LOSS, ...WHOLE, entries: 1 }),
+  broken("a checkpoint above the commit number", CHECKPOINTS),
+  broken("a checkpoint replaces the whole log", CHECKPOINTS),
+  broken("an old start of a view is taken", CHECKPOINTS),
 ];
 
-function exploreAll(maxStates: number): boolean {
-  let isRight = true;
-  for (const [name, bounds] of EXPLORED) {
-    const started = performance.now();
-    const { states, depth, violation, isComplete } = explore(new ModelRules(bounds), maxStates);
-    const seconds = Math.round((performance.now() - started) / 1000);
-    const extent = isComplete ? "all" : "the first";
-    console.log(`${name}: ${extent} ${states} states, ${depth} actions deep, ${seconds} s`);
-    if (violation === null) continue;
-    console.error([violation.what, ...violation.actions].join("\n  "));
-    isRight = false;
-  }
-  for (const [rule, bounds] of BROKEN_RULES) {
-    const { states, violation } = explore(new ModelRules(bounds, rule), maxStates);
-    if (violation === null) isRight = false;
-    const outcome = violation === null
-      ? "NO INVARIANT FAILS"
-      : `${violation.what}, after ${violation.actions.length} actions`;
-    console.log(`${rule}: ${outcome} (${states} states)`);
-  }
-  return isRight;
-}
-
-if (import.meta.main) {
-  const { values } = parseArgs({ args: Deno.args, options: { states: { type: "string" } } });
-  Deno.exit(exploreAll(Number(values.states ?? 20_000_000)) ? 0 : 1);
-}
+if (import.meta.main) Deno.exit(exploreAll(EXPLORED, BROKEN_RULES));

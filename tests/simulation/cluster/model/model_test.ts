@@ -61,9 +61,9 @@ const QUICK = [
   "a checkpoint above the commit number",
 ];
 
-for (const [rule, bounds] of BROKEN_RULES.filter(([rule]) => QUICK.includes(rule))) {
+for (const [rule, explore] of BROKEN_RULES.filter(([rule]) => QUICK.includes(rule))) {
   Deno.test(`the replication model shows what goes wrong when ${rule}`, () => {
-    ok(explore(new ModelRules(bounds, rule)).violation !== null);
+    ok(explore().violation !== null);
   });
 }
 

@@ -4,8 +4,8 @@
  *
  * Ends with exit code 1 when an invariant fails that should hold, or holds without a rule.
  */
-import { parseArgs } from "node:util";
-import { type Exploration, explore } from "../../model/explore.ts";
+import { explore } from "../../model/explore.ts";
+import { type Explore, exploreAll, type NamedExplorations } from "../../model/explore_all.ts";
 import { type BrokenRule, type EpochBounds, EpochRules } from "./epoch_rules.ts";
 import type { Program } from "./epoch_state.ts";
 import { type BrokenLogRule, type LogBounds, LogRules } from "./log_rules.ts";
@@ -35,9 +35,6 @@ const ORDERED: readonly Program[] = [
   { reads: [0, 1], writes: [] },
 ];
 
-/** An exploration, up to so many states. */
-export type Explore = (maxStates?: number) => Exploration;
-
 /** Epochs of a sequencer: the design. */
 export function epochs(
   programs: readonly Program[],
@@ -62,7 +59,7 @@ const STRICT = { isStrict: true };
 const WHOLE = { crashes: 0 };
 
 /** What is explored whole. */
-export const EXPLORED: readonly (readonly [name: string, explore: Explore])[] = [
+export const EXPLORED: NamedExplorations = [
   ["two transfers", epochs([TRANSFER, TRANSFER], { crashes: 2 })],
   ["write skew", epochs([FORTH, BACK], { crashes: 2 })],
   ["two transfers and a reader", epochs([TRANSFER, TRANSFER, READER])],
@@ -97,7 +94,7 @@ const RUNNING = { crashes: 0, saves: 0 };
 const CRASHING = { saves: 0 };
 
 /** Rules that are left out, within bounds in which that shows. */
-export const BROKEN_RULES: readonly (readonly [rule: string, explore: Explore])[] = [
+export const BROKEN_RULES: NamedExplorations = [
   broken("slices out of order", APART, { keys: [0, 1, 0, 1], crashes: 0 }),
   broken("a decision without the last vote", [TRANSFER, LOCAL_B]),
   broken("a vote counts before it is durable", [TRANSFER]),
@@ -131,30 +128,4 @@ export const BROKEN_RULES: readonly (readonly [rule: string, explore: Explore])[
   brokenLog("a client's repetition does not ask what was committed", [TRANSFER], CRASHING),
 ];
 
-function exploreAll(maxStates: number): boolean {
-  let isRight = true;
-  for (const [name, run] of EXPLORED) {
-    const started = performance.now();
-    const { states, depth, violation, isComplete } = run(maxStates);
-    const seconds = Math.round((performance.now() - started) / 1000);
-    const extent = isComplete ? "all" : "the first";
-    console.log(`${name}: ${extent} ${states} states, ${depth} actions deep, ${seconds} s`);
-    if (violation === null) continue;
-    console.error([violation.what, ...violation.actions].join("\n  "));
-    isRight = false;
-  }
-  for (const [rule, run] of BROKEN_RULES) {
-    const { states, violation } = run(maxStates);
-    if (violation === null) isRight = false;
-    const outcome = violation === null
-      ? "NO INVARIANT FAILS"
-      : `${violation.what}, after ${violation.actions.length} actions`;
-    console.log(`${rule}: ${outcome} (${states} states)`);
-  }
-  return isRight;
-}
-
-if (import.meta.main) {
-  const { values } = parseArgs({ args: Deno.args, options: { states: { type: "string" } } });
-  Deno.exit(exploreAll(Number(values.states ?? 20_000_000)) ? 0 : 1);
-}
+if (import.meta.main) Deno.exit(exploreAll(EXPLORED, BROKEN_RULES));
