@@ -3,7 +3,7 @@
  *
  * `AWAY_MIB` is how much is written while the member is away; the soak writes 10 GiB.
  */
-import { ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { reportNotRun } from "../../tools/not_run.ts";
 import { run as runProgram } from "../../tools/project.ts";
@@ -88,19 +88,32 @@ Deno.test("a member whose disk is full waits, the others go on, and it catches u
     }
     await run(cluster, "CREATE TABLE IF NOT EXISTS t (a int PRIMARY KEY, b text)");
     let next = await insert(cluster, 0, MIB);
-    for (const who of ["backup", "primary"] as const) {
+    for (const who of ["backup", "primary", "both"] as const) {
       await cluster.level();
       const primary = await cluster.primary();
-      const victim = who === "primary"
-        ? primary
-        : cluster.members.find((member) => member !== primary) as MemberProcess;
-      const used = await usedBytes(victim.directory);
-      ok(await mount(victim.directory, `remount,size=${used + MIB}`), "the file system shrinks");
-      const { processId } = victim;
-      next = await insert(cluster, next, 5 * MIB);
-      await eventually(() => /no space/i.test(victim.log), () => victim.log);
-      strictEqual(victim.processId, processId, "it goes on");
-      ok(await mount(victim.directory, `remount,size=${256 * MIB}`), "the file system grows");
+      const victims = cluster.members.filter((member) =>
+        who === "both" || (member === primary) === (who === "primary")
+      )
+        .slice(0, who === "both" ? 2 : 1);
+      const processes = victims.map(({ processId }) => processId);
+      for (const { directory } of victims) {
+        const used = await usedBytes(directory);
+        ok(await mount(directory, `remount,size=${used + MIB}`), "the file system shrinks");
+      }
+      const logged = victims.map(({ log }) => log.length);
+      const inserting = insert(cluster, next, 2 * MIB);
+      await eventually(
+        () => victims.every(({ log }, index) => /no space/i.test(log.slice(logged[index]))),
+        () => cluster.logs(),
+      );
+      // With two of three without space nothing can be acknowledged, but for what is there already.
+      if (who === "both") await expectReads(victims);
+      else next = await inserting;
+      deepStrictEqual(victims.map(({ processId }) => processId), processes, "they go on");
+      for (const { directory } of victims) {
+        ok(await mount(directory, `remount,size=${256 * MIB}`), "the file system grows");
+      }
+      if (who === "both") next = await inserting;
       next = await insert(cluster, next, MIB / 4);
       await expectRows(cluster, next);
     }
@@ -111,6 +124,17 @@ Deno.test("a member whose disk is full waits, the others go on, and it catches u
     }
   }
 });
+
+/** Members without space still say what they have. */
+async function expectReads(members: readonly MemberProcess[]): Promise<void> {
+  for (const member of members) {
+    const client = await member.follower();
+    await client.query("SET follower_max_staleness = -1");
+    const { rows } = await client.query("SELECT count(*)::int AS n FROM t");
+    ok(rows[0]?.n > 0);
+    await client.end();
+  }
+}
 
 async function usedBytes(directory: string): Promise<number> {
   const { code, stdout } = await new Deno.Command("df", { args: ["--output=used", "-B1", directory] })
