@@ -20,6 +20,8 @@ const JDBC_DRIVER = "/usr/share/java/postgresql.jar";
 /** Debian's, for which its packages are made. */
 const PYTHON = "/usr/bin/python3";
 
+const HANG_MILLISECONDS = 3000;
+
 /** What runs: ends when the file is there, and answers what was acknowledged at least and at most. */
 interface Driver {
   readonly name: string;
@@ -283,6 +285,13 @@ export async function failDriversOver(
       await allGoOn(cluster, drivers, () => failure);
       if (round === failovers) break;
       const primary = await cluster.primary();
+      if (round % 3 === 1) {
+        // Clients of backups are sent away at once, those of the primary when it goes on.
+        primary.signal("SIGSTOP");
+        await pause(HANG_MILLISECONDS);
+        primary.signal("SIGCONT");
+        continue;
+      }
       await primary.stop(round % 3 === 2 ? "SIGTERM" : "SIGKILL");
       await pause(300);
       primary.start();
