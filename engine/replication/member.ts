@@ -3,10 +3,10 @@
  *
  * The replica decides, synchronously; this file brings it what happens (messages, ticks, syncs, appended entries) and
  * carries out what takes time: an entry that is applied in steps, and a state that is built again, for which the
- * engine is opened anew. Meanwhile the replica hears nothing, as if messages were lost.
+ * engine is opened anew. Meanwhile the replica hears nothing, as if messages were lost; what is said only once (a sync,
+ * the end of a transfer) it hears afterwards.
  *
- * It is the engine's commit horizon: answers leave when what they depend on is committed, and, where the read lease
- * has run out, when a quorum has confirmed that there is no later view.
+ * It moves the engine's commit horizon: answers leave when what they depend on is committed.
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";

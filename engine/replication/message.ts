@@ -85,7 +85,7 @@ export interface DoViewChange extends Sent {
 export interface StartView extends Sent {
   readonly kind: "start_view";
   readonly commit: number;
-  /** The digest before the first of the headers. */
+  /** What the first of the headers follows. */
   readonly previousOp: number;
   readonly previousDigest: bigint;
   readonly headers: readonly EntryHeader[];
