@@ -165,6 +165,10 @@ export class PeerConnections implements MessageBus {
     this.#peers.get(to)?.connection?.send(message, () => this.#encode(message));
   }
 
+  canReach(to: number): boolean {
+    return this.connected(to);
+  }
+
   /** The frame of a message. Several members get the same entries in one turn. */
   #encode(message: PeerMessage): Uint8Array {
     if (this.#encoded?.message === message) return this.#encoded.frame;

@@ -120,7 +120,7 @@ export class Primary {
     const { lastOp } = this.#core.log;
     return this.#others.some((index) => {
       const backup = this.#backup(index);
-      return backup.nextOp <= lastOp && backup.isWindowOpen;
+      return backup.nextOp <= lastOp && backup.isWindowOpen && this.#canReach(index);
     });
   }
 
@@ -196,11 +196,17 @@ export class Primary {
     return best;
   }
 
+  /** Whether it is worth while to read the log for a backup: one that is not connected gets it when it is. */
+  #canReach(index: number): boolean {
+    return this.#core.ports.bus.canReach?.(index) !== false;
+  }
+
   /** Sends what the window allows; answers the last message. `shared`: one that may be what is to be sent. */
   #sendEntriesTo(index: number, shared: Prepare | null = null): Prepare | null {
     const { log, ports } = this.#core;
     const backup = this.#backup(index);
     let message = shared;
+    if (!this.#canReach(index)) return message;
     while (backup.isWindowOpen && backup.nextOp <= log.lastOp) {
       if (message?.previousOp !== backup.nextOp - 1) message = this.#prepareFrom(backup.nextOp);
       const last = message?.entries.at(-1);

@@ -24,7 +24,8 @@ const EMPTY = new ToyLog(new ToyDisk()).baseDigest;
 /** A member of three whose superblock is durable when the test says so. */
 function memberOf(disk = new ToyDisk()) {
   const log = new ToyLog(disk);
-  const sent: Message[] = [];
+  const sent: (Message & { readonly to: number })[] = [];
+  const cut: { index: number | null } = { index: null };
   let durable: SuperblockState = { view: 0, logView: 0, commit: 0, suffix: [], voteBan: null };
   let written: SuperblockState | null = null;
   let now = 0;
@@ -48,7 +49,7 @@ function memberOf(disk = new ToyDisk()) {
     log,
     superblock: { read: () => durable, write: (next) => written = next },
     state,
-    bus: { send: (_, message) => sent.push(message) },
+    bus: { send: (to, message) => sent.push({ ...message, to }), canReach: (to) => to !== cut.index },
     transfer: { checkpoint: null, proof: null, compare: () => {}, begin: () => {} },
     readLease: true,
     now: () => now,
@@ -65,6 +66,7 @@ function memberOf(disk = new ToyDisk()) {
     replica,
     log,
     sent,
+    cut,
     state,
     applied,
     pass: (milliseconds: number) => {
@@ -73,6 +75,12 @@ function memberOf(disk = new ToyDisk()) {
     tick: () => {
       now += 10;
       replica.onTick();
+    },
+    /** At the primary: its engine has made an entry. */
+    append: (header: EntryHeader) => {
+      log.write({ header, payload: new Uint8Array(0) });
+      applied.push(header);
+      replica.onAppended();
     },
     synced: () => {
       log.synced(log.unsyncedCount);
@@ -226,4 +234,30 @@ Deno.test("damage that is found in what was durable is repaired, before another 
     member.tick();
     strictEqual(member.replica.isPrimary, true);
   }
+});
+
+Deno.test("a primary does not read its log for a backup that is not connected, and goes on when it is", () => {
+  const member = memberOf();
+  const headers = headersUpTo(3, 1);
+  member.startView(1, []);
+  member.superblockDurable();
+  member.heartbeat(headers, 3);
+  member.synced();
+  member.beginView(2, headers[2] as EntryHeader);
+  const say = (from: number, op: number): void =>
+    member.replica.onMessage({ kind: "prepare_ok", from, view: 2, op, stamp: 0 });
+  for (const from of [0, 1]) say(from, 3);
+  member.cut.index = 1;
+  const prepares = () =>
+    member.sent.splice(0).filter(({ kind, to }) => kind === "prepare" && to === 1).length;
+  member.append(headersUpTo(4, 2)[3] as EntryHeader);
+  for (let tick = 0; tick < 100; tick++) {
+    member.tick();
+    say(0, 4);
+  }
+  strictEqual(prepares(), 0);
+  strictEqual(member.replica.keepsSpareWaiting, false);
+  member.cut.index = null;
+  member.tick();
+  strictEqual(prepares(), 1);
 });
