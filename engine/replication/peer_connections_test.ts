@@ -180,7 +180,8 @@ Deno.test("PeerConnections that run are not ended by one that does not fit: wron
 Deno.test("PeerConnections close hostile connections: garbage, frames too long, silence, damage, another's name", async () => {
   const ports = await listeners(2);
   const addresses = [...ports.map(({ local }) => local), { hostname: "127.0.0.1", port: 1 }];
-  const b = startPeer(ports[1] ?? fail(), addresses, { index: 1 });
+  const clusterId = new Uint8Array(16).fill(3);
+  const b = startPeer(ports[1] ?? fail(), addresses, { index: 1, knowledge: { clusterId, hasLog: false } });
   const network = denoNetwork();
   const fake = await network.listen({ hostname: "127.0.0.1", port: 0 });
   const closes = async (bytes: Uint8Array): Promise<void> => {
@@ -197,7 +198,7 @@ Deno.test("PeerConnections close hostile connections: garbage, frames too long, 
     to: 1,
     memberCount: 3,
     hasToken: true,
-    clusterId: null,
+    clusterId,
     hasLog: false,
     configurationHash: 1n,
     nonce: new Uint8Array(32),
