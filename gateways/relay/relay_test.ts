@@ -632,7 +632,10 @@ Deno.test("decodeRelayHello() takes what a member with the token says to this pr
     /no member of this cluster/,
   );
   throws(() => decodeRelayHello(frame, { ...ends, token: "other" }), /no member of this cluster/);
-  throws(() => decodeRelayHello(frame, { ...ends, to: 2 }), /it is for member 0/);
+  throws(
+    () => decodeRelayHello(frame, { ...ends, to: 2 }),
+    /to member 0, and this is member 2: check the order/,
+  );
   throws(() => decodeRelayHello(frame, { ...ends, token: null }), DatabaseError);
   const clear: RelayedStream = { protocol: "http", encryption: null, endPoint: null };
   const open = { ...ends, token: null };

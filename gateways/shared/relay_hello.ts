@@ -84,6 +84,11 @@ export function decodeRelayHello(
   const endPoint = reader.readSizedBytes().slice();
   const proof = reader.readBytes(token === null ? 0 : PROOF_BYTES);
   reader.expectEnd();
+  if (receiver !== to) {
+    throw refused(
+      `member ${from} sends it to member ${receiver}, and this is member ${to}: check the order of --peers there`,
+    );
+  }
   const signed = bytes.subarray(0, end - proof.length);
   if (token !== null && !sameProof(proof, keyedHash(token, process, signed))) {
     throw new DatabaseError(
@@ -91,7 +96,6 @@ export function decodeRelayHello(
       "a relayed stream comes from no member of this cluster",
     );
   }
-  if (receiver !== to) throw refused(`it is for member ${receiver}`);
   if (protocol === undefined) throw refused("its protocol is unknown");
   const stream: RelayedStream = {
     protocol,

@@ -2,16 +2,14 @@
  * `deno task soak:cluster [--rounds N] [--members 3|5] [--clients N] [--seed N] [--only FAULT] [--share N]`: faults of
  * the members of a cluster under load, 100 of them unless another number is given, and how long nobody was served. Half
  * of them are kills; the others come in turn. `--only kill` has kills alone, `--only "kill of the primary"` measures
- * failovers; with `--share 12` members stand still for a minute, not for 5 s.
+ * failovers; with `--share 12` members stand still for a minute, not for 5 s. What takes longer
+ * than `--slow` milliseconds is taken apart.
  */
 import { parseArgs } from "node:util";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { seededRandom } from "../support/random.ts";
 import { type FaultReport, runFaults } from "./fault_rounds.ts";
 import { type FaultName, FAULTS } from "./member_faults.ts";
-
-/** What takes longer is taken apart. */
-const SLOW_MILLISECONDS = 8000;
 
 const { values } = parseArgs({
   args: Deno.args,
@@ -22,17 +20,19 @@ const { values } = parseArgs({
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     only: { type: "string" },
     share: { type: "string", default: "1" },
+    slow: { type: "string", default: "8000" },
   },
 });
-const [rounds = NaN, memberCount = NaN, clients = NaN, seed = NaN, share = NaN] = [
+const [rounds = NaN, memberCount = NaN, clients = NaN, seed = NaN, share = NaN, slow = NaN] = [
   values.rounds,
   values.members,
   values.clients,
   values.seed,
   values.share,
+  values.slow,
 ].map(Number);
 const all = Object.keys(FAULTS).filter((name) => name.includes(values.only ?? "")) as FaultName[];
-if ([rounds, memberCount, clients, seed, share].some(Number.isNaN) || all.length === 0) {
+if ([rounds, memberCount, clients, seed, share, slow].some(Number.isNaN) || all.length === 0) {
   console.error(`Faults: ${Object.keys(FAULTS).join("; ")}`);
   Deno.exit(2);
 }
@@ -57,7 +57,7 @@ const { kept, reports, mebibytes, growth } = await runFaults({
     const seconds = Math.round((performance.now() - start) / 1000);
     const [after, silent] = [pause, silence].map(Math.round);
     console.log(`${++count}. ${fault}: served ${after} ms after it, ${silent} ms without (${seconds} s)`);
-    if (silence > SLOW_MILLISECONDS) console.log(timeline.map((line) => `     ${line}`).join("\n"));
+    if (silence > slow) console.log(timeline.map((line) => `     ${line}`).join("\n"));
   },
 });
 const seconds = Math.round((performance.now() - start) / 1000);
