@@ -65,18 +65,21 @@ export function compileStatement(planned: PlannedStatement, options: CompileOpti
 
 function compileOne(planned: PlannedStatement, options: CompileOptions): CompiledStatement {
   const here = compilePlan(planned.plan, planned, options);
-  let split: CompiledStatement | null | undefined;
+  type Version = { readonly plan: Plan; readonly compiled: CompiledStatement };
+  const whole: Version = { plan: planned.plan, compiled: here };
+  let split: Version | null | undefined;
   /** What runs fragments elsewhere, made when it is first needed; null: the plan has none. */
-  const elsewhere = (): CompiledStatement | null => {
+  const elsewhere = (): Version | null => {
     if (split !== undefined) return split;
     const plan = splitPlan(planned);
-    return split = plan === null ? null : compilePlan(plan, planned, options);
+    return split = plan === null ? null : { plan, compiled: compilePlan(plan, planned, options) };
   };
-  const chosen = (context: ExecutionContext): CompiledStatement =>
-    (context.gatherer?.(planned.tableIds) ?? null) === null ? here : elsewhere() ?? here;
+  const chosen = (context: ExecutionContext): Version =>
+    (context.gatherer?.(planned.tableIds) ?? null) === null ? whole : elsewhere() ?? whole;
   return {
-    start: (context): StatementExecution => chosen(context).start(context),
-    source: (context) => chosen(context).source(context),
+    start: (context): StatementExecution => chosen(context).compiled.start(context),
+    source: (context) => chosen(context).compiled.source(context),
+    plan: (context) => chosen(context).plan,
   };
 }
 

@@ -13,7 +13,7 @@ import type { Transaction } from "../transactions/transaction.ts";
 /** The session of a running statement. */
 export type RunningSession = Pick<
   ProceduralHost,
-  "engine" | "evaluation" | "checkCanceled" | "memoryLimitBytes"
+  "engine" | "settings" | "evaluation" | "checkCanceled" | "memoryLimitBytes" | "notice"
 >;
 
 /** Computes values for rows of the session's transactions, also during their commits. */
@@ -51,7 +51,18 @@ export class StatementContext implements ExecutionContext {
   gatherer(tableIds: readonly number[]): Gatherer | null {
     const { shards } = this.#session.engine;
     if (shards === null || !seesCommitted(this.transaction, tableIds)) return null;
-    return { gather: (fragment, context) => shards.gather(this.transaction, fragment, context) };
+    const session = this.#session;
+    return {
+      gather: (fragment, { parameters, memoryLimitBytes, evaluation }) =>
+        shards.gather(this.transaction, fragment, {
+          parameters,
+          memoryLimitBytes,
+          evaluation,
+          settings: session.settings,
+          notice: (notice) => session.notice(notice),
+        }),
+      explain: (fragment, { parameters }) => shards.explainGather(this.transaction, fragment, parameters),
+    };
   }
 
   table(tableId: number): ReadableTable {

@@ -1,48 +1,146 @@
-/** Asks several shards for something of which parts come, until all have ended or nobody wants it any more. */
+/**
+ * Asks several shards for something of which parts come, until all have ended, nobody wants it any more, or a shard has
+ * not answered for too long.
+ */
+import { assertDefined } from "../base/assert.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { Host } from "../host/host.ts";
 import type { ShardReply } from "./shard_messages.ts";
 import type { ShardPort, Unnumbered } from "./shard_port.ts";
 
+const MICROSECONDS = 1000;
+
 /** What is asked of one shard. */
 export interface Question {
-  readonly port: ShardPort;
+  readonly shard: number;
   readonly request: Unnumbered;
 }
 
-/**
- * Answers how each has ended, in order; `part` takes what comes before, and ends all by throwing. Rejects when one
- * fails or it is aborted.
- */
-export async function askAll(
-  questions: readonly Question[],
-  part: (value: ShardReply["value"], index: number) => void,
-  abort: AbortSignal,
-): Promise<ShardReply["value"][]> {
-  const broken = Promise.withResolvers<never>();
-  broken.promise.catch(() => {});
-  let isOver = false;
-  const asked = questions.map(({ port, request }, index) => ({
-    port,
-    ...port.call(request, (value) => {
-      if (isOver) return;
-      try {
-        part(value, index);
-      } catch (error) {
-        broken.reject(error);
-      }
-    }),
-  }));
-  const onAbort = (): void => broken.reject(abort.reason);
-  abort.addEventListener("abort", onAbort, { once: true });
-  const all = asked.map(({ done }) => done);
-  try {
-    return await Promise.race([Promise.all(all), broken.promise]);
-  } catch (error) {
-    // The others work for nobody.
-    isOver = true;
-    for (const { port, call } of asked) port.tell({ kind: "stop", call });
-    await Promise.allSettled(all);
-    throw error;
-  } finally {
-    abort.removeEventListener("abort", onAbort);
+/** When it is given up. */
+export interface Patience {
+  readonly abort: AbortSignal;
+  /** How long a shard may take; 0: for ever. */
+  readonly milliseconds: number;
+  /** Whether the others' answers are good enough when some take longer. */
+  readonly leavesOut: boolean;
+}
+
+/** One that waits. */
+interface Asked {
+  readonly deadline: number;
+  expire(): void;
+}
+
+/** See the file's head. */
+export class Asking {
+  readonly #ports: readonly ShardPort[];
+  readonly #host: Pick<Host, "clock" | "timers">;
+  readonly #waiting = new Set<Asked>();
+  /** When the only timer goes off; Infinity: it is not set. */
+  #next = Infinity;
+
+  constructor(ports: readonly ShardPort[], host: Pick<Host, "clock" | "timers">) {
+    this.#ports = ports;
+    this.#host = host;
   }
+
+  /**
+   * Answers how each has ended, in order, undefined for one that was left out; `part` takes what comes before, and ends
+   * all by throwing. Rejects when one fails, when it is aborted, and with 57014 when one takes too long.
+   */
+  async all(
+    questions: readonly Question[],
+    part: (value: ShardReply["value"], index: number) => void,
+    { abort, milliseconds, leavesOut }: Patience,
+  ): Promise<(ShardReply["value"] | undefined)[]> {
+    const result = Promise.withResolvers<void>();
+    const ends = new Array<ShardReply["value"] | undefined>(questions.length);
+    const open = new Map<number, number>();
+    let isOver = false;
+    const asked = questions.map(({ shard, request }, index) => {
+      const { call, done } = this.#port(shard).call(request, (value) => {
+        if (isOver || !open.has(index)) return;
+        try {
+          part(value, index);
+        } catch (error) {
+          result.reject(error);
+        }
+      });
+      open.set(index, shard);
+      done.then((value) => {
+        if (!open.delete(index)) return;
+        ends[index] = value;
+        if (open.size === 0) result.resolve();
+      }, (error: unknown) => result.reject(error));
+      return { shard, call };
+    });
+    const stop = (index: number): void => {
+      const { shard, call } = assertDefined(asked[index], `question ${index}`);
+      this.#port(shard).tell({ kind: "stop", call });
+    };
+    const waiting: Asked = {
+      deadline: milliseconds === 0 ? Infinity : this.#host.clock.monotonic() + milliseconds * MICROSECONDS,
+      expire: () => {
+        if (!leavesOut) return result.reject(tooLate([...open.values()], milliseconds));
+        for (const index of open.keys()) stop(index);
+        open.clear();
+        result.resolve();
+      },
+    };
+    const onAbort = (): void => result.reject(abort.reason);
+    abort.addEventListener("abort", onAbort, { once: true });
+    if (milliseconds > 0) this.#watch(waiting);
+    try {
+      await result.promise;
+      return ends;
+    } catch (error) {
+      // What still works does so for nobody.
+      for (const index of open.keys()) stop(index);
+      throw error;
+    } finally {
+      isOver = true;
+      this.#waiting.delete(waiting);
+      abort.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** One timer serves all: what has been answered costs no more than its place in a set. */
+  #watch(asked: Asked): void {
+    this.#waiting.add(asked);
+    if (asked.deadline >= this.#next) return;
+    this.#next = asked.deadline;
+    const delay = Math.max(0, asked.deadline - this.#host.clock.monotonic());
+    this.#host.timers.setTimer(delay, () => this.#look(asked.deadline));
+  }
+
+  #look(set: number): void {
+    // A nearer one was set since.
+    if (set !== this.#next) return;
+    this.#next = Infinity;
+    const now = this.#host.clock.monotonic();
+    const left: Asked[] = [];
+    for (const asked of this.#waiting) {
+      if (asked.deadline <= now) {
+        this.#waiting.delete(asked);
+        asked.expire();
+      } else left.push(asked);
+    }
+    for (const asked of left) this.#watch(asked);
+  }
+
+  #port(shard: number): ShardPort {
+    return assertDefined(this.#ports[shard], `shard ${shard}`);
+  }
+}
+
+function tooLate(shards: readonly number[], milliseconds: number): DatabaseError {
+  const names = shards.length === 1 ? `shard ${shards[0]}` : `shards ${shards.join(", ")}`;
+  return new DatabaseError(
+    SQLSTATE.queryCanceled,
+    `canceling statement: ${names} did not answer within ${milliseconds} ms`,
+    {
+      hint:
+        "scatter_timeout says how long a shard may take. SET partial_on_timeout = on answers with what the others have.",
+    },
+  );
 }

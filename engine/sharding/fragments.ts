@@ -6,7 +6,7 @@ import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
 import { toStored } from "../types/stored_value.ts";
-import { askAll } from "./asking.ts";
+import type { Asking, Patience } from "./asking.ts";
 import type { Gathered } from "./gathered_rows.ts";
 import { KnownFragments } from "./known_fragments.ts";
 import { readKey } from "./read_key.ts";
@@ -21,35 +21,34 @@ export interface FragmentRequest {
   /** null: the fragment reads the newest state, and is all that is read. */
   readonly branch: number | null;
   readonly fragment: Fragment;
-  readonly context: FragmentContext;
+  readonly context: Pick<ExecutionContext, "parameters" | "memoryLimitBytes" | "evaluation">;
   readonly notesReads: boolean;
 }
 
-/** What of a statement a fragment may know. */
-export type FragmentContext = Pick<ExecutionContext, "parameters" | "memoryLimitBytes" | "evaluation">;
-
 /** See the file's head. */
 export class Fragments {
-  readonly #ports: readonly ShardPort[];
+  readonly #asking: Asking;
+  readonly #monotonic: () => number;
   /** What each shard has the text of. */
   readonly #known: readonly KnownFragments<true>[];
   readonly #numbers = new WeakMap<Fragment, number>();
   #next = 1;
 
-  constructor(ports: readonly ShardPort[]) {
-    this.#ports = ports;
+  constructor(asking: Asking, ports: readonly ShardPort[], monotonic: () => number) {
+    this.#asking = asking;
+    this.#monotonic = monotonic;
     this.#known = ports.map(() => new KnownFragments());
   }
 
   /** Runs a fragment at these shards, at the snapshots that the branch has there. Rows come in the order of shards. */
-  async run(shards: readonly number[], request: FragmentRequest, abort: AbortSignal): Promise<Gathered> {
+  async run(shards: readonly number[], request: FragmentRequest, patience: Patience): Promise<Gathered> {
     const { branch, fragment, notesReads } = request;
     const { parameters, memoryLimitBytes, evaluation } = request.context;
     let number = this.#numbers.get(fragment);
     if (number === undefined) this.#numbers.set(fragment, number = this.#next++);
     const stored = fragment.parameters.map(({ index, type }) => toStored(type, parameters[index] ?? null));
     const questions = shards.map((shard) => ({
-      port: assertDefined(this.#ports[shard], `shard ${shard}`),
+      shard,
       request: {
         kind: "run",
         branch,
@@ -62,22 +61,40 @@ export class Fragments {
       } as const,
     }));
     const batches: GatheredBatch[][] = shards.map(() => []);
+    const work = shards.map(() => ({ rows: 0, bytes: 0, batches: 0, microseconds: 0 }));
+    const begin = this.#monotonic();
     let bytes = 0;
     const take = (batch: GatheredBatch, index: number): void => {
+      const done = assertDefined(work[index], `shard ${index}`);
+      done.microseconds = this.#monotonic() - begin;
       if (batch.rowCount === 0) return;
-      bytes += batchBytes(batch);
+      const size = batchBytes(batch);
+      done.rows += batch.rowCount;
+      done.bytes += size;
+      done.batches++;
+      bytes += size;
       // The shards are stopped when more has come than the statement may hold.
       if (bytes > memoryLimitBytes) throw outOfMemory(memoryLimitBytes);
       batches[index]?.push(batch);
     };
-    const ends = await askAll(questions, (batch, index) => take(batch as GatheredBatch, index), abort);
+    const ends = await this.#asking.all(
+      questions,
+      (batch, index) => take(batch as GatheredBatch, index),
+      patience,
+    );
+    const failedShards: number[] = [];
     const reads = new Map<string, ReadPredicate>();
     for (const [index, end] of ends.entries()) {
+      if (end === undefined) {
+        failedShards.push(assertDefined(shards[index], `shard ${index}`));
+        batches[index] = [];
+        continue;
+      }
       const last = end as FragmentEnd;
       take(last.batch, index);
       for (const read of last.reads) reads.set(readKey(read), read);
     }
-    return { parameters, batches: batches.flat(), reads: [...reads.values()] };
+    return { parameters, batches: batches.flat(), reads: [...reads.values()], work, failedShards };
   }
 
   #textFor(shard: number, number: number, fragment: Fragment): string | null {

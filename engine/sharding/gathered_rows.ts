@@ -1,5 +1,5 @@
 /** What fragments have given to one transaction, as long as the statement runs that wants it. */
-import type { GatheredBatch } from "../execution/runtime/execution.ts";
+import type { GatheredBatch, PlaceWork } from "../execution/runtime/execution.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
@@ -9,6 +9,10 @@ export interface Gathered {
   readonly parameters: readonly SqlValue[];
   readonly batches: readonly GatheredBatch[];
   readonly reads: readonly ReadPredicate[];
+  /** What each shard has done. */
+  readonly work: readonly PlaceWork[];
+  /** Whose rows are not there. */
+  readonly failedShards: readonly number[];
 }
 
 /** See the file's head. */
@@ -27,6 +31,11 @@ export class GatheredRows {
     const known = this.#byFragment.get(text);
     if (known === undefined || known.parameters === parameters) return known;
     return known.parameters.every((value, index) => value === parameters[index]) ? known : undefined;
+  }
+
+  /** What was gathered last for a fragment. */
+  last({ text }: Fragment): Gathered | undefined {
+    return this.#byFragment.get(text);
   }
 
   /** Keeps rows for the statement that has asked last. */

@@ -56,7 +56,7 @@ export async function openSharded(options: ShardedOptions): Promise<Engine> {
     new ShardGroup({
       count,
       open,
-      route: (routed, group) => new Router(routed, group),
+      route: (routed, group) => new Router(routed, group, options.host),
       onDamage: (file) => member?.onDamage?.(file),
     });
   return await Engine.open({ ...engineOptions, blockCacheBytes: share, parts });

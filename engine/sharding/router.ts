@@ -11,22 +11,24 @@ import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { Host } from "../host/host.ts";
 import type { Effect, OpNumber, RowId } from "../operations/effect.ts";
 import { encodeEffects } from "../operations/entry_codec.ts";
 import type { Shards } from "../session/commit_turns.ts";
 import type { RoutedEngine } from "../session/engine_parts.ts";
+import type { GatherContext } from "../statements/statement_host.ts";
 import type { ShardStatus } from "../system_catalog/shard_status.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
 import { isRetrySignal, RemoteWait, StaleSnapshot } from "../transactions/signals.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { effectList } from "../transactions/transaction_effects.ts";
-import type { GatheredBatch } from "../execution/runtime/execution.ts";
+import type { GatheredBatch, GatherExplanation } from "../execution/runtime/execution.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { SqlValue } from "../types/value.ts";
-import { askAll } from "./asking.ts";
+import { Asking } from "./asking.ts";
 import { Branch } from "./branch.ts";
-import { type FragmentContext, Fragments } from "./fragments.ts";
+import { Fragments } from "./fragments.ts";
 import { FetchedTable } from "./fetched_table.ts";
 import { ShardCommits } from "./shard_commits.ts";
 import type { ShardGroup } from "./shard_group.ts";
@@ -44,6 +46,7 @@ export class Router implements Shards {
   readonly commits: ShardCommits;
   readonly #engine: RoutedEngine;
   readonly #branches = new Map<Transaction, Branch>();
+  readonly #asking: Asking;
   readonly #fragments: Fragments;
   /** By shard, the rows of each table. */
   readonly #rowCounts: Map<number, number>[];
@@ -60,13 +63,14 @@ export class Router implements Shards {
   /** The shards do not know yet of definitions that the engine knows; resolve when they do. */
   readonly #defining = new Set<Promise<void>>();
 
-  constructor(engine: RoutedEngine, group: ShardGroup) {
+  constructor(engine: RoutedEngine, group: ShardGroup, host: Pick<Host, "clock" | "timers">) {
     this.#engine = engine;
     this.ports = group.ports;
     this.#rowCounts = this.ports.map(() => new Map());
     this.#bytes = this.ports.map(() => 0);
     this.commits = new ShardCommits(engine, group);
-    this.#fragments = new Fragments(this.ports);
+    this.#asking = new Asking(this.ports, host);
+    this.#fragments = new Fragments(this.#asking, this.ports, () => host.clock.monotonic());
   }
 
   async learn(): Promise<void> {
@@ -198,15 +202,16 @@ export class Router implements Shards {
     if (!branch.has(table)) return;
     const parts: FetchedRows[][] = shards.map(() => []);
     const request = { kind: "fetch", branch: branch.number, tableId: table.definition.id, wanted } as const;
+    const patience = { abort, milliseconds: 0, leavesOut: false };
     try {
-      await askAll(
-        shards.map((shard) => ({ port: this.#port(shard), request })),
+      await this.#asking.all(
+        shards.map((shard) => ({ shard, request })),
         (part, index) => {
           const rows = part as FetchedRows;
           branch.bytes += rows.kind === "count" ? 0 : rows.kind === "rows" ? 64 : rows.batch.ids.byteLength;
           parts[index]?.push(rows);
         },
-        abort,
+        patience,
       );
       for (const part of parts.flat()) {
         branch.bytes += table.add(part);
@@ -222,7 +227,7 @@ export class Router implements Shards {
   gather(
     transaction: Transaction,
     fragment: Fragment,
-    context: FragmentContext,
+    context: GatherContext,
   ): Iterator<GatheredBatch, void> {
     const branch = this.#branchOf(transaction);
     for (const tableId of fragment.tableIds) this.#requireFilled(branch, tableId);
@@ -236,9 +241,21 @@ export class Router implements Shards {
     return known.batches[Symbol.iterator]();
   }
 
+  explainGather(
+    transaction: Transaction,
+    fragment: Fragment,
+    parameters: readonly SqlValue[],
+  ): GatherExplanation {
+    return {
+      places: this.#shardsOf(fragment, parameters),
+      count: this.count,
+      work: this.#branches.get(transaction)?.gathered.last(fragment)?.work ?? null,
+    };
+  }
+
   async #run(
     transaction: Transaction,
-    run: { readonly branch: Branch; readonly fragment: Fragment; readonly context: FragmentContext },
+    run: { readonly branch: Branch; readonly fragment: Fragment; readonly context: GatherContext },
     abort: AbortSignal,
   ): Promise<void> {
     const { branch, fragment } = run;
@@ -257,8 +274,24 @@ export class Router implements Shards {
     const gathered = await this.#fragments.run(
       shards,
       { ...run, branch: isLoose ? null : branch.number, notesReads },
-      abort,
+      {
+        abort,
+        milliseconds: run.context.settings.milliseconds("scatter_timeout"),
+        leavesOut: transaction.isAlone && transaction.neverWrites &&
+          run.context.settings.isOn("partial_on_timeout"),
+      },
     );
+    const { failedShards } = gathered;
+    if (failedShards.length > 0) {
+      run.context.notice({
+        severity: "WARNING",
+        code: "01000",
+        message: `the answer lacks the rows of ${failedShards.length === 1 ? "shard" : "shards"} ${
+          failedShards.join(", ")
+        }, which did not answer in time`,
+        failedShards,
+      });
+    }
     if (isLoose === branch.isLoose) branch.gathered.keep(fragment, gathered);
   }
 

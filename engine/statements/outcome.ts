@@ -22,6 +22,8 @@ export interface Notice {
   readonly message: string;
   readonly detail?: string;
   readonly hint?: string;
+  /** The answer lacks the rows of these shards. */
+  readonly failedShards?: readonly number[];
 }
 
 /** How a statement ended. */

@@ -8,6 +8,7 @@ import type {
   CompiledStatement,
   ExecutionContext,
   GatheredBatch,
+  GatherExplanation,
   StatementExecution,
 } from "../execution/runtime/execution.ts";
 import type { OpNumber } from "../operations/effect.ts";
@@ -68,6 +69,13 @@ export interface StatementHost {
   outcome(tag: string, rowCount: number | null, kind: StatementOutcome["kind"]): StatementOutcome;
 }
 
+/** What of a statement and its session those who gather rows may know. */
+export interface GatherContext
+  extends Pick<ExecutionContext, "parameters" | "memoryLimitBytes" | "evaluation"> {
+  readonly settings: Pick<Settings, "isOn" | "milliseconds">;
+  notice(notice: Notice): void;
+}
+
 /** Where rows are, as far as statements know it. */
 export interface StatementShards {
   readonly count: number;
@@ -77,8 +85,14 @@ export interface StatementShards {
   gather(
     transaction: Transaction,
     fragment: Fragment,
-    context: Pick<ExecutionContext, "parameters" | "memoryLimitBytes" | "evaluation">,
+    context: GatherContext,
   ): Iterator<GatheredBatch, void>;
+  /** See `Gatherer`. */
+  explainGather(
+    transaction: Transaction,
+    fragment: Fragment,
+    parameters: readonly SqlValue[],
+  ): GatherExplanation;
 }
 
 /** The engine, as far as every statement may know it. */

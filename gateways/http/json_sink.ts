@@ -190,7 +190,7 @@ export class JsonSink implements ResultSink {
   finish(outcome: StatementOutcome): Uint8Array<ArrayBuffer> {
     const buffer = this.#buffer;
     if (this.#lines && this.#hasRows) {
-      buffer.text(`{"status":"ok","count":${this.#rowCount}}\n`);
+      buffer.text(`{"status":"ok","count":${this.#rowCount}${partialMembers(outcome)}}\n`);
       return buffer.take();
     }
     const rows = this.#hasRows ? buffer.slice() : new Uint8Array(0);
@@ -225,7 +225,7 @@ export class JsonSink implements ResultSink {
           buffer.text("]");
         } else buffer.text('{"status":"ok"');
     }
-    buffer.text("}\n");
+    buffer.text(`${partialMembers(outcome)}}\n`);
     return buffer.take();
   }
 
@@ -254,4 +254,10 @@ function describedColumn(row: Record<string, unknown>): Record<string, unknown> 
     ...(row.default === null ? {} : { default: row.default }),
     ...(row.primary_key === true ? { primary_key: true } : {}),
   };
+}
+
+/** What says that the rows of some shards are not there. */
+function partialMembers({ notices }: StatementOutcome): string {
+  const failed = [...new Set(notices.flatMap(({ failedShards }) => failedShards ?? []))];
+  return failed.length === 0 ? "" : `,"partial":true,"failed_shards":${JSON.stringify(failed)}`;
 }

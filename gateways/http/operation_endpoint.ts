@@ -31,6 +31,8 @@ export interface OperationExchange {
   readonly readFrom: ReadFrom;
   /** The op that reads wait for. */
   readonly minOp?: number;
+  /** The answer may lack the rows of shards that take too long. */
+  readonly mayBePartial?: boolean;
   /** Answer with NDJSON. */
   readonly lines: boolean;
   readonly onInternalError: (error: unknown) => void;
@@ -40,7 +42,10 @@ export interface OperationExchange {
 export async function answerOperation(exchange: OperationExchange): Promise<number> {
   const { engine, response } = exchange;
   const session = engine.openSession({
-    settings: { application_name: "http" },
+    settings: {
+      application_name: "http",
+      ...(exchange.mayBePartial === true && exchange.client === null ? { partial_on_timeout: "on" } : {}),
+    },
     encryption: exchange.encryption ?? null,
     ...sessionReadFrom(exchange.readFrom),
   });

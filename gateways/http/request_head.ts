@@ -121,6 +121,13 @@ export function minOpHeader(head: RequestHead): number {
   throw httpFailure(400, SQLSTATE.protocolViolation, "X-Db-Min-Op must be a decimal number");
 }
 
+/** Whether an answer may lack the rows of shards that take too long. Raises 400. */
+export function partialHeader(head: RequestHead): boolean {
+  const text = headerOf(head, "x-db-partial-on-timeout") ?? "off";
+  if (text === "on" || text === "off") return text === "on";
+  throw httpFailure(400, SQLSTATE.protocolViolation, 'X-Db-Partial-On-Timeout must be "on" or "off"');
+}
+
 /** The exactly-once headers, or null when there are none. Raises 400 for one without the other and for bad ones. */
 export function clientSequenceOf(head: RequestHead): ClientSequence | null {
   const clientId = headerOf(head, "x-db-client-id");

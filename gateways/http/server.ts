@@ -39,6 +39,7 @@ import {
   contentTypeOf,
   countedPath,
   minOpHeader,
+  partialHeader,
   pathOf,
   readFromHeader,
   type RequestHead,
@@ -416,6 +417,7 @@ class Gateway implements HttpServer {
       : null;
     const headerClient = clientSequenceOf(head);
     const minOp = minOpHeader(head);
+    const mayBePartial = partialHeader(head);
     if (exchange.expectsContinue) inviteBody(request, response);
     const body = await readBody(request, this.#options.maximumBodyBytes ?? LIMITS.maximumHttpBodyBytes);
     this.#requireReady();
@@ -430,6 +432,7 @@ class Gateway implements HttpServer {
       encryption: this.#encryptions.get(request.socket) ?? null,
       readFrom,
       minOp,
+      mayBePartial,
       lines: wantsLines(head),
       onInternalError: this.#onInternalError,
     });

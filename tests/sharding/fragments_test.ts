@@ -7,7 +7,7 @@ import type { ShardReply } from "../../engine/sharding/shard_messages.ts";
 import { ShardPort } from "../../engine/sharding/shard_port.ts";
 import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
 import { DatabaseError } from "../../mod.ts";
-import { openShardedEngine } from "./sharded_database.ts";
+import { lateShards, openShardedEngine } from "./sharded_database.ts";
 
 const SETUP = [
   "CREATE TABLE t (id INT PRIMARY KEY, a INT, b BIGINT, c NUMERIC(10,2), d NUMERIC, e DOUBLE PRECISION, f TEXT, g BOOL, " +
@@ -222,4 +222,32 @@ Deno.test("what a fragment has read is compared with what others have written", 
   await first.rows("UPDATE account SET amount = 7 WHERE id = 3");
   strictEqual(await answer(first, "COMMIT"), "");
   await first.close();
+});
+
+/** Answers of queries that leave an order open, from shards whose answers come at other times. */
+async function openAnswers(seed: number): Promise<string[][]> {
+  const client = TestClient.over(await openShardedEngine(4, lateShards(seed)));
+  await client.rows("CREATE TABLE t (id INT PRIMARY KEY, a INT)");
+  await client.rows("INSERT INTO t SELECT n, n % 3 FROM generate_series(1, 200) n");
+  // Wide enough for several batches of each shard.
+  await client.rows("CREATE TABLE wide (id INT PRIMARY KEY, f TEXT)");
+  await client.rows("INSERT INTO wide SELECT n, repeat('x', 8000) FROM generate_series(1, 400) n");
+  const answers: string[][] = [];
+  for (
+    const sql of [
+      "SELECT id FROM t WHERE a = 1",
+      "SELECT id, a FROM t ORDER BY a LIMIT 20",
+      "SELECT id FROM t LIMIT 9",
+      "SELECT array_agg(id) FROM t WHERE id < 40",
+      "SELECT DISTINCT a FROM t",
+      "SELECT id, f FROM wide",
+    ]
+  ) answers.push(await client.rows(sql));
+  await client.close();
+  return answers;
+}
+
+Deno.test("where the order is open rows come in the order of shards, whichever answers first", async () => {
+  const first = await openAnswers(1);
+  for (const seed of [2, 3, 4]) deepStrictEqual(await openAnswers(seed), first);
 });

@@ -10,7 +10,7 @@ import type { Catalog } from "../../catalog/catalog.ts";
 import type { ReadableTable } from "../../storage/access/readable_table.ts";
 import type { ReadCounts } from "../../storage/access/read_counts.ts";
 import type { EvaluationContext } from "../../sql/functions/definition.ts";
-import type { Fragment, VirtualRelation } from "../../sql/plan/plan.ts";
+import type { Fragment, Plan, VirtualRelation } from "../../sql/plan/plan.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { ResultWriter } from "./result_writer.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
@@ -57,6 +57,26 @@ export interface ExecutionContext {
 export interface Gatherer {
   /** The rows that have come; the statement is stopped by a signal, and runs again, when they are still to come. */
   gather(fragment: Fragment, context: ExecutionContext): Iterator<GatheredBatch, void>;
+  /** For EXPLAIN: where a fragment runs, and what came of it when it was gathered last. */
+  explain(fragment: Fragment, context: ExecutionContext): GatherExplanation;
+}
+
+/** Where a fragment runs. */
+export interface GatherExplanation {
+  readonly places: readonly number[];
+  /** Of how many. */
+  readonly count: number;
+  /** By place; null: it has not run. */
+  readonly work: readonly PlaceWork[] | null;
+}
+
+/** What one place has done for a gather. */
+export interface PlaceWork {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly batches: number;
+  /** From the request to its last answer. */
+  readonly microseconds: number;
 }
 
 /** Rows that a fragment gives, by column, as they are stored. */
@@ -122,6 +142,8 @@ export interface CompiledStatement {
   start(context: ExecutionContext): StatementExecution;
   /** The generated JavaScript, readable; EXPLAIN (CODE) prints it. The context's tables say what scans are made for. */
   source(context: ExecutionContext): string;
+  /** The plan that runs in this context; absent: the planned one. */
+  plan?(context: ExecutionContext): Plan;
 }
 
 /** One running statement. */

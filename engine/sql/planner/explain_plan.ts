@@ -7,7 +7,15 @@
 import { keyName } from "../../catalog/index_keys.ts";
 import { unreachable } from "../../base/assert.ts";
 import type { Expression } from "../plan/expression.ts";
-import type { AggregateCall, JoinKind, Plan, RangeBounds, SortKey, WindowCall } from "../plan/plan.ts";
+import type {
+  AggregateCall,
+  Fragment,
+  JoinKind,
+  Plan,
+  RangeBounds,
+  SortKey,
+  WindowCall,
+} from "../plan/plan.ts";
 import { inputs, operands, ownExpressions, subqueryPlan } from "../plan/traverse.ts";
 import { columnReference } from "../plan/build.ts";
 import { type ExplainedOperator, explainText } from "./explain_format.ts";
@@ -24,11 +32,19 @@ export interface OperatorProfile {
 export interface ExplainOptions {
   /** By operator in preorder. */
   readonly profile?: readonly OperatorProfile[];
+  /** What a gather says of itself. */
+  readonly gather?: (fragment: Fragment) => GatherText | undefined;
+}
+
+/** A gather's title and, with ANALYZE, what each place has done. */
+export interface GatherText {
+  readonly title: string;
+  readonly details: readonly (readonly [name: string, text: string])[];
 }
 
 /** The plan's operators with their texts. */
 export function explainedOperators(plan: Plan, options: ExplainOptions = {}): ExplainedOperator {
-  return new Explainer(plan, options.profile ?? []).explain(plan);
+  return new Explainer(plan, options).explain(plan);
 }
 
 /** The plan as lines of text. */
@@ -49,13 +65,18 @@ const JOIN_NAMES: Readonly<Record<JoinKind, string>> = {
 
 class Explainer {
   readonly #profile: readonly OperatorProfile[];
+  readonly #gather: ExplainOptions["gather"];
   readonly #printer: ExpressionPrinter;
   readonly #tableNames = new Map<Plan, string>();
   #next = 0;
   #nextSubplan = 1;
+  #fragments = 0;
+  /** Within a fragment. */
+  #isElsewhere = false;
 
-  constructor(plan: Plan, profile: readonly OperatorProfile[]) {
+  constructor(plan: Plan, { profile = [], gather }: ExplainOptions) {
     this.#profile = profile;
+    this.#gather = gather;
     this.#printer = new ExpressionPrinter();
     const counts = new Map<string, number>();
     const scans: TableAccess[] = [];
@@ -82,7 +103,7 @@ class Explainer {
 
   /** Gives columns that operators compute the text of their expression. */
   #nameComputed(plan: Plan): void {
-    for (const input of inputs(plan)) this.#nameComputed(input);
+    for (const input of shownInputs(plan)) this.#nameComputed(input);
     for (const expression of ownExpressions(plan)) this.#nameSubqueries(expression);
     const printer = this.#printer;
     switch (plan.kind) {
@@ -174,11 +195,13 @@ class Explainer {
   }
 
   #show(plan: Plan, label: string): ExplainedOperator {
-    const profile = this.#profile[this.#next] ?? null;
-    this.#next++;
+    // What runs elsewhere is in no profile.
+    const profile = this.#isElsewhere ? null : this.#profile[this.#next++] ?? null;
     const title = this.#title(plan);
     const details = this.#details(plan);
-    const children = inputs(plan).map((input, index) => this.#show(input, this.#inputLabel(plan, index)));
+    const children = plan.kind === "gather"
+      ? [this.#showFragment(plan.fragment.plan)]
+      : inputs(plan).map((input, index) => this.#show(input, this.#inputLabel(plan, index)));
     for (const expression of ownExpressions(plan)) this.#showSubplans(expression, children);
     return {
       title,
@@ -191,6 +214,13 @@ class Explainer {
       details,
       children,
     };
+  }
+
+  #showFragment(plan: Plan): ExplainedOperator {
+    this.#isElsewhere = true;
+    const shown = this.#show(plan, `Fragment ${++this.#fragments}`);
+    this.#isElsewhere = false;
+    return shown;
   }
 
   #inputLabel(plan: Plan, index: number): string {
@@ -264,7 +294,7 @@ class Explainer {
       case "with_scan":
         return plan.working ? `WorkTable Scan on cte${plan.id}` : `CTE Scan on cte${plan.id}`;
       case "gather":
-        return "Gather";
+        return this.#gather?.(plan.fragment)?.title ?? "Gather";
       case "lock_rows":
         return "LockRows";
       case "insert":
@@ -284,6 +314,9 @@ class Explainer {
     const list = (expressions: readonly Expression[]) =>
       expressions.map((each) => this.#text(each)).join(", ");
     switch (plan.kind) {
+      case "gather":
+        for (const [name, text] of this.#gather?.(plan.fragment)?.details ?? []) add(name, text);
+        break;
       case "row_lookup":
         add("Row Cond", plan.ids.length === 1 ? `(id = ${list(plan.ids)})` : `(id IN (${list(plan.ids)}))`);
         break;
@@ -387,8 +420,13 @@ function collectScans(plan: Plan, scans: TableAccess[]): void {
     case "index_scan":
       scans.push(plan);
   }
-  for (const input of inputs(plan)) collectScans(input, scans);
+  for (const input of shownInputs(plan)) collectScans(input, scans);
   for (const expression of ownExpressions(plan)) collectInExpression(expression, scans);
+}
+
+/** The inputs of an operator, and what a gather has run elsewhere. */
+function shownInputs(plan: Plan): readonly Plan[] {
+  return plan.kind === "gather" ? [plan.fragment.plan] : inputs(plan);
 }
 
 function collectInExpression(

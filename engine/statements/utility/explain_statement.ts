@@ -2,16 +2,27 @@
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { Explain, NamedOption } from "../../sql/parser/ast.ts";
 import { compileStatement } from "../../execution/compile_statement.ts";
-import type { CompiledStatement, StatementExecution } from "../../execution/runtime/execution.ts";
+import type {
+  CompiledStatement,
+  ExecutionContext,
+  GatherExplanation,
+  StatementExecution,
+} from "../../execution/runtime/execution.ts";
 import {
   type ExplainedOperator,
   type ExplainFormatOptions,
   explainJson,
   explainText,
 } from "../../sql/planner/explain_format.ts";
-import { explainedOperators, type OperatorProfile } from "../../sql/planner/explain_plan.ts";
+import {
+  explainedOperators,
+  type ExplainOptions,
+  type GatherText,
+  type OperatorProfile,
+} from "../../sql/planner/explain_plan.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";
-import type { Plan, PlannedStatement, ResultColumn } from "../../sql/plan/plan.ts";
+import { visitPlan } from "../../sql/plan/traverse.ts";
+import type { Fragment, Plan, PlannedStatement, ResultColumn } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import { RowCounter } from "../row_buffer.ts";
@@ -65,11 +76,8 @@ export function explainedPlan(
 }
 
 /** The plans of what a statement that changes data in its WITH runs first, and its own. */
-function explained(
-  { plan, parts = [] }: PlannedStatement,
-  profile: readonly OperatorProfile[] = [],
-): ExplainedOperator {
-  const own = explainedOperators(plan, { profile });
+function explained({ plan, parts = [] }: PlannedStatement, options: ExplainOptions = {}): ExplainedOperator {
+  const own = explainedOperators(plan, options);
   const first = parts.map(({ planned }, index) => ({
     ...explainedOperators(planned.plan),
     label: `CTE ${index + 1}`,
@@ -77,10 +85,29 @@ function explained(
   return first.length === 0 ? own : { ...own, children: [...first, ...own.children] };
 }
 
+/** What a gather says of itself. */
+function gatherText({ places, count, work }: GatherExplanation): GatherText {
+  const [first, ...more] = places;
+  const title = more.length === 0 ? `Gather (shard ${first} of ${count})` : `Gather (shards 0-${count - 1})`;
+  const details = (work ?? []).map(({ rows, bytes, batches, microseconds }, index) => {
+    const time = (microseconds / 1000).toFixed(3);
+    return [`Shard ${places[index]}`, `rows=${rows} bytes=${bytes} batches=${batches} time=${time}`] as const;
+  });
+  return { title, details };
+}
+
 /** Where the rows come from, in a database of several shards. */
-function routeLines({ engine }: PreparedHost, { plan, tableIds }: PlannedStatement): string[] {
+function routeLines(
+  { engine }: PreparedHost,
+  { plan, tableIds }: PlannedStatement,
+  gathers: readonly GatherExplanation[],
+): string[] {
   const { shards } = engine;
   if (shards === null || !tableIds.some((id) => shards.has(id))) return [];
+  const [gather, ...more] = gathers;
+  if (gather?.places.length === 1 && more.length === 0) {
+    return [`Route: shard ${gather.places[0]} of ${gather.count} (key)`];
+  }
   if (isOneRow(plan)) return [`Route: one shard of ${shards.count} (row by its id)`];
   return [`Route: gather (shards 0-${shards.count - 1})`];
 }
@@ -115,11 +142,12 @@ export function explain(
   const planned = explainedPlan(session, text, statement, given.types);
   const values = inner.kind === "execute" ? executed(session, inner).values : given.values;
   if (inner.kind !== "execute") requireArguments(planned.parameterTypes, given);
+  const gathers: GatherExplanation[] = [];
   const send = (root: ExplainedOperator, elapsed: number | null, source: string): StatementOutcome => {
     const executionMilliseconds = elapsed === null || !options.summary ? null : elapsed / 1000;
     const lines = options.isJson
       ? [explainJson(root, { ...options, executionMilliseconds })]
-      : [...explainText(root, options), ...routeLines(session, planned)];
+      : [...explainText(root, options), ...routeLines(session, planned, gathers)];
     if (!options.isJson) {
       if (executionMilliseconds !== null) {
         lines.push(`Execution Time: ${executionMilliseconds.toFixed(3)} ms`);
@@ -129,16 +157,40 @@ export function explain(
     sendRows(sink, explainColumns(session, statement), lines.map((line) => [line]));
     return session.outcome("EXPLAIN", lines.length, "explain");
   };
-  if (!options.analyze && !options.code) return send(explained(planned), null, "");
+  const isHere = session.engine.shards === null;
+  if (!options.analyze && !options.code && isHere) return send(explained(planned), null, "");
   if (options.analyze && (inner.kind === "declare_cursor" || inner.kind === "create_table_as")) {
     throw unsupported(session, `EXPLAIN ANALYZE of ${inner.kind.replaceAll("_", " ")}`, statement.position);
   }
   const compiled = compileStatement(planned, { analyze: options.analyze });
+  /** The plan that runs in a context, and where its fragments do. */
+  const explainedIn = (
+    context: ExecutionContext | null,
+    profile: readonly OperatorProfile[],
+  ): ExplainedOperator => {
+    const plan = context === null ? planned.plan : compiled.plan?.(context) ?? planned.plan;
+    const gather = (fragment: Fragment): GatherText => {
+      const gatherer = context?.gatherer?.(fragment.tableIds) ?? null;
+      if (gatherer === null || context === null) return { title: "Gather", details: [] };
+      const explanation = gatherer.explain(fragment, context);
+      gathers.push(explanation);
+      return gatherText(explanation);
+    };
+    const texts = new Map<Fragment, GatherText>();
+    visitPlan(plan, {
+      plan: (each) => {
+        if (each.kind === "gather") texts.set(each.fragment, gather(each.fragment));
+      },
+    });
+    return explained({ ...planned, plan }, { profile, gather: (fragment) => texts.get(fragment) });
+  };
   const before = session.engine.monotonic();
   let source = () => "";
+  let running: ExecutionContext | null = null;
   const noting: CompiledStatement = {
     source: compiled.source,
     start: (context) => {
+      running = context;
       if (options.code) source = () => compiled.source(context);
       return options.analyze ? compiled.start(context) : NOTHING_TO_RUN;
     },
@@ -148,7 +200,7 @@ export function explain(
     new RowCounter(),
     ({ profile }) => {
       const elapsed = options.analyze ? session.engine.monotonic() - before : null;
-      return send(explained(planned, profile), elapsed, source());
+      return send(explainedIn(running, profile), elapsed, source());
     },
     values,
   );

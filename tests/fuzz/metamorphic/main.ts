@@ -1,6 +1,6 @@
 /**
- * `deno task soak:metamorphic [checks] [seed] [relation] [attempts]`: checks of equivalent queries, 100 000 unless
- * told otherwise.
+ * `deno task soak:metamorphic [checks] [seed] [relation] [attempts] [shards]`: checks of equivalent queries, 100 000
+ * unless told otherwise.
  *
  * A round is a database in a random storage state and a hundred checks. A failure prints the database, both sides and
  * how to run the round again: the seed of a round decides everything.
@@ -13,8 +13,9 @@ const checks = Number(Deno.args[0] ?? "100000");
 const firstSeed = Number(Deno.args[1] ?? Date.now() % 1_000_000);
 const only = Deno.args[2] ?? "";
 const shrinking = Number(Deno.args[3] ?? "200");
+const shards = Number(Deno.args[4] ?? "1");
 if (!Number.isSafeInteger(checks) || checks < 1 || !Number.isSafeInteger(firstSeed)) {
-  console.error("Usage: deno task soak:metamorphic [checks] [seed] [relation] [attempts]");
+  console.error("Usage: deno task soak:metamorphic [checks] [seed] [relation] [attempts] [shards]");
   Deno.exit(2);
 }
 
@@ -28,6 +29,7 @@ for (let seed = firstSeed; total.checks < checks; seed++) {
     seed,
     checks: Math.min(perRound, checks),
     only,
+    shards,
     shrinking,
   });
   total.checks += Math.max(counts.checks, 1);

@@ -28,3 +28,13 @@ Deno.test("equivalent queries have the same rows in every storage state", async 
   assert.ok(total.rows > total.checks * 5, `only ${total.rows} rows were compared`);
   assert.deepEqual([...relationsMade].toSorted(), relations.map(({ name }) => name).toSorted());
 });
+
+Deno.test("equivalent queries have the same rows in a database of four shards", async () => {
+  const shards = 4;
+  for (let seed = 101; seed <= 103; seed++) {
+    const { failures, checks: made } = await runRound({ seed, checks, shards });
+    const again = `again with: deno task soak:metamorphic ${checks} ${seed} "" 200 ${shards}`;
+    assert.equal(failures.length, 0, `${failures.join("\n\n")}\n${again}`);
+    assert.ok(made > checks * 0.8, `only ${made} checks were made`);
+  }
+});

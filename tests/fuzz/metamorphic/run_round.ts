@@ -4,6 +4,7 @@
  */
 import { Database } from "../../../engine/session/database.ts";
 import { engineOf } from "../../../engine/session/database.ts";
+import { openSharded, shardInThisThread } from "../../../engine/sharding/open_sharded.ts";
 import { SQLSTATE } from "../../../engine/base/errors.ts";
 import { RowBuffer } from "../../../engine/statements/row_buffer.ts";
 import type { Session } from "../../../engine/session/session.ts";
@@ -36,6 +37,8 @@ export interface Round {
   readonly checks: number;
   /** Only relations whose name contains this. */
   readonly only?: string;
+  /** How many shards the database has; one unless given. */
+  readonly shards?: number;
   /** Attempts at making a failure smaller; 300 unless given. */
   readonly shrinking?: number;
 }
@@ -43,10 +46,15 @@ export interface Round {
 /** A database in a world. */
 class MadeWorld {
   readonly #host = memoryHost();
+  readonly #shardCount: number;
   #database: Database | null = null;
   #session: Session | null = null;
   #inTransaction = false;
   rows: TableRows = new Map();
+
+  constructor(shardCount: number) {
+    this.#shardCount = shardCount;
+  }
 
   /** Makes the world; an error of its statements is a bug, or one of the generator. */
   async make(world: World): Promise<void> {
@@ -73,7 +81,13 @@ class MadeWorld {
   }
 
   async #open(): Promise<void> {
-    this.#database = await Database.open({ host: this.#host, directory: "/data" });
+    const engine = await openSharded({
+      host: this.#host,
+      directory: "/data",
+      shardCount: this.#shardCount,
+      startShard: shardInThisThread(this.#host),
+    });
+    this.#database = Database.over(engine, () => engine.close());
     this.#session = engineOf(this.#database).openSession();
     await this.run(BOUND_STATEMENTS);
   }
@@ -219,10 +233,12 @@ const stepText = (step: WorldStep) => step.kind === "sql" ? `${step.sql};` : "--
 class Failure {
   readonly #relation: Relation;
   readonly #attempts: number;
+  readonly #shards: number;
 
-  constructor(relation: Relation, attempts: number) {
+  constructor(relation: Relation, attempts: number, shards: number) {
     this.#relation = relation;
     this.#attempts = attempts;
+    this.#shards = shards;
   }
 
   /** What the check of a record gives in a made world; null when its sides agree. */
@@ -236,7 +252,7 @@ class Failure {
     record: readonly number[],
     work: (made: MadeWorld, world: World) => Promise<T>,
   ): Promise<T | null> {
-    const made = new MadeWorld();
+    const made = new MadeWorld(this.#shards);
     try {
       const world = chooseWorld(Choices.replay(record));
       await made.make(world);
@@ -274,7 +290,7 @@ class Failure {
       smallCheck = await smallerCheck();
     }
     const chosen = chooseWorld(Choices.replay(smallWorld));
-    const made = new MadeWorld();
+    const made = new MadeWorld(this.#shards);
     try {
       await made.make(chosen);
       const sides = makeCheck(this.#relation, Choices.replay(smallCheck), chosen, made.rows);
@@ -307,7 +323,7 @@ export async function runRound(round: Round): Promise<RoundReport> {
     made: new Map<string, number>(),
     failures: [] as string[],
   };
-  const made = new MadeWorld();
+  const made = new MadeWorld(round.shards ?? 1);
   try {
     try {
       await made.make(world);
@@ -331,7 +347,7 @@ export async function runRound(round: Round): Promise<RoundReport> {
       if (raised) report.raised++;
       if (tooLarge) report.tooLarge++;
       if (difference === null) continue;
-      const failure = new Failure(relation, round.shrinking ?? 300);
+      const failure = new Failure(relation, round.shrinking ?? 300, round.shards ?? 1);
       report.failures.push(await failure.report(worldRecord, record.record));
     }
   } finally {
