@@ -136,8 +136,13 @@ export class FileRepair {
       request: (wanted, offset) => this.#owner.request(from, wanted, offset),
     });
     this.#fetching = { from, fetch };
-    const isHere = await fetch.run([file]).finally(() => this.#fetching = null);
-    if (!isHere) this.#host.disk.remove(joinPath(folder, file.name));
+    let isHere = false;
+    try {
+      isHere = await fetch.run([file]);
+    } finally {
+      this.#fetching = null;
+      if (!isHere) this.#host.disk.remove(joinPath(folder, file.name));
+    }
     return isHere && !this.#isClosed;
   }
 

@@ -1,5 +1,6 @@
 /** Damage in the files of a checkpoint: who finds it, whom it is fetched from, and what comes when nobody has it. */
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { joinPath, readWholeFile, writeWholeFile } from "../host/disk.ts";
 import { MemoryDisk, memoryHost } from "../host/memory_host.ts";
 import type { Session } from "../session/session.ts";
@@ -204,6 +205,28 @@ Deno.test("a member opens its state whatever of its checkpoint is damaged", asyn
       proofOfCheckpoint(manifest)?.history,
     );
   }
+});
+
+Deno.test("a file that the disk has no space for leaves nothing of it behind", async () => {
+  const disk = new MemoryDisk();
+  const manifest = await directories(disk, ["own", "d1"]);
+  await using members = group(disk);
+  members.state.manifest = manifest;
+  const [file] = manifest.group?.files ?? [];
+  ok(file !== undefined);
+  rot(disk, joinPath("own", file.name));
+  const openFile = disk.openFile.bind(disk);
+  disk.openFile = (path, options) => {
+    const opened = openFile(path, options);
+    if (!path.startsWith("own/repairing")) return opened;
+    opened.writeAt = () => {
+      throw new DatabaseError(SQLSTATE.diskFull, "no space left");
+    };
+    return opened;
+  };
+  members.files.onDamage(file);
+  await members.until(() => members.log.some((line) => line.includes("no space left")));
+  ok(!disk.exists(joinPath("own/repairing", file.name)));
 });
 
 Deno.test("a member without others says what is damaged, and one that is closed waits for nobody", async () => {
