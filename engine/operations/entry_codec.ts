@@ -247,19 +247,90 @@ export function isCheckpointEntry(bytes: Uint8Array): boolean {
   return bytes.length < 32 && decodeEntry(bytes).effects[0]?.kind === "checkpoint";
 }
 
+/** An entry's bytes that are not in memory as a whole. */
+export interface PayloadSource {
+  readonly length: number;
+  /** What is there, fewer bytes at the end; the offset is a multiple of {@link SOURCE_BYTES}. */
+  read(offset: number, bytes: number): Uint8Array;
+}
+
+/** Bytes that are read of a {@link PayloadSource} at a time. */
+export const SOURCE_BYTES = 256 * 1024;
+
 /** The same with effects that are decoded, again, when they are asked for; they raise `dataCorrupted` then. */
 export function decodeInSteps(
-  bytes: Uint8Array,
+  source: Uint8Array | PayloadSource,
 ): Omit<Entry, "effects"> & { readonly effects: EffectSource } {
-  const reader = new ByteReader(bytes);
-  const { count, ...head } = readEntryHead(reader);
-  const start = bytes.length - reader.remaining;
+  const begin = () => new SourceWindow(source);
+  const { count, ...head } = begin().take(readEntryHead);
   function* each(): Generator<Effect> {
-    const rest = new ByteReader(bytes.subarray(start));
-    for (let index = 0; index < count; index++) yield decodeEffect(rest);
-    rest.expectEnd();
+    const window = begin();
+    window.take(readEntryHead);
+    for (let index = 0; index < count; index++) yield window.take(decodeEffect);
+    window.expectEnd();
   }
-  return { ...head, effects: { count, estimatedBytes: bytes.length, each } };
+  return { ...head, effects: { count, estimatedBytes: source.length, each } };
+}
+
+/** The part of an entry's bytes that is being decoded. */
+class SourceWindow {
+  readonly #source: PayloadSource | null;
+  #bytes: Uint8Array;
+  /** What was decoded of the window. */
+  #at = 0;
+  /** Offset in the source of what follows the window. */
+  #next = 0;
+  /** The longest part so far: the next may be as long. */
+  #longest = SOURCE_BYTES;
+
+  constructor(source: Uint8Array | PayloadSource) {
+    const isWhole = source instanceof Uint8Array;
+    this.#source = isWhole ? null : source;
+    this.#bytes = isWhole ? source : new Uint8Array(0);
+  }
+
+  get #isLast(): boolean {
+    return this.#source === null || this.#next >= this.#source.length;
+  }
+
+  /** Decodes the next part. What ends behind the window seems damaged at first, and is read again with more. */
+  take<T>(decode: (reader: ByteReader) => T): T {
+    if (this.#bytes.length - this.#at < this.#longest) this.#load(this.#longest);
+    for (;;) {
+      const reader = new ByteReader(this.#bytes, this.#at);
+      try {
+        const part = decode(reader);
+        this.#longest = Math.max(this.#longest, reader.position - this.#at);
+        this.#at = reader.position;
+        return part;
+      } catch (error) {
+        if (this.#isLast) throw error;
+        this.#load(2 * (this.#bytes.length - this.#at));
+      }
+    }
+  }
+
+  expectEnd(): void {
+    if (!this.#isLast) throw corrupted("unexpected bytes at the end");
+    new ByteReader(this.#bytes, this.#at).expectEnd();
+  }
+
+  /** Sees to it that so many bytes are here, and some more. */
+  #load(least: number): void {
+    const source = this.#source;
+    if (source === null || this.#isLast) return;
+    const rest = this.#bytes.subarray(this.#at);
+    const wanted = Math.ceil((2 * least - rest.length) / SOURCE_BYTES) * SOURCE_BYTES;
+    const bytes = new Uint8Array(rest.length + Math.min(wanted, source.length - this.#next));
+    bytes.set(rest);
+    for (let at = rest.length; at < bytes.length; at += SOURCE_BYTES) {
+      const piece = source.read(this.#next, Math.min(SOURCE_BYTES, bytes.length - at));
+      bytes.set(piece, at);
+      this.#next += piece.length;
+    }
+    this.#bytes = bytes;
+    this.#at = 0;
+  }
 }
 
 function readEntryHead(reader: ByteReader): Omit<Entry, "effects"> & { readonly count: number } {

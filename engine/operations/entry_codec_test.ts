@@ -5,7 +5,7 @@ import { SeededRandom } from "../base/random.ts";
 import type { CatalogChange } from "../catalog/catalog_change.ts";
 import { decodeCanonicalJson, encodeCanonicalJson } from "./canonical_json.ts";
 import { type BatchColumn, type Effect, type Entry, opNumber, type StoredValue } from "./effect.ts";
-import { decodeEntry, entryBytes } from "./entry_codec.ts";
+import { decodeEntry, decodeInSteps, entryBytes, SOURCE_BYTES } from "./entry_codec.ts";
 
 const VALUES: StoredValue[] = [
   null,
@@ -210,4 +210,49 @@ Deno.test("decodeEntry() raises dataCorrupted for damaged bytes and nothing else
       ok(error instanceof DatabaseError && error.code === "XX001", String(error));
     }
   }
+});
+
+Deno.test("decodeInSteps() reads an entry that is not in memory in parts, whatever their ends cut", () => {
+  const text = (count: number, fill: string): Effect => ({
+    kind: "create",
+    tableId: 1,
+    id: count,
+    values: [fill.repeat(count), count],
+  });
+  const whole = entry([
+    ...Array.from({ length: 3000 }, (_, index) => text(index % 700, "x")),
+    // Longer than all parts before it.
+    text(3 * SOURCE_BYTES, "long"),
+    ...Array.from({ length: 20 }, (_, index) => text(index * 9000, "\u00e4")),
+  ]);
+  const bytes = entryBytes(whole);
+  let most = 0, next = 0;
+  const source = {
+    length: bytes.length,
+    read: (offset: number, count: number) => {
+      strictEqual(offset % SOURCE_BYTES, 0);
+      if (offset === 0) next = 0;
+      strictEqual(offset, next, "no part is read twice");
+      next = offset + count;
+      most = Math.max(most, count);
+      return bytes.slice(offset, offset + count);
+    },
+  };
+  const { effects, ...head } = decodeInSteps(source);
+  equal({ ...head, effects: [...effects.each()] }, whole);
+  equal([...effects.each()].length, whole.effects.length, "again");
+  ok(most <= SOURCE_BYTES);
+  for (const length of [bytes.length - 1, bytes.length - SOURCE_BYTES, 10]) {
+    const short = { length, read: (offset: number, count: number) => bytes.slice(offset, offset + count) };
+    throws(() => [...decodeInSteps(short).effects.each()], { code: "XX001" });
+  }
+  const long = {
+    length: bytes.length + 5,
+    read: (offset: number, count: number) => {
+      const piece = new Uint8Array(count);
+      piece.set(bytes.subarray(offset, offset + count));
+      return piece;
+    },
+  };
+  throws(() => [...decodeInSteps(long).effects.each()], { code: "XX001" });
 });

@@ -1,21 +1,40 @@
 /**
  * Entries that are too large for a message: the message only names them, and whoever lacks one asks for its bytes
- * piece by piece. Meanwhile heartbeats go on, and the message waits, one at a time; others that name such an entry are
- * as good as lost, and are sent again by the protocol.
+ * piece by piece. Meanwhile heartbeats go on, and the message waits, one at a time; others that name another such entry
+ * are as good as lost, and are sent again by the protocol.
  *
- * Limits: 8 pieces of 256 KiB on their way; a piece that does not come within half a second is asked for again, and the
- * message is given up after 5 s of silence.
+ * Neither side has such an entry in memory: pieces are read from the sender's log, and written to the receiver's in
+ * order, where they are no part of the log until all have come and their digest is that of the entry's name. What has
+ * come stays there when the sender is lost, or the view ends, and another member goes on. Only an entry that repairs a
+ * damaged place of the log is collected in memory, as all that repairs it.
+ *
+ * Limits: 16 pieces of 256 KiB on their way; the last 16 that were read are kept for the next who asks. An answer tells
+ * that what was asked for before it is lost; after half a second of silence the oldest piece is asked for again, and
+ * after 5 s the message is given up.
  */
-import type { ReplicatedEntry } from "./entry_header.ts";
+import type { EntryHeader, ReplicatedEntry } from "./entry_header.ts";
 import type { EntryPiece, PeerMessage, Prepare, RepairEntries, RequestEntry } from "./message.ts";
 
-const PIECE_BYTES = 256 * 1024;
-const PIECES_AT_ONCE = 8;
+/** Which entries travel in pieces. */
+export interface LargeEntrySizes {
+  /** An entry of so many bytes is a large one. */
+  readonly leastBytes: number;
+  readonly pieceBytes: number;
+}
+
+/** See {@link LargeEntrySizes}. */
+export const LARGE_ENTRY_SIZES: LargeEntrySizes = { leastBytes: 1024 * 1024, pieceBytes: 256 * 1024 };
+
+const PIECES_AT_ONCE = 16;
+const KEPT_PIECES = 16;
 const REPEAT_MILLISECONDS = 500;
 const SILENCE_MILLISECONDS = 5000;
 
 /** A message that may name a large entry. */
 export type EntriesMessage = Prepare | RepairEntries;
+
+/** Where the pieces of an entry go: to the log, which has so many bytes already, or to memory. */
+export type PiecesPlace = { readonly kind: "log"; readonly bytes: number } | { readonly kind: "memory" };
 
 /** What this needs of its member. */
 export interface LargeEntriesOwner {
@@ -26,29 +45,31 @@ export interface LargeEntriesOwner {
   send(to: number, message: PeerMessage): void;
   /** Whether the entry is in the log. */
   hasEntry(op: number, digest: bigint): boolean;
+  /** Where its pieces are to go; null: it has no place here now. */
+  placeOf(header: EntryHeader, bytes: number): PiecesPlace | null;
+  /** The next piece for the log; false if what has come of the entry is gone. */
+  addPiece(header: EntryHeader, piece: Uint8Array): boolean;
   /** A piece of a large entry that is in the log; null if it is not. */
   readPiece(op: number, digest: bigint, offset: number, bytes: number): Uint8Array | null;
-  /** A piece has come, in order. */
-  onPiece(entry: ReplicatedEntry, piece: Uint8Array, offset: number): void;
-  /** The message is whole. */
+  /** All pieces have come. */
   deliver(message: EntriesMessage): void;
 }
 
 interface Fetching {
   message: EntriesMessage;
-  readonly entry: ReplicatedEntry;
-  readonly op: number;
-  readonly digest: bigint;
-  readonly payload: Uint8Array;
+  readonly header: EntryHeader;
+  readonly bytes: number;
+  /** Null: pieces go to the log. */
+  readonly payload: Uint8Array | null;
   /** All bytes up to here have come, and were handed on. */
   solidBytes: number;
-  /** Offsets of pieces that came before others. */
-  readonly early: Set<number>;
-  /** Offsets that were asked for and have not come, with the time of asking. */
+  /** Pieces that came before others, by offset. */
+  readonly early: Map<number, Uint8Array>;
+  /** Offsets that were asked for and have not come, with the number of the question. */
   readonly asked: Map<number, number>;
   nextOffset: number;
-  missingBytes: number;
   heardAt: number;
+  repeatedAt: number;
 }
 
 function entriesOf(message: EntriesMessage): readonly ReplicatedEntry[] {
@@ -65,10 +86,15 @@ function filled(message: EntriesMessage, op: number, payload: Uint8Array): Entri
 /** See the head of the file. */
 export class LargeEntries {
   readonly #owner: LargeEntriesOwner;
+  readonly #pieceBytes: number;
   #fetching: Fetching | null = null;
+  #questions = 0;
+  /** The pieces that were read last. */
+  readonly #kept: EntryPiece[] = [];
 
-  constructor(owner: LargeEntriesOwner) {
+  constructor(owner: LargeEntriesOwner, { pieceBytes }: LargeEntrySizes = LARGE_ENTRY_SIZES) {
     this.#owner = owner;
+    this.#pieceBytes = pieceBytes;
   }
 
   /** Whether the message names an entry whose bytes must be fetched first. It is delivered then, or lost. */
@@ -78,56 +104,101 @@ export class LargeEntries {
       largeBytes !== undefined && !owner.hasEntry(header.op, header.digest)
     );
     if (large?.largeBytes === undefined) return false;
-    const { op, digest } = large.header;
+    const { header, largeBytes } = large;
     const fetching = this.#fetching;
-    if (fetching !== null) {
-      const isSame = fetching.op === op && fetching.digest === digest &&
-        fetching.message.from === message.from;
-      if (isSame) fetching.message = message;
+    if (fetching !== null && fetching.header.op === header.op && fetching.header.digest === header.digest) {
+      this.#heldAgain(fetching, message);
       return true;
     }
-    this.#fetching = {
-      message,
-      entry: large,
-      solidBytes: 0,
-      early: new Set(),
-      op,
-      digest,
-      payload: new Uint8Array(large.largeBytes),
-      asked: new Map(),
-      nextOffset: 0,
-      missingBytes: large.largeBytes,
-      heardAt: owner.now(),
-    };
-    this.#goOn();
+    if (fetching !== null && !this.#isOver(fetching) && message.view <= fetching.message.view) return true;
+    const place = owner.placeOf(header, largeBytes);
+    if (place === null) return false;
+    this.#begin(message, header, { bytes: largeBytes, place });
     return true;
   }
 
+  #begin(
+    message: EntriesMessage,
+    header: EntryHeader,
+    { bytes, place }: { readonly bytes: number; readonly place: PiecesPlace },
+  ): void {
+    const now = this.#owner.now();
+    const solidBytes = place.kind === "log" ? place.bytes : 0;
+    this.#fetching = {
+      message,
+      header,
+      bytes,
+      payload: place.kind === "log" ? null : new Uint8Array(bytes),
+      solidBytes,
+      early: new Map(),
+      asked: new Map(),
+      nextOffset: solidBytes,
+      heardAt: now,
+      repeatedAt: now,
+    };
+    this.#goOn(this.#fetching);
+  }
+
+  /** The newest message is the one that is delivered. Where its sender is another one, that goes on. */
+  #heldAgain(fetching: Fetching, message: EntriesMessage): void {
+    const { from } = fetching.message;
+    const isSilent = this.#owner.now() - fetching.heardAt >= REPEAT_MILLISECONDS;
+    if (message.from !== from && !isSilent && message.view <= fetching.message.view) return;
+    fetching.message = message;
+    if (message.from !== from) this.#askAgain(fetching, Infinity);
+  }
+
+  /** Whether the entry has come another way, or its sender is silent. */
+  #isOver({ header, heardAt }: Fetching): boolean {
+    return this.#owner.now() - heardAt >= SILENCE_MILLISECONDS ||
+      this.#owner.hasEntry(header.op, header.digest);
+  }
+
   onRequestEntry({ from, op, digest, offset }: RequestEntry): void {
-    const { index } = this.#owner;
-    const view = this.#owner.viewOf();
-    const bytes = this.#owner.readPiece(op, digest, offset, PIECE_BYTES);
-    if (bytes !== null) {
-      this.#owner.send(from, { kind: "entry_piece", from: index, view, op, digest, offset, bytes });
-    }
+    const owner = this.#owner;
+    const view = owner.viewOf();
+    const kept = this.#kept.find((piece) =>
+      piece.op === op && piece.digest === digest && piece.offset === offset && piece.view === view
+    );
+    if (kept !== undefined) return owner.send(from, kept);
+    const bytes = owner.readPiece(op, digest, offset, this.#pieceBytes);
+    if (bytes === null) return;
+    const piece: EntryPiece = { kind: "entry_piece", from: owner.index, view, op, digest, offset, bytes };
+    this.#kept.push(piece);
+    if (this.#kept.length > KEPT_PIECES) this.#kept.shift();
+    owner.send(from, piece);
   }
 
   onEntryPiece({ from, op, digest, offset, bytes }: EntryPiece): void {
     const fetching = this.#fetching;
-    if (fetching === null || fetching.op !== op || fetching.digest !== digest) return;
-    if (fetching.message.from !== from || !fetching.asked.delete(offset)) return;
+    if (fetching === null || fetching.header.op !== op || fetching.header.digest !== digest) return;
+    const question = fetching.asked.get(offset);
+    if (fetching.message.from !== from || question === undefined) return;
+    if (bytes.length !== Math.min(this.#pieceBytes, fetching.bytes - offset)) return;
+    fetching.asked.delete(offset);
     fetching.heardAt = this.#owner.now();
-    fetching.payload.set(bytes, offset);
-    fetching.missingBytes -= bytes.length;
-    fetching.early.add(offset);
-    while (fetching.early.delete(fetching.solidBytes)) {
-      const from = fetching.solidBytes;
-      fetching.solidBytes = Math.min(from + PIECE_BYTES, fetching.payload.length);
-      this.#owner.onPiece(fetching.entry, fetching.payload.subarray(from, fetching.solidBytes), from);
+    fetching.early.set(offset, bytes);
+    if (!this.#handOn(fetching)) {
+      this.#fetching = null;
+      return;
     }
-    if (fetching.missingBytes > 0) return this.#goOn();
-    this.#fetching = null;
-    this.#owner.deliver(filled(fetching.message, op, fetching.payload));
+    // Answers come in the order of the questions.
+    this.#askAgain(fetching, question);
+    this.#goOn(fetching);
+  }
+
+  /** Hands on what has come in order; false if the pieces before it are gone. */
+  #handOn(fetching: Fetching): boolean {
+    const { early, payload, header } = fetching;
+    for (;;) {
+      const from = fetching.solidBytes;
+      const piece = early.get(from);
+      if (piece === undefined) return true;
+      early.delete(from);
+      if (payload !== null) payload.set(piece, from);
+      else if (!this.#owner.addPiece(header, piece)) return false;
+      fetching.solidBytes += piece.length;
+    }
   }
 
   /** Called now and then. */
@@ -135,28 +206,39 @@ export class LargeEntries {
     const fetching = this.#fetching;
     if (fetching === null) return;
     const now = this.#owner.now();
-    if (now - fetching.heardAt >= SILENCE_MILLISECONDS) {
+    if (this.#isOver(fetching)) {
       this.#fetching = null;
       return;
     }
-    for (const [offset, at] of fetching.asked) {
-      if (now - at >= REPEAT_MILLISECONDS) this.#ask(fetching, offset);
-    }
+    if (now - Math.max(fetching.heardAt, fetching.repeatedAt) < REPEAT_MILLISECONDS) return;
+    fetching.repeatedAt = now;
+    const [oldest] = fetching.asked.keys();
+    if (oldest !== undefined) this.#ask(fetching, oldest);
   }
 
-  #goOn(): void {
-    const fetching = this.#fetching;
-    if (fetching === null) return;
-    while (fetching.asked.size < PIECES_AT_ONCE && fetching.nextOffset < fetching.payload.length) {
+  #goOn(fetching: Fetching): void {
+    const { asked, bytes } = fetching;
+    while (asked.size + fetching.early.size < PIECES_AT_ONCE && fetching.nextOffset < bytes) {
       this.#ask(fetching, fetching.nextOffset);
-      fetching.nextOffset += PIECE_BYTES;
+      fetching.nextOffset += this.#pieceBytes;
     }
+    if (fetching.solidBytes < bytes) return;
+    this.#fetching = null;
+    const { message, payload, header } = fetching;
+    this.#owner.deliver(payload === null ? message : filled(message, header.op, payload));
   }
 
-  #ask({ message, op, digest, asked }: Fetching, offset: number): void {
+  /** Asks again for what was asked for before that question. */
+  #askAgain(fetching: Fetching, before: number): void {
+    for (const [offset, question] of [...fetching.asked]) if (question < before) this.#ask(fetching, offset);
+  }
+
+  #ask({ message, header: { op, digest }, asked }: Fetching, offset: number): void {
     const { index } = this.#owner;
     const view = this.#owner.viewOf();
-    asked.set(offset, this.#owner.now());
+    // As the newest of all.
+    asked.delete(offset);
+    asked.set(offset, ++this.#questions);
     this.#owner.send(message.from, { kind: "request_entry", from: index, view, op, digest, offset });
   }
 }

@@ -18,9 +18,10 @@ import type { Log } from "../storage/log.ts";
 import { DamagedFileError } from "../storage/table/damaged_file.ts";
 import type { HashedFile } from "../storage/file_hashes.ts";
 import type { Manifest } from "../storage/manifest.ts";
+import type { StoredPayload } from "../storage/stored_payload.ts";
 import { reportCluster, type ReportedPeers } from "./cluster_report.ts";
 import { EMPTY_LOG, type EntryHeader, type ReplicatedEntry } from "./entry_header.ts";
-import { LargeEntries } from "./large_entries.ts";
+import { LargeEntries, type LargeEntrySizes } from "./large_entries.ts";
 import { MemberFiles, type MemberFilesOwner } from "./member_files.ts";
 import { MemberLog } from "./member_log.ts";
 import type { MemberSeat, SeatedEngine } from "./member_seat.ts";
@@ -59,6 +60,8 @@ export interface MemberOptions<E extends MemberEngine> {
   readonly usesReadLease: boolean;
   /** How fast files are read to find damage; unless given they are not. */
   readonly scrubBytesPerSecond?: number;
+  /** Which entries travel in pieces, and how long those are. */
+  readonly largeEntries?: LargeEntrySizes;
   openEngine(seat: MemberSeat): Promise<E>;
   /** Writes one line for people. */
   log(line: string): void;
@@ -235,7 +238,7 @@ export class Member<E extends MemberEngine>
   apply({ header, payload, largeBytes }: ReplicatedEntry): void {
     const whole = largeBytes === undefined
       ? payload
-      : this.#log?.readPayload(header.op, header.digest) ?? null;
+      : this.#log?.storedPayload(header.op, header.digest) ?? null;
     // The replica finds out that it cannot be read when it asks for the slot again.
     if (whole === null) return;
     const applying = this.#applied(header.op, whole);
@@ -248,7 +251,7 @@ export class Member<E extends MemberEngine>
   }
 
   /** Damage is the same to the replica, whether an entry is applied in one piece or in steps. */
-  #applied(op: number, payload: Uint8Array): Promise<void> | null {
+  #applied(op: number, payload: Uint8Array | StoredPayload): Promise<void> | null {
     try {
       return this.engine.applyEntry(op, payload);
     } catch (error) {
@@ -379,8 +382,8 @@ export class Member<E extends MemberEngine>
   // --- the process ---
 
   #join(): void {
-    const { host, superblock, peers, directory, usesReadLease } = this.#options;
-    const log = this.#log = new MemberLog(this.engine.storage.log);
+    const { host, superblock, peers, directory, usesReadLease, largeEntries } = this.#options;
+    const log = this.#log = new MemberLog(this.engine.storage.log, largeEntries);
     this.#listenToLog();
     const transfer = this.#transfer = new MemberTransfer(
       host,
@@ -419,11 +422,11 @@ export class Member<E extends MemberEngine>
         return slot.kind === "present" && slot.header.digest === digest;
       },
       readPiece: (op, digest, offset, bytes) => log.readPiece(op, digest, offset, bytes),
-      onPiece: ({ header, largeBytes = 0 }, piece, offset) => {
-        if (!this.#isServing) log.receivePiece(header, piece, { isFirst: offset === 0, bytes: largeBytes });
-      },
+      // A primary's log is its engine's to go on with.
+      placeOf: (header, bytes) => this.replica.isPrimary ? null : log.placeOf(header, bytes),
+      addPiece: (header, piece) => !this.replica.isPrimary && log.addPiece(header, piece),
       deliver: (message) => this.#hear((replica) => replica.onMessage(message)),
-    });
+    }, largeEntries);
   }
 
   #onMessage(message: PeerMessage): void {
@@ -447,8 +450,10 @@ export class Member<E extends MemberEngine>
       case "file_piece":
         return transfer.onMessage(message);
       case "request_entry":
+        this.#hear((replica) => replica.onSign(message));
         return large.onRequestEntry(message);
       case "entry_piece":
+        this.#hear((replica) => replica.onSign(message));
         return large.onEntryPiece(message);
       case "prepare":
       case "repair_entries":

@@ -12,55 +12,66 @@ import type { EntryName } from "../storage/log_history.ts";
 import { notInChain } from "../storage/log_history.ts";
 import type { EntryInPieces } from "../storage/log_entry.ts";
 import type { Log } from "../storage/log.ts";
-import type { EntryHeader, ReplicatedEntry, Slot } from "./entry_header.ts";
+import type { StoredPayload } from "../storage/stored_payload.ts";
+import { DamagedFileError } from "../storage/table/damaged_file.ts";
+import { type EntryHeader, isSameEntry, type ReplicatedEntry, type Slot } from "./entry_header.ts";
+import { LARGE_ENTRY_SIZES, type LargeEntrySizes, type PiecesPlace } from "./large_entries.ts";
 import type { ReplicatedLog } from "./ports.ts";
 
 const ABSENT: Slot = { kind: "absent" };
 const NO_PAYLOAD = new Uint8Array(0);
-/** Entries from here on travel in pieces. */
-const LARGE_ENTRY_BYTES = 1024 * 1024;
 const UNREADABLE: Slot = { kind: "unreadable" };
 
 /** See the head of the file. */
 export class MemberLog implements ReplicatedLog {
   #log: Log;
+  readonly #leastLargeBytes: number;
   /** A large entry of which pieces are in the file, though it is no part of the log. */
-  #coming: { readonly header: EntryHeader; readonly entry: EntryInPieces } | null = null;
-  /** The last large entry that has come, for whoever applies it. */
-  #received: ReplicatedEntry | null = null;
+  #coming: { readonly header: EntryHeader; readonly bytes: number; readonly entry: EntryInPieces } | null =
+    null;
 
-  constructor(log: Log) {
+  constructor(log: Log, { leastBytes }: LargeEntrySizes = LARGE_ENTRY_SIZES) {
     this.#log = log;
+    this.#leastLargeBytes = leastBytes;
   }
 
   /** The engine was opened again, with this log of the same directory. */
   attach(log: Log): void {
     this.#log = log;
-    this.#coming = this.#received = null;
+    this.#coming = null;
   }
 
   /**
-   * A piece of a large entry has come, in order. Its bytes are written at once where the entry would follow the last
-   * one, so that little is left to do when the replica writes it.
+   * Where the pieces of a large entry go. Those of one that follows the last entry are written at once, behind the log,
+   * and none is taken twice. Null: here is another entry, or none that it could follow.
    */
-  receivePiece(
-    header: EntryHeader,
-    piece: Uint8Array,
-    { isFirst, bytes }: { isFirst: boolean; bytes: number },
-  ): void {
+  placeOf(header: EntryHeader, bytes: number): PiecesPlace | null {
     const { op, view, previousDigest } = header;
-    if (isFirst) {
-      this.forgetComing();
-      if (op !== this.lastOp + 1 || view === null || this.#log.digest !== previousDigest) return;
-      this.#coming = { header, entry: this.#log.appendInPieces(op, bytes, view) };
+    if (op <= this.lastOp) return this.slot(op).kind === "present" ? null : { kind: "memory" };
+    if (op > this.lastOp + 1 || view === null) return null;
+    // The end of the log cannot be read: only the whole entry proves what it follows.
+    if (this.#log.digest === null) return { kind: "memory" };
+    if (this.#log.digest !== previousDigest) return null;
+    const coming = this.#coming;
+    if (coming !== null && isSameEntry(coming.header, header) && coming.bytes === bytes) {
+      return { kind: "log", bytes: coming.entry.bytes };
     }
-    if (this.#coming?.header.digest !== header.digest) return;
+    this.forgetComing();
+    this.#coming = { header, bytes, entry: this.#log.appendInPieces(op, bytes, view) };
+    return { kind: "log", bytes: 0 };
+  }
+
+  /** The next piece of the entry that {@link placeOf} has found a place for; false if that is gone. */
+  addPiece({ op, digest }: EntryHeader, piece: Uint8Array): boolean {
+    const coming = this.#coming;
+    if (coming?.header.op !== op || coming.header.digest !== digest) return false;
     try {
-      this.#coming.entry.write(piece);
+      coming.entry.write(piece);
     } catch (error) {
       this.#coming = null;
       throw error;
     }
+    return true;
   }
 
   /** Takes back what has come of a large entry. */
@@ -103,46 +114,43 @@ export class MemberLog implements ReplicatedLog {
   /** Without its payload if the entry is too large for a message. */
   read(op: number): ReplicatedEntry | null {
     if (op < this.#log.oldestOp || op > this.#log.lastOp) return null;
-    const largeBytes = this.#log.largeBytes(op, LARGE_ENTRY_BYTES);
-    const name = largeBytes === null ? null : this.#log.nameOf(op);
-    if (largeBytes !== null && name !== null) {
-      return { header: headerOf(op, name), payload: NO_PAYLOAD, largeBytes };
+    const stored = this.#log.storedPayload(op, this.#leastLargeBytes);
+    const name = stored === null ? null : this.#log.nameOf(op);
+    if (stored !== null && name !== null) {
+      return { header: headerOf(op, name), payload: NO_PAYLOAD, largeBytes: stored.length };
     }
     const entry = this.#log.readEntry(op);
     return entry === null ? null : { header: headerOf(op, entry), payload: entry.payload };
   }
 
-  /** The payload of an entry of any size; null if it cannot be read. */
-  readPayload(op: number, digest: bigint): Uint8Array | null {
-    const received = this.#received;
-    this.#received = null;
-    if (received?.header.op === op && received.header.digest === digest) return received.payload;
-    return this.#log.readEntry(op)?.payload ?? null;
-  }
-
-  /** A piece of the payload of a large entry; null if it is not there. */
-  readPiece(op: number, digest: bigint, offset: number, bytes: number): Uint8Array | null {
+  /** The payload of a large entry; null if that is not here. */
+  storedPayload(op: number, digest: bigint): StoredPayload | null {
     const slot = this.slot(op);
     if (slot.kind !== "present" || slot.header.digest !== digest) return null;
-    if (this.#log.largeBytes(op, LARGE_ENTRY_BYTES) === null) return null;
-    return this.#log.readPiece(op, offset, bytes);
+    return this.#log.storedPayload(op, this.#leastLargeBytes);
   }
 
-  /** Raises XX001 for an entry whose bytes, or whose place, are not those that its header names. */
-  write({ header, payload }: ReplicatedEntry): void {
-    const { op, view, digest, previousDigest } = header;
-    assert(view !== null && previousDigest !== null, `the entry of op ${op} is named`);
-    const coming = this.#coming;
-    if (coming?.header.digest === digest && coming.entry.bytes === payload.length) {
-      if (digestAfter(previousDigest, coming.entry.checksum, op) !== digest) {
-        this.forgetComing();
-        throw notInChain(op);
-      }
-      coming.entry.finish();
-      this.#coming = null;
-      this.#received = { header, payload };
-      return;
+  /** A piece of the payload of a large entry; null if it is not there, or cannot be read. */
+  readPiece(op: number, digest: bigint, offset: number, bytes: number): Uint8Array | null {
+    const stored = this.storedPayload(op, digest);
+    if (stored === null || offset >= stored.length) return null;
+    try {
+      return stored.read(offset, bytes);
+    } catch (error) {
+      if (!(error instanceof DamagedFileError)) throw error;
+      this.#log.lookForDamage(op);
+      return null;
     }
+  }
+
+  /**
+   * False for a large entry whose pieces have not come, or not rightly: it comes again. Raises XX001 for an entry whose
+   * bytes, or whose place, are not those that its header names.
+   */
+  write({ header, payload, largeBytes }: ReplicatedEntry): boolean {
+    const { op, view, digest, previousDigest } = header;
+    if (largeBytes !== undefined) return this.#finishComing(header, largeBytes);
+    assert(view !== null && previousDigest !== null, `the entry of op ${op} is named`);
     this.forgetComing();
     const checksum = crc32c(payload);
     if (payload.length === 0 || digestAfter(previousDigest, checksum, op) !== digest) throw notInChain(op);
@@ -151,6 +159,21 @@ export class MemberLog implements ReplicatedLog {
       if (this.#log.digest !== previousDigest) throw notInChain(op);
       this.#log.appendAs(op, payload, view, checksum);
     } else this.#log.repair(op, payload, view, previousDigest);
+    return true;
+  }
+
+  #finishComing({ op, digest }: EntryHeader, bytes: number): boolean {
+    const coming = this.#coming;
+    if (coming === null || coming.header.op !== op || coming.header.digest !== digest) return false;
+    const { entry, header: { previousDigest } } = coming;
+    if (coming.bytes !== bytes || entry.bytes !== bytes) return false;
+    if (previousDigest === null || digestAfter(previousDigest, entry.checksum, op) !== digest) {
+      this.forgetComing();
+      return false;
+    }
+    this.#coming = null;
+    entry.finish();
+    return true;
   }
 
   truncateAfter(op: number): void {

@@ -2,6 +2,7 @@
  * Between an engine and the member of a replication group that it is the state of: what each of them asks of the other.
  */
 import type { Horizon } from "../storage/commit_horizon.ts";
+import type { StoredPayload } from "../storage/stored_payload.ts";
 import type { HashedFile } from "../storage/file_hashes.ts";
 import type { ClusterStatus } from "../system_catalog/cluster_status.ts";
 
@@ -42,7 +43,7 @@ export interface SeatedEngine {
    * Applies the entry of `appliedOp + 1`, which is in the log. null: it is applied; otherwise that is so when the
    * promise resolves, and nothing else may be applied until then.
    */
-  applyEntry(op: number, payload: Uint8Array): Promise<void> | null;
+  applyEntry(op: number, payload: Uint8Array | StoredPayload): Promise<void> | null;
   /** What was damaged in the files of the checkpoint is whole again: what waited for it goes on. */
   filesRepaired(): void;
   /**

@@ -24,8 +24,11 @@ export interface ReplicatedLog {
   slot(op: number): Slot;
   /** The entry of a `present` slot; null when it turns out to be unreadable, which its slot is from then on. */
   read(op: number): ReplicatedEntry | null;
-  /** Stores the entry at `lastOp + 1`, or at an unreadable slot. Durable some time later (`onDurable`). */
-  write(entry: ReplicatedEntry): void;
+  /**
+   * Stores the entry at `lastOp + 1`, or at an unreadable slot. Durable some time later (`onDurable`). False: it is a
+   * large one whose bytes have not come, or not rightly; it is to be sent again.
+   */
+  write(entry: ReplicatedEntry): boolean;
   /** Removes all slots above the op. */
   truncateAfter(op: number): void;
   /** Whether everything written to the slot so far is durable. */

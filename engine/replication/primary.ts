@@ -104,6 +104,11 @@ export class Primary {
     return true;
   }
 
+  /** A backup has said something. */
+  heard(index: number): void {
+    this.#backup(index).heardAt = this.#core.ports.now();
+  }
+
   /** Sends what is new in the log. */
   sendEntries(): void {
     const now = this.#core.ports.now();

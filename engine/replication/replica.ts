@@ -225,6 +225,18 @@ export class Replica {
     this.#afterEvent();
   }
 
+  /**
+   * A piece of a large entry has come from a member, or it has asked for one: it lives, and is in this view. Whoever
+   * waits for a primary that fetches or sends such an entry hears of it for long by that alone.
+   */
+  onSign({ from, view }: { readonly from: number; readonly view: number }): void {
+    const core = this.#core;
+    if (view !== core.view) return;
+    const { primary } = this.#viewChange;
+    if (primary !== null) primary.heard(from);
+    else if (from === this.primaryIndex || core.isPrimaryOfView) core.heardAt = core.ports.now();
+  }
+
   #receive(message: Message): void {
     const core = this.#core;
     const primary = message.view === core.view ? this.#viewChange.primary : null;

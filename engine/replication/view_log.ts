@@ -84,8 +84,7 @@ export class ViewLog {
   write(entry: ReplicatedEntry): boolean {
     const { op } = entry.header;
     if (op > this.#stored.lastOp + 1 || this.#stored.slot(op).kind === "present") return false;
-    this.#stored.write(entry);
-    return true;
+    return this.#stored.write(entry);
   }
 
   /** The header of the op; null when it is not known. */

@@ -24,6 +24,7 @@ import type { ClusterStatus } from "../system_catalog/cluster_status.ts";
 import type { LogOptions } from "../storage/log_options.ts";
 import { AdvisoryLocks } from "../transactions/advisory_locks.ts";
 import { StorageEngine } from "../storage/storage_engine.ts";
+import type { StoredPayload } from "../storage/stored_payload.ts";
 import { TransactionManager } from "../transactions/transaction_manager.ts";
 import { ClientGate } from "./client_gate.ts";
 import { CommitTurns, type Shards } from "./commit_turns.ts";
@@ -261,11 +262,13 @@ export class Engine implements SessionEngine, SeatedEngine {
     this.storage.log.sendAppended = null;
   }
 
-  applyEntry(op: number, payload: Uint8Array): Promise<void> | null {
+  applyEntry(op: number, payload: Uint8Array | StoredPayload): Promise<void> | null {
     assert(this.#seat !== null && !this.#isServing && this.#absence === null, "a primary makes its entries");
     assert(this.#applying === null, "entries are applied one after the other");
     assert(op === this.machine.lastOp + 1, `op ${op} does not follow ${this.machine.lastOp}`);
-    if (payload.length < APPLIED_AT_ONCE_BYTES && !this.#mustFinishFirst(payload)) {
+    if (
+      payload instanceof Uint8Array && payload.length < APPLIED_AT_ONCE_BYTES && !this.#mustFinishFirst(payload)
+    ) {
       const { catalog } = this.machine;
       this.machine.apply(payload);
       this.#applied(catalog);
@@ -277,12 +280,13 @@ export class Engine implements SessionEngine, SeatedEngine {
   }
 
   /** Whether a checkpoint would have to be finished in one piece when the entry is applied. */
-  #mustFinishFirst(payload: Uint8Array): boolean {
+  #mustFinishFirst(payload: Uint8Array | StoredPayload): boolean {
     const { storage } = this;
-    return storage.mustFinishFirst(payload.length) || storage.isCheckpointing && isCheckpointEntry(payload);
+    return storage.mustFinishFirst(payload.length) ||
+      storage.isCheckpointing && payload instanceof Uint8Array && isCheckpointEntry(payload);
   }
 
-  async #applyInSteps(payload: Uint8Array): Promise<void> {
+  async #applyInSteps(payload: Uint8Array | StoredPayload): Promise<void> {
     const { machine, storage } = this;
     while (this.#mustFinishFirst(payload)) {
       await storage.finishFirst(APPLY_SLICE_MICROSECONDS);

@@ -35,6 +35,7 @@ import { MAX_ROW_ID } from "../operations/value_codec.ts";
 import { ReadCounts } from "../storage/access/read_counts.ts";
 import type { StorageEngine } from "../storage/storage_engine.ts";
 import type { StorageLog } from "../storage/storage_parts.ts";
+import type { StoredPayload } from "../storage/stored_payload.ts";
 import type { TableStore } from "../storage/table/table_store.ts";
 import { ClientTable } from "./client_table.ts";
 import { SequenceTable, type SequenceValue } from "./sequence_table.ts";
@@ -256,12 +257,13 @@ export class StateMachine {
   }
 
   /** The same for a large entry, in steps between which others read. To be driven to its end, or given up with all. */
-  *applyInSteps(payload: Uint8Array): Generator<void, void> {
-    const entry = decodeInSteps(payload);
-    assert(entry.op === this.#lastOp + 1, `entry ${entry.op} follows ${this.#lastOp}`);
-    const checksum = crc32c(payload);
+  *applyInSteps(payload: Uint8Array | StoredPayload): Generator<void, void> {
     try {
+      if (!(payload instanceof Uint8Array)) yield* payload.prove();
+      const entry = decodeInSteps(payload);
+      assert(entry.op === this.#lastOp + 1, `entry ${entry.op} follows ${this.#lastOp}`);
       const finish = yield* this.#applyInSteps(entry.op, entry.effects, entry.timestamp);
+      const checksum = payload instanceof Uint8Array ? crc32c(payload) : payload.checksum;
       finish();
       this.#finishEntry(entry.op, entry, { checksum, bytes: payload.length });
     } catch (error) {

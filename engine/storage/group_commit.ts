@@ -102,7 +102,8 @@ export class GroupCommit {
         const truncations = this.#truncations;
         const entries = target - log.durableOp();
         this.#policy.gathered(entries);
-        if (this.#policy.mayBlock(this.#waiters(entries), this.#unsyncedBytes)) this.#syncBlocking();
+        const isAhead = log.tail.syncingAhead !== null;
+        if (!isAhead && this.#policy.mayBlock(this.#waiters(entries), this.#unsyncedBytes)) this.#syncBlocking();
         else await this.#syncInBackground(target);
         // Meanwhile the log may have failed, or what the sync was for may be gone.
         if (log.isUsable() && truncations === this.#truncations) log.synced(target);

@@ -48,6 +48,7 @@ import { rewriteRange } from "./log_rewrite.ts";
 import type { LogMark } from "./log_marks.ts";
 import type { DamagedRange } from "./log_scan.ts";
 import { LogTail } from "./log_tail.ts";
+import type { BlockChecksums, StoredPayload } from "./stored_payload.ts";
 
 /** Of the newest entries of a member, so many times the bytes of the buffer stay in memory. */
 const RECENT_BUFFERS = 4;
@@ -269,12 +270,17 @@ export class Log {
     };
   }
 
-  #accept(head: RecordHead, recordBytes: number, payload: Uint8Array | null): void {
+  #accept(
+    head: RecordHead,
+    recordBytes: number,
+    payload: Uint8Array | null,
+    blocks?: BlockChecksums,
+  ): void {
     const { op, position } = head;
     if (this.#history !== null) {
       this.#history.append(head, payload);
-      this.#entryReader?.appended(op, position, recordBytes - this.#format.headBytes);
       this.#files.last?.places.add(op, position);
+      this.#entryReader?.appended(op, recordBytes - this.#format.headBytes, blocks);
     }
     this.#appendedBytes += recordBytes;
     this.#lastOp = op;
@@ -297,9 +303,9 @@ export class Log {
     const entry = this.#inPieces = new PiecewiseEntry(this.#tail, this.#format, {
       checkUsable: () => this.#assertUsable(),
       headOf: (bytes, checksum) => this.#headOf(op, bytes, checksum, view ?? this.view),
-      finished: (head, recordBytes) => {
+      finished: (head, recordBytes, blocks) => {
         this.#inPieces = null;
-        this.#accept(head, recordBytes, null);
+        this.#accept(head, recordBytes, null, blocks);
       },
       abandoned: (error) => {
         this.#inPieces = null;
@@ -487,15 +493,18 @@ export class Log {
     return this.#member().reader.read(op);
   }
 
-  /** See `LogEntryReader.largeBytes`. */
-  largeBytes(op: number, least: number): number | null {
-    return this.#member().reader.largeBytes(op, least);
+  /**
+   * The payload, in its file, of an entry of a member's log that has at least so many bytes; null for a smaller one, or
+   * if it cannot be read.
+   */
+  storedPayload(op: number, least: number): StoredPayload | null {
+    if (this.#error !== null) throw this.#error;
+    return this.#member().reader.stored(op, least);
   }
 
-  /** A piece of an entry that {@link largeBytes} has found. */
-  readPiece(op: number, offset: number, bytes: number): Uint8Array | null {
-    if (this.#error !== null) throw this.#error;
-    return this.#member().reader.readPiece(op, offset, bytes);
+  /** What was read of a member's log does not verify: finds out what of the file with this op is damaged. */
+  lookForDamage(op: number): void {
+    this.#member().reader.lookForDamage(op);
   }
 
   #member(): { readonly history: LogHistory; readonly reader: LogEntryReader } {
@@ -668,8 +677,9 @@ export class Log {
   async close(): Promise<void> {
     if (this.#closed) return;
     await this.#commits.flushing;
-    if (this.#closed) return;
     this.#inPieces?.abandon();
+    await this.#tail.syncingAhead;
+    if (this.#closed) return;
     try {
       if (this.#error === null) {
         this.#syncNow();

@@ -29,7 +29,7 @@ export function* readEntries(disk: Disk, after: number, place: EntriesPlace): Ge
       let op = skips ? start.op : firstOp;
       while (op <= lastOp) {
         const record = reader.recordAt(position);
-        const isSeal = record !== undefined && record.payload.length === 0;
+        const isSeal = record !== undefined && record.payloadBytes === 0;
         if (record === undefined || record.op !== (isSeal ? op - 1 : op)) {
           throw reader.damage(position, `the record of op ${op} does not verify`);
         }

@@ -1,11 +1,11 @@
 /** Entries on their way into the log and out of it. */
 import { assert } from "../base/assert.ts";
-import { crc32c } from "../base/checksum.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import { detachedHead, type LogFormat, type RecordHead } from "./log_file.ts";
 import type { LogTail } from "./log_tail.ts";
+import { BlockChecksums } from "./stored_payload.ts";
 
 /** An entry read back. */
 export interface LoggedEntry {
@@ -37,7 +37,7 @@ export interface PiecewiseOwner {
   checkUsable(): void;
   headOf(payloadBytes: number, checksum: number): RecordHead;
   /** Its head is written. */
-  finished(head: RecordHead, recordBytes: number): void;
+  finished(head: RecordHead, recordBytes: number, blocks: BlockChecksums): void;
   /** It is no longer wanted; or the disk is full, and what was written was taken back. */
   abandoned(error?: unknown): void;
 }
@@ -49,7 +49,7 @@ export class PiecewiseEntry implements EntryInPieces {
   readonly #owner: PiecewiseOwner;
   readonly #position: number;
   #at: number;
-  #checksum = 0;
+  readonly #blocks = new BlockChecksums();
   #isOver = false;
 
   constructor(tail: LogTail, format: LogFormat, owner: PiecewiseOwner) {
@@ -65,7 +65,7 @@ export class PiecewiseEntry implements EntryInPieces {
   }
 
   get checksum(): number {
-    return this.#checksum;
+    return this.#blocks.checksum;
   }
 
   write(piece: Uint8Array): void {
@@ -74,18 +74,18 @@ export class PiecewiseEntry implements EntryInPieces {
       this.abandon();
       throw entryTooLarge();
     }
-    this.#checksum = crc32c(piece, 0, piece.length, this.#checksum);
-    this.#write(this.#at, piece);
+    this.#blocks.add(piece);
+    this.#write(() => this.#tail.writePiece(this.#at, piece));
     this.#at += piece.length;
   }
 
   finish(): void {
     assert(!this.#isOver && this.bytes > 0, "an entry has a payload");
-    const head = this.#owner.headOf(this.bytes, this.#checksum);
-    this.#write(this.#position, detachedHead(this.#format, head));
+    const head = this.#owner.headOf(this.bytes, this.checksum);
+    this.#write(() => this.#tail.write(this.#position, detachedHead(this.#format, head)));
     this.#isOver = true;
     this.#tail.finish(this.#at);
-    this.#owner.finished(head, this.#at - this.#position);
+    this.#owner.finished(head, this.#at - this.#position, this.#blocks);
   }
 
   abandon(): void {
@@ -94,10 +94,10 @@ export class PiecewiseEntry implements EntryInPieces {
     this.#owner.abandoned();
   }
 
-  #write(place: number, bytes: Uint8Array): void {
+  #write(write: () => void): void {
     this.#owner.checkUsable();
     try {
-      this.#tail.write(place, bytes);
+      write();
     } catch (error) {
       this.#isOver = true;
       this.#owner.abandoned(error);

@@ -11,9 +11,10 @@ import type { EntryName, LogHistory, StoredEntry } from "./log_history.ts";
 import { scanIntoHistory } from "./log_recovery.ts";
 import type { LogTail } from "./log_tail.ts";
 import type { RecordPlace } from "./record_places.ts";
+import { type BlockChecksums, StoredPayload } from "./stored_payload.ts";
 
-/** Entries of this size are noted when they are appended. */
-const NOTED_BYTES = 1024 * 1024;
+/** So many payloads in files are known at a time. */
+const KEPT_PAYLOADS = 4;
 const WINDOW_BYTES = 256 * 1024;
 /** No window is kept for entries beyond this. */
 const LARGE_BYTES = 8 * WINDOW_BYTES;
@@ -25,8 +26,8 @@ export class LogEntryReader {
   readonly #history: LogHistory;
   readonly #tail: LogTail;
   #reader: LogFileReader | null = null;
-  /** The large entry that was asked for last, and where its payload is. */
-  #large: { readonly op: number; readonly position: number; readonly bytes: number } | null = null;
+  /** The large entries that were written or asked for last. */
+  readonly #stored = new Map<number, StoredPayload>();
   /** What follows the last entry that was read. */
   #next: RecordPlace = { op: 0, position: 0 };
 
@@ -57,7 +58,7 @@ export class LogEntryReader {
     if (found === null) return null;
     const payload = found.record.payload.slice();
     // The window has grown with it.
-    if (payload.length > LARGE_BYTES) this.forget();
+    if (payload.length > LARGE_BYTES) this.#close();
     return { op, ...nameIn(found), payload };
   }
 
@@ -65,26 +66,41 @@ export class LogEntryReader {
     return op >= (this.#files.oldest?.firstOp ?? Infinity) && op <= this.#history.lastOp;
   }
 
-  /** An entry was appended, whose record begins there: what is large is known without reading it. */
-  appended(op: number, position: number, bytes: number): void {
-    if (bytes >= NOTED_BYTES) this.#large = { op, position: position + MEMBER_FORMAT.headBytes, bytes };
+  /** An entry was appended in pieces whose checksums are given: what is large is known without reading it. */
+  appended(op: number, bytes: number, blocks: BlockChecksums | undefined): void {
+    if (blocks !== undefined) this.#keep(op, bytes, blocks);
   }
 
-  /** How large an entry is that has at least so many bytes; null for a smaller one, or if it cannot be read. */
-  largeBytes(op: number, least: number): number | null {
-    const known = this.#large;
-    if (known?.op === op) return known.bytes;
+  /** See `Log.storedPayload`. */
+  stored(op: number, least: number): StoredPayload | null {
+    if (!this.#isKept(op) || this.#history.damageAt(op) !== undefined) return null;
+    const known = this.#stored.get(op);
+    if (known !== undefined) return known.length < least ? null : known;
     const recent = this.#history.recentEntry(op)?.payload.length;
     if (recent !== undefined && recent < least) return null;
-    if (!this.#isKept(op) || this.#history.damageAt(op) !== undefined) return null;
+    // The head of a record that was written or read before tells its size; others are looked for.
     const place = this.#history.placeOf(op);
-    // The head of a record that was written or read before says enough to leave small ones to `read`.
-    if (place !== undefined && this.#payloadBytesAt(op, place) < least) return null;
-    const found = this.locate(op);
-    if (found === null || found.record.payload.length < least) return null;
-    const position = found.position + MEMBER_FORMAT.headBytes;
-    this.#large = { op, position, bytes: found.record.payload.length };
-    return this.#large.bytes;
+    const bytes = place === undefined
+      ? this.locate(op)?.record.payloadBytes ?? 0
+      : this.#payloadBytesAt(op, place);
+    return bytes < least || bytes === 0 ? null : this.#keep(op, bytes);
+  }
+
+  #keep(op: number, bytes: number, blocks?: BlockChecksums): StoredPayload | null {
+    const entry = this.#files.entries[this.#files.indexOf(op)];
+    const name = this.nameOf(op);
+    const position = this.#history.placeOf(op) ?? this.locate(op)?.position;
+    if (entry === undefined || name === null || position === undefined) return null;
+    const { previousDigest, digest } = name;
+    const { path, format } = entry;
+    const place = { op, path, position: position + format.headBytes, bytes, previousDigest, digest };
+    const payload = new StoredPayload(place, (at, target) => this.#fileOf(entry).readAt(at, target), blocks);
+    this.#stored.set(op, payload);
+    for (const oldest of this.#stored.keys()) {
+      if (this.#stored.size <= KEPT_PAYLOADS) break;
+      this.#stored.delete(oldest);
+    }
+    return payload;
   }
 
   #payloadBytesAt(op: number, position: number): number {
@@ -96,13 +112,11 @@ export class LogEntryReader {
     return new DataView(head.buffer).getUint32(0, true);
   }
 
-  /** A piece of an entry that {@link largeBytes} has found. */
-  readPiece(op: number, offset: number, bytes: number): Uint8Array | null {
-    const large = this.#large;
-    const entry = this.#files.entries[this.#files.indexOf(op)];
-    if (large?.op !== op || entry === undefined || offset >= large.bytes) return null;
-    const piece = new Uint8Array(Math.min(bytes, large.bytes - offset));
-    return this.#fileOf(entry).readAt(large.position + offset, piece) === piece.length ? piece : null;
+  /** Finds out what of the file with the op is damaged. */
+  lookForDamage(op: number): void {
+    const index = this.#files.indexOf(op);
+    const entry = this.#files.entries[index];
+    if (entry !== undefined && this.#isKept(op)) this.#scan(entry, index);
   }
 
   #fileOf(entry: LogFileEntry): DiskFile {
@@ -166,7 +180,7 @@ export class LogEntryReader {
 
   /** The files are not what they were, or are no longer needed. */
   forget(): void {
-    this.#large = null;
+    this.#stored.clear();
     this.#close();
   }
 

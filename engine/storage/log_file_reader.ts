@@ -15,8 +15,10 @@ export interface LogRecord {
   readonly op: number;
   /** Everything up to this op was durable when the record was written. */
   readonly vouchedOp: number;
-  /** A view that is good until the next read; empty for a seal. */
+  /** A view that is good until the next read; empty for a seal. One that is longer than a window is read now. */
   readonly payload: Uint8Array;
+  /** Bytes of the payload. */
+  readonly payloadBytes: number;
   /** Offset of what follows. */
   readonly end: number;
   /** What a member's record says besides; null for others. */
@@ -105,6 +107,23 @@ export class LogFileReader {
     if (payloadBytes > LIMITS.maximumEntryBytes) return undefined;
     const checksum = view.getUint32(head + 4, true);
     const end = position + headBytes + payloadBytes;
+    const vouchedOp = op - distance;
+    if (headBytes + payloadBytes > this.#window.length) {
+      const found = this.#sumLong(position, payloadBytes);
+      if (found?.checksum !== checksum) return undefined;
+      const payload = () => this.#payloadAt(position + headBytes, payloadBytes);
+      const { name } = found;
+      return {
+        op,
+        vouchedOp,
+        payloadBytes,
+        end,
+        name,
+        get payload() {
+          return payload();
+        },
+      };
+    }
     const at = this.#load(position, headBytes + payloadBytes);
     if (at < 0) return undefined;
     const seed = checksumSeed(this.firstOp, position);
@@ -117,7 +136,38 @@ export class LogFileReader {
       name = { view: getUint64(this.#view, at + 20), digest, checksum: payload };
     } else if (crc32c(this.#window, at + 8, from + payloadBytes, seed) !== checksum) return undefined;
     const payload = this.#window.subarray(from, from + payloadBytes);
-    return { op, vouchedOp: op - distance, payload, end, name };
+    return { op, vouchedOp, payload, payloadBytes, end, name };
+  }
+
+  /** What the head of a record must say that is longer than the window, and how it names its entry. */
+  #sumLong(
+    position: number,
+    payloadBytes: number,
+  ): { readonly checksum: number; readonly name: RecordName | null } | null {
+    const { headBytes, isMember } = this.format;
+    const from = position + headBytes, end = from + payloadBytes;
+    if (end > Math.min(this.end, this.file.size)) return null;
+    const at = this.#load(position, headBytes);
+    const head = this.#window.slice(at, at + headBytes);
+    const seed = checksumSeed(this.firstOp, position);
+    let sum = isMember ? 0 : crc32c(head, 8, headBytes, seed);
+    for (let next = from; next < end;) {
+      const count = Math.min(this.#window.length, end - next);
+      const start = this.#load(next, count);
+      if (start < 0) return null;
+      sum = crc32c(this.#window, start, start + count, sum);
+      next += count;
+    }
+    if (!isMember) return { checksum: sum, name: null };
+    const view = new DataView(head.buffer);
+    const name = { view: getUint64(view, 20), digest: view.getBigUint64(28, true), checksum: sum };
+    return { checksum: memberChecksum(head, 0, sum, seed), name };
+  }
+
+  #payloadAt(position: number, bytes: number): Uint8Array {
+    const at = this.#load(position, bytes);
+    if (at < 0) throw this.damage(position, "the record that was there is gone");
+    return this.#window.subarray(at, at + bytes);
   }
 
   /**
@@ -157,7 +207,7 @@ export class LogFileReader {
     for (;;) {
       const record = this.recordAt(position);
       if (record === undefined) return undefined;
-      if (record.payload.length > 0) return record.op === op ? { record, position } : undefined;
+      if (record.payloadBytes > 0) return record.op === op ? { record, position } : undefined;
       position = record.end;
     }
   }
@@ -177,7 +227,7 @@ export class LogFileReader {
     for (;;) {
       const record = this.recordAt(end);
       if (record === undefined) break;
-      sealed = record.payload.length === 0;
+      sealed = record.payloadBytes === 0;
       if (record.op !== (sealed ? lastOp : lastOp + 1)) break;
       if (!sealed && record.op > countAfterOp) countedBytes += record.end - end;
       lastOp = record.op;
@@ -205,7 +255,7 @@ export class LogFileReader {
     for (let at = position; at + this.format.headBytes <= this.file.size; at++) {
       const record = this.recordAt(at, firstOp);
       if (record !== undefined) {
-        budget -= record.payload.length;
+        budget -= record.payloadBytes;
         yield { record, position: at };
         at = record.end - 1;
       }

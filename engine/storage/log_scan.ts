@@ -288,5 +288,5 @@ export function sealPlaces(start: number, end: number): readonly number[] | null
 }
 
 function isSeal(record: LogRecord): boolean {
-  return record.payload.length === 0;
+  return record.payloadBytes === 0;
 }

@@ -18,6 +18,9 @@ export interface OpenTail {
   readonly end: number;
 }
 
+/** Of a record that is written in pieces so many bytes are made durable ahead, so that little is left at its end. */
+const SYNCED_AHEAD_BYTES = 16 * 1024 * 1024;
+
 /** The last file of a log. */
 export class LogTail {
   readonly #disk: Disk;
@@ -37,6 +40,9 @@ export class LogTail {
   #written: number;
   /** The file has this many bytes on the disk. */
   #reserved: number;
+  /** The sync of a record's first pieces. */
+  #syncingAhead: Promise<void> | null = null;
+  #unsyncedBytes = 0;
   #buffer: Uint8Array;
   #bufferView: DataView;
 
@@ -142,6 +148,22 @@ export class LogTail {
     }
   }
 
+  /** Writes a piece of the record at the end, and makes what there is durable now and then. */
+  writePiece(position: number, bytes: Uint8Array): void {
+    this.write(position, bytes);
+    this.#unsyncedBytes += bytes.length;
+    if (this.#unsyncedBytes < SYNCED_AHEAD_BYTES || this.#syncingAhead !== null) return;
+    this.#unsyncedBytes = 0;
+    this.#syncingAhead = this.#file.syncData()
+      .catch((error) => void this.#fail(error))
+      .finally(() => this.#syncingAhead = null);
+  }
+
+  /** What is made durable ahead; null: nothing. A sync that fails may report that to this one alone. */
+  get syncingAhead(): Promise<void> | null {
+    return this.#syncingAhead;
+  }
+
   /** The record at the end was written in pieces, up to here. */
   finish(end: number): void {
     this.#handed(end);
@@ -193,7 +215,8 @@ export class LogTail {
 
   /** Syncs in the background. */
   sync(): Promise<void> {
-    return this.#file.syncData();
+    const ahead = this.#syncingAhead;
+    return ahead === null ? this.#file.syncData() : ahead.then(() => this.#file.syncData());
   }
 
   /** Syncs in its turn, blocking the thread. */

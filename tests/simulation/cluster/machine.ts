@@ -22,6 +22,8 @@ const CLUSTER_ID = new Uint8Array(16).fill(7);
 const CHECKPOINT_LOG_BYTES = 30_000;
 /** The simulated disk takes so long at least for a sync that blocks, and less for reads and writes. */
 const QUICKEST_SYNC_MICROSECONDS = 20;
+/** Small enough that some entries travel in pieces, among them each load. */
+const LARGE_ENTRIES = { leastBytes: 2048, pieceBytes: 1024 };
 
 /** How a process ends. */
 export type EndKind = "kill" | "power" | "lost";
@@ -224,6 +226,7 @@ export class Machine {
       reports,
       directory: DIRECTORY,
       usesReadLease: true,
+      largeEntries: LARGE_ENTRIES,
       peers: {
         send: (to: number, message: PeerMessage) => {
           if (this.process === process && this.isUp) world.send(this.index, to, message);
@@ -243,7 +246,7 @@ export class Machine {
         });
         const apply = engine.applyEntry.bind(engine);
         engine.applyEntry = (op, payload) => {
-          world.applied(this, op, payload);
+          world.applied(this, op, payload instanceof Uint8Array ? payload : payload.read(0, payload.length));
           return apply(op, payload);
         };
         return engine;

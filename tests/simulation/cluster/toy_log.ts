@@ -124,13 +124,14 @@ export class ToyLog implements ReplicatedLog {
     return slot === undefined || slot === "damaged" ? null : slot;
   }
 
-  write(entry: ReplicatedEntry): void {
+  write(entry: ReplicatedEntry): boolean {
     const { op } = entry.header;
     assert(
       op <= this.lastOp + 1 && op >= this.oldestOp && this.slot(op).kind !== "present",
       `cannot write op ${op} after ${this.lastOp}`,
     );
     this.#perform({ kind: "entry", entry });
+    return true;
   }
 
   truncateAfter(op: number): void {
