@@ -198,7 +198,8 @@ export class Machine {
     try {
       await this.#begin(process);
     } catch (error) {
-      if (this.process === process && !(error instanceof SimulatedCrash)) {
+      // The power may fail in the middle of a checkpoint, which says so as an error of the log.
+      if (this.process === process && !(error instanceof SimulatedCrash) && !this.disk.isCrashed) {
         this.#world.ended(this, error as Error);
       }
     }
