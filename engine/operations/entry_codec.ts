@@ -250,8 +250,8 @@ export function isCheckpointEntry(bytes: Uint8Array): boolean {
 /** An entry's bytes that are not in memory as a whole. */
 export interface PayloadSource {
   readonly length: number;
-  /** What is there, fewer bytes at the end; the offset is a multiple of {@link SOURCE_BYTES}. */
-  read(offset: number, bytes: number): Uint8Array;
+  /** Fills the array with what is there; the offset is a multiple of {@link SOURCE_BYTES}. */
+  readInto(offset: number, target: Uint8Array): void;
 }
 
 /** Bytes that are read of a {@link PayloadSource} at a time. */
@@ -324,8 +324,8 @@ class SourceWindow {
     const bytes = new Uint8Array(rest.length + Math.min(wanted, source.length - this.#next));
     bytes.set(rest);
     for (let at = rest.length; at < bytes.length; at += SOURCE_BYTES) {
-      const piece = source.read(this.#next, Math.min(SOURCE_BYTES, bytes.length - at));
-      bytes.set(piece, at);
+      const piece = bytes.subarray(at, at + SOURCE_BYTES);
+      source.readInto(this.#next, piece);
       this.#next += piece.length;
     }
     this.#bytes = bytes;

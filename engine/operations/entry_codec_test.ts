@@ -229,13 +229,13 @@ Deno.test("decodeInSteps() reads an entry that is not in memory in parts, whatev
   let most = 0, next = 0;
   const source = {
     length: bytes.length,
-    read: (offset: number, count: number) => {
+    readInto: (offset: number, target: Uint8Array) => {
       strictEqual(offset % SOURCE_BYTES, 0);
       if (offset === 0) next = 0;
       strictEqual(offset, next, "no part is read twice");
-      next = offset + count;
-      most = Math.max(most, count);
-      return bytes.slice(offset, offset + count);
+      next = offset + target.length;
+      most = Math.max(most, target.length);
+      target.set(bytes.subarray(offset, next));
     },
   };
   const { effects, ...head } = decodeInSteps(source);
@@ -243,16 +243,14 @@ Deno.test("decodeInSteps() reads an entry that is not in memory in parts, whatev
   equal([...effects.each()].length, whole.effects.length, "again");
   ok(most <= SOURCE_BYTES);
   for (const length of [bytes.length - 1, bytes.length - SOURCE_BYTES, 10]) {
-    const short = { length, read: (offset: number, count: number) => bytes.slice(offset, offset + count) };
+    const readInto = (offset: number, target: Uint8Array) =>
+      target.set(bytes.subarray(offset, offset + target.length));
+    const short = { length, readInto };
     throws(() => [...decodeInSteps(short).effects.each()], { code: "XX001" });
   }
   const long = {
     length: bytes.length + 5,
-    read: (offset: number, count: number) => {
-      const piece = new Uint8Array(count);
-      piece.set(bytes.subarray(offset, offset + count));
-      return piece;
-    },
+    readInto: (offset: number, target: Uint8Array) => target.set(bytes.subarray(offset, offset + target.length)),
   };
   throws(() => [...decodeInSteps(long).effects.each()], { code: "XX001" });
 });

@@ -13,7 +13,7 @@
  * after 5 s the message is given up.
  */
 import type { EntryHeader, ReplicatedEntry } from "./entry_header.ts";
-import type { EntryPiece, PeerMessage, Prepare, RepairEntries, RequestEntry } from "./message.ts";
+import type { EntryPiece, PeerMessage, Prepare, RepairEntries, RequestEntry, SummedBytes } from "./message.ts";
 
 /** Which entries travel in pieces. */
 export interface LargeEntrySizes {
@@ -48,9 +48,9 @@ export interface LargeEntriesOwner {
   /** Where its pieces are to go; null: it has no place here now. */
   placeOf(header: EntryHeader, bytes: number): PiecesPlace | null;
   /** The next piece for the log; false if what has come of the entry is gone. */
-  addPiece(header: EntryHeader, piece: Uint8Array): boolean;
+  addPiece(header: EntryHeader, piece: SummedBytes): boolean;
   /** A piece of a large entry that is in the log; null if it is not. */
-  readPiece(op: number, digest: bigint, offset: number, bytes: number): Uint8Array | null;
+  readPiece(op: number, digest: bigint, offset: number, bytes: number): SummedBytes | null;
   /** All pieces have come. */
   deliver(message: EntriesMessage): void;
 }
@@ -64,7 +64,7 @@ interface Fetching {
   /** All bytes up to here have come, and were handed on. */
   solidBytes: number;
   /** Pieces that came before others, by offset. */
-  readonly early: Map<number, Uint8Array>;
+  readonly early: Map<number, SummedBytes>;
   /** Offsets that were asked for and have not come, with the number of the question. */
   readonly asked: Map<number, number>;
   nextOffset: number;
@@ -161,15 +161,15 @@ export class LargeEntries {
       piece.op === op && piece.digest === digest && piece.offset === offset && piece.view === view
     );
     if (kept !== undefined) return owner.send(from, kept);
-    const bytes = owner.readPiece(op, digest, offset, this.#pieceBytes);
-    if (bytes === null) return;
-    const piece: EntryPiece = { kind: "entry_piece", from: owner.index, view, op, digest, offset, bytes };
+    const read = owner.readPiece(op, digest, offset, this.#pieceBytes);
+    if (read === null) return;
+    const piece: EntryPiece = { kind: "entry_piece", from: owner.index, view, op, digest, offset, ...read };
     this.#kept.push(piece);
     if (this.#kept.length > KEPT_PIECES) this.#kept.shift();
     owner.send(from, piece);
   }
 
-  onEntryPiece({ from, op, digest, offset, bytes }: EntryPiece): void {
+  onEntryPiece({ from, op, digest, offset, bytes, checksum }: EntryPiece): void {
     const fetching = this.#fetching;
     if (fetching === null || fetching.header.op !== op || fetching.header.digest !== digest) return;
     const question = fetching.asked.get(offset);
@@ -177,7 +177,7 @@ export class LargeEntries {
     if (bytes.length !== Math.min(this.#pieceBytes, fetching.bytes - offset)) return;
     fetching.asked.delete(offset);
     fetching.heardAt = this.#owner.now();
-    fetching.early.set(offset, bytes);
+    fetching.early.set(offset, { bytes, checksum });
     if (!this.#handOn(fetching)) {
       this.#fetching = null;
       return;
@@ -195,9 +195,9 @@ export class LargeEntries {
       const piece = early.get(from);
       if (piece === undefined) return true;
       early.delete(from);
-      if (payload !== null) payload.set(piece, from);
+      if (payload !== null) payload.set(piece.bytes, from);
       else if (!this.#owner.addPiece(header, piece)) return false;
-      fetching.solidBytes += piece.length;
+      fetching.solidBytes += piece.bytes.length;
     }
   }
 

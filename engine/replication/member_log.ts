@@ -16,6 +16,7 @@ import type { StoredPayload } from "../storage/stored_payload.ts";
 import { DamagedFileError } from "../storage/table/damaged_file.ts";
 import { type EntryHeader, isSameEntry, type ReplicatedEntry, type Slot } from "./entry_header.ts";
 import { LARGE_ENTRY_SIZES, type LargeEntrySizes, type PiecesPlace } from "./large_entries.ts";
+import type { SummedBytes } from "./message.ts";
 import type { ReplicatedLog } from "./ports.ts";
 
 const ABSENT: Slot = { kind: "absent" };
@@ -62,11 +63,11 @@ export class MemberLog implements ReplicatedLog {
   }
 
   /** The next piece of the entry that {@link placeOf} has found a place for; false if that is gone. */
-  addPiece({ op, digest }: EntryHeader, piece: Uint8Array): boolean {
+  addPiece({ op, digest }: EntryHeader, { bytes, checksum }: SummedBytes): boolean {
     const coming = this.#coming;
     if (coming?.header.op !== op || coming.header.digest !== digest) return false;
     try {
-      coming.entry.write(piece);
+      coming.entry.write(bytes, checksum);
     } catch (error) {
       this.#coming = null;
       throw error;
@@ -131,11 +132,12 @@ export class MemberLog implements ReplicatedLog {
   }
 
   /** A piece of the payload of a large entry; null if it is not there, or cannot be read. */
-  readPiece(op: number, digest: bigint, offset: number, bytes: number): Uint8Array | null {
+  readPiece(op: number, digest: bigint, offset: number, bytes: number): SummedBytes | null {
     const stored = this.storedPayload(op, digest);
     if (stored === null || offset >= stored.length) return null;
     try {
-      return stored.read(offset, bytes);
+      const piece = stored.read(offset, bytes);
+      return { bytes: piece, checksum: stored.blockChecksum(offset, piece.length) ?? crc32c(piece) };
     } catch (error) {
       if (!(error instanceof DamagedFileError)) throw error;
       this.#log.lookForDamage(op);

@@ -184,13 +184,18 @@ export interface RequestEntry extends Sent {
   readonly offset: number;
 }
 
+/** Bytes with their CRC-32C, which need not be summed again. */
+export interface SummedBytes {
+  readonly bytes: Uint8Array;
+  readonly checksum: number;
+}
+
 /** The answer. */
-export interface EntryPiece extends Sent {
+export interface EntryPiece extends Sent, SummedBytes {
   readonly kind: "entry_piece";
   readonly op: number;
   readonly digest: bigint;
   readonly offset: number;
-  readonly bytes: Uint8Array;
 }
 
 /** What moves checkpoints; a replica takes no part in it. */

@@ -3,11 +3,13 @@
  *
  * A frame is u32 length of what follows, u32 CRC-32C of what follows it, u8 type, u8 flags (0), u16 group, u8 sender,
  * u64 view, and a body by type. Integers are little-endian; in bodies they are LEB128, digests u64. Invariant: damage
- * of any kind raises XX001, and a decoded message encodes to the same bytes.
+ * of any kind raises XX001, and a decoded message encodes to the same bytes. A piece of an entry comes last in its frame,
+ * whose checksum is made of the piece's own, so that the piece is summed once on its way from log to log.
  */
 import { unreachable } from "../base/assert.ts";
 import { ByteReader, ByteWriter, decodeUtf8, encodeUtf8 } from "../base/bytes.ts";
-import { crc32c } from "../base/checksum.ts";
+import { crc32c, shiftChecksum } from "../base/checksum.ts";
+import type { DatabaseError } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import { isCheckpointFileName } from "../storage/file_hashes.ts";
 import type { CheckpointProof } from "../storage/manifest.ts";
@@ -21,7 +23,7 @@ import {
   writeHeader,
   writeHeaders,
 } from "./header_codec.ts";
-import type { PeerMessage, RepairedEntry, WantedEntry } from "./message.ts";
+import type { PeerMessage, RepairedEntry, SummedBytes, WantedEntry } from "./message.ts";
 
 /** Bytes of the length before a frame. */
 export const FRAME_LENGTH_BYTES = 4;
@@ -79,8 +81,16 @@ export function encodeMessage(group: number, message: PeerMessage): Uint8Array {
   const bytes = writer.view();
   const view = new DataView(bytes.buffer);
   view.setUint32(0, bytes.length - FRAME_LENGTH_BYTES, true);
-  view.setUint32(FRAME_LENGTH_BYTES, crc32c(bytes, FRAME_LENGTH_BYTES + CHECKSUM_BYTES), true);
+  const summed = bytes.subarray(FRAME_LENGTH_BYTES + CHECKSUM_BYTES);
+  const checksum = message.kind === "entry_piece" ? pieceChecksum(summed, message) : crc32c(summed);
+  view.setUint32(FRAME_LENGTH_BYTES, checksum, true);
   return bytes;
+}
+
+/** The checksum of bytes that end with the piece. */
+function pieceChecksum(summed: Uint8Array, { bytes, checksum }: SummedBytes): number {
+  const before = crc32c(summed, 0, summed.length - bytes.length);
+  return (checksum ^ shiftChecksum(before, bytes.length)) >>> 0;
 }
 
 /** About how many bytes a message has besides its fields: a large one is not to be copied as its buffer grows. */
@@ -104,9 +114,10 @@ export function decodeMessage(frame: Uint8Array): GroupMessage {
     throw corruptedReplication(`a frame of ${frame.length} bytes`);
   }
   const reader = new ByteReader(frame);
-  if (reader.readU32() !== crc32c(frame, CHECKSUM_BYTES)) {
-    throw corruptedReplication("a frame's checksum differs");
-  }
+  const checksum = reader.readU32();
+  const summed = frame.subarray(CHECKSUM_BYTES);
+  const isPiece = KINDS[(summed[0] as number) - 1] === "entry_piece";
+  if (!isPiece && checksum !== crc32c(summed)) throw differs();
   const kind = KINDS[reader.readU8() - 1];
   if (kind === undefined || reader.readU8() !== 0) throw corruptedReplication("a frame of an unknown type");
   const group = reader.readU16();
@@ -115,7 +126,12 @@ export function decodeMessage(frame: Uint8Array): GroupMessage {
   if (!Number.isSafeInteger(view)) throw corruptedReplication(`view ${view}`);
   const message = readBody(reader, kind, { from, view });
   reader.expectEnd();
+  if (message.kind === "entry_piece" && checksum !== pieceChecksum(summed, message)) throw differs();
   return { group, message };
+}
+
+function differs(): DatabaseError {
+  return corruptedReplication("a frame's checksum differs");
 }
 
 function writeBody(writer: ByteWriter, message: PeerMessage): void {
@@ -299,7 +315,8 @@ function readBody(
     case "entry_piece": {
       const piece = { op: reader.readVarint(), digest: reader.readU64(), offset: reader.readVarint() };
       if (kind === "request_entry") return { kind, ...sent, ...piece };
-      return { kind, ...sent, ...piece, bytes: reader.readSizedBytes() };
+      const bytes = reader.readSizedBytes();
+      return { kind, ...sent, ...piece, bytes, checksum: crc32c(bytes) };
     }
     case "request_file":
     case "file_piece": {

@@ -1,5 +1,6 @@
 /** Messages as bytes: each kind there and back, damage of every byte, and the worked example of the page. */
 import { deepStrictEqual, ok, strictEqual, throws } from "node:assert/strict";
+import { crc32c } from "../base/checksum.ts";
 import { DatabaseError } from "../base/errors.ts";
 import type { EntryHeader } from "./entry_header.ts";
 import type { PeerMessage } from "./message.ts";
@@ -10,6 +11,7 @@ const HASH = "0a".repeat(32);
 const whole: EntryHeader = { op: 300, view: 6, digest: 0xfedc_ba98_7654_3210n, previousDigest: 1n };
 const named: EntryHeader = { op: 301, view: null, digest: 2n, previousDigest: null };
 const entry = { header: whole, payload: Uint8Array.of(1, 2, 3) };
+const summed = { bytes: new Uint8Array([1, 2]), checksum: crc32c(new Uint8Array([1, 2])) };
 const large = { header: whole, payload: new Uint8Array(0), largeBytes: 2 ** 29 };
 
 const MESSAGES: readonly PeerMessage[] = [
@@ -61,7 +63,7 @@ const MESSAGES: readonly PeerMessage[] = [
   { kind: "checkpoint", ...sent, oldestOp: 200, op: 300, digest: 5n },
   { kind: "repair_entries", ...sent, entries: [{ entry: large, isCommitted: true }] },
   { kind: "request_entry", ...sent, op: 300, digest: 7n, offset: 2 ** 29 },
-  { kind: "entry_piece", ...sent, op: 300, digest: 7n, offset: 0, bytes: new Uint8Array([1]) },
+  { kind: "entry_piece", ...sent, op: 300, digest: 7n, offset: 0, ...summed },
   { kind: "request_checkpoint", ...sent, op: 300 },
   { kind: "checkpoint_files", ...sent, op: 300, manifest: new Uint8Array([1, 2]) },
   { kind: "request_file", ...sent, name: "tables/1.seg", hash: HASH, offset: 2 ** 33 },

@@ -7,7 +7,7 @@
  * piece, 2 lane of entries), and the bytes. An empty frame says that its sender lives.
  *
  * Limits: 8 MiB wait to be sent, one message of any size when nothing waits; beyond, messages are dropped, for the
- * protocol repeats them. What is sent while a write is under way leaves in one, of up to 256 KiB.
+ * protocol repeats them. What is sent while a write is under way leaves in one, of up to 320 KiB.
  */
 import type { NetworkConnection } from "../host/network.ts";
 import { corruptedReplication } from "./header_codec.ts";
@@ -18,7 +18,9 @@ import type { PeerInput } from "./peer_input.ts";
 /** What waits for one peer beyond which messages are dropped. */
 export const MAX_QUEUED_BYTES = 8 * 1024 * 1024;
 const MAX_WHOLE_BYTES = 64 * 1024;
-const MAX_WRITE_BYTES = 256 * 1024;
+const MAX_WRITE_BYTES = 320 * 1024;
+/** So much room is made for a message whose first piece has come. */
+const MAX_EXPECTED_BYTES = 1024 * 1024;
 const PIECE_TYPE = 128;
 const PIECE_HEAD_BYTES = FRAME_LENGTH_BYTES + 6;
 /** The type of a frame comes after its checksum. */
@@ -32,7 +34,12 @@ export const MAX_PEER_FRAME_BYTES = MAX_WHOLE_BYTES + PIECE_HEAD_BYTES;
 type Lane = "entries" | "other";
 
 /** What carries entries or pieces of files. */
-const BULK: ReadonlySet<PeerMessage["kind"]> = new Set(["prepare", "repair_entries", "file_piece"]);
+const BULK: ReadonlySet<PeerMessage["kind"]> = new Set([
+  "prepare",
+  "repair_entries",
+  "file_piece",
+  "entry_piece",
+]);
 
 /** What a connection reports to its owner. */
 export interface PeerConnectionListener {
@@ -48,11 +55,11 @@ export class PeerConnection {
   readonly #listener: PeerConnectionListener;
   readonly #peer: number;
   readonly #group: number;
-  /** Frames that wait; those of pieces are in two parts. */
-  readonly #lanes: Readonly<Record<Lane, (readonly Uint8Array[])[]>> = { entries: [], other: [] };
-  readonly #pieces: Record<Lane, { parts: Uint8Array[]; bytes: number }> = {
-    entries: { parts: [], bytes: 0 },
-    other: { parts: [], bytes: 0 },
+  /** Frames that wait, several of them in an array. */
+  readonly #lanes: Readonly<Record<Lane, Uint8Array[]>> = { entries: [], other: [] };
+  readonly #joined: Readonly<Record<Lane, JoinedPieces>> = {
+    entries: new JoinedPieces(),
+    other: new JoinedPieces(),
   };
   #queuedBytes = 0;
   #isWriting = false;
@@ -95,8 +102,9 @@ export class PeerConnection {
     let reason: string | null = null;
     try {
       do {
-        for (let frame = this.#input.take(); frame !== null && !this.#isClosed; frame = this.#input.take()) {
+        for (let frame = this.#input.takeView(); frame !== null; frame = this.#input.takeView()) {
           this.#receive(frame);
+          if (this.#isClosed) break;
         }
       } while (!this.#isClosed && await this.#input.fill());
     } catch (error) {
@@ -105,18 +113,16 @@ export class PeerConnection {
     this.close(reason);
   }
 
-  /** Sends a message when there is room for it; `encode` gives its frame. */
-  send(message: PeerMessage, encode = () => encodeMessage(this.#group, message)): void {
+  /** Sends a message when there is room for it; `encode` gives its bytes. */
+  send(message: PeerMessage, encode = () => wireOf(this.#group, message)): void {
     if (this.#isClosed) return;
     if (this.#queuedBytes > MAX_QUEUED_BYTES) {
       this.counters.droppedMessages++;
       return;
     }
     this.counters.sentMessages++;
-    const bytes = encode();
-    const lane = BULK.has(message.kind) ? "entries" : "other";
-    if (bytes.length <= MAX_WHOLE_BYTES) this.#queue(lane, bytes);
-    else this.#queuePieces(lane, bytes.subarray(FRAME_LENGTH_BYTES));
+    const lane = laneOf(message);
+    for (const frames of encode()) this.#queue(lane, frames);
   }
 
   /** To be called in equal times: says that this member lives; answers for how many calls the other was silent. */
@@ -135,22 +141,9 @@ export class PeerConnection {
     this.#listener.onClose(reason);
   }
 
-  #queuePieces(lane: Lane, frame: Uint8Array): void {
-    for (let at = 0; at < frame.length; at += MAX_WHOLE_BYTES) {
-      const part = frame.subarray(at, at + MAX_WHOLE_BYTES);
-      const isLast = at + part.length === frame.length;
-      const head = new Uint8Array(PIECE_HEAD_BYTES);
-      new DataView(head.buffer).setUint32(0, head.length + part.length - FRAME_LENGTH_BYTES, true);
-      head[FRAME_LENGTH_BYTES + TYPE_OFFSET] = PIECE_TYPE;
-      head[FRAME_LENGTH_BYTES + TYPE_OFFSET + 1] = (isLast ? FLAGS.last : 0) |
-        (lane === "entries" ? FLAGS.entries : 0);
-      this.#queue(lane, head, part);
-    }
-  }
-
-  #queue(lane: Lane, ...frame: readonly Uint8Array[]): void {
-    this.#lanes[lane].push(frame);
-    this.#queuedBytes += lengthOf(frame);
+  #queue(lane: Lane, frames: Uint8Array): void {
+    this.#lanes[lane].push(frames);
+    this.#queuedBytes += frames.length;
     if (this.#isWriting) return;
     this.#isWriting = true;
     // At once: whoever sends has other work to do, and others wait for this. What comes meanwhile joins the next write.
@@ -176,23 +169,22 @@ export class PeerConnection {
     let length = 0;
     for (const lane of [this.#lanes.other, this.#lanes.entries]) {
       let count = 0;
-      for (const frame of lane) {
-        const frameBytes = lengthOf(frame);
-        if (length > 0 && length + frameBytes > MAX_WRITE_BYTES) break;
-        length += frameBytes;
+      for (const frames of lane) {
+        if (length > 0 && length + frames.length > MAX_WRITE_BYTES) break;
+        length += frames.length;
         count++;
-        taken.push(...frame);
+        taken.push(frames);
       }
       lane.splice(0, count);
     }
-    return taken.length <= 1 ? taken[0] ?? null : joined(taken);
+    return taken.length <= 1 ? taken[0] ?? null : joined(taken, length);
   }
 
   #receive(frame: Uint8Array): void {
     this.#silentTicks = 0;
     this.counters.receivedBytes += FRAME_LENGTH_BYTES + frame.length;
     if (frame.length === 0) return;
-    const whole = frame[TYPE_OFFSET] === PIECE_TYPE ? this.#join(frame) : frame;
+    const whole = frame[TYPE_OFFSET] === PIECE_TYPE ? this.#join(frame) : frame.slice();
     if (whole === null) return;
     const { group, message } = decodeMessage(whole);
     if (message.from !== this.#peer || group !== this.#group) {
@@ -206,26 +198,69 @@ export class PeerConnection {
   #join(frame: Uint8Array): Uint8Array | null {
     const flags = frame[TYPE_OFFSET + 1];
     if (flags === undefined || flags > 3) throw corruptedReplication("a piece of a message is damaged");
-    const pieces = this.#pieces[(flags & FLAGS.entries) !== 0 ? "entries" : "other"];
-    pieces.parts.push(frame.subarray(PIECE_HEAD_BYTES - FRAME_LENGTH_BYTES));
-    pieces.bytes += frame.length;
-    if (pieces.bytes > MAX_MESSAGE_BYTES) throw corruptedReplication("a message that is too long");
-    if ((flags & FLAGS.last) === 0) return null;
-    const parts = pieces.parts;
-    pieces.parts = [];
-    pieces.bytes = 0;
-    return joined(parts);
+    const pieces = this.#joined[(flags & FLAGS.entries) !== 0 ? "entries" : "other"];
+    pieces.add(frame.subarray(PIECE_HEAD_BYTES - FRAME_LENGTH_BYTES));
+    return (flags & FLAGS.last) === 0 ? null : pieces.take();
   }
 }
 
-function lengthOf(parts: readonly Uint8Array[]): number {
-  let length = 0;
-  for (const part of parts) length += part.length;
-  return length;
+function laneOf({ kind }: PeerMessage): Lane {
+  return BULK.has(kind) ? "entries" : "other";
 }
 
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(lengthOf(parts));
+/** A message as it is sent: whole frames, as many in each array as may leave in one write. */
+export function wireOf(group: number, message: PeerMessage): readonly Uint8Array[] {
+  const bytes = encodeMessage(group, message);
+  if (bytes.length <= MAX_WHOLE_BYTES) return [bytes];
+  const frame = bytes.subarray(FRAME_LENGTH_BYTES);
+  const pieces = Math.ceil(frame.length / MAX_WHOLE_BYTES);
+  const wire = new Uint8Array(pieces * PIECE_HEAD_BYTES + frame.length);
+  const view = new DataView(wire.buffer);
+  const entriesFlag = laneOf(message) === "entries" ? FLAGS.entries : 0;
+  for (let piece = 0; piece < pieces; piece++) {
+    const part = frame.subarray(piece * MAX_WHOLE_BYTES, (piece + 1) * MAX_WHOLE_BYTES);
+    const at = piece * MAX_PEER_FRAME_BYTES;
+    view.setUint32(at, PIECE_HEAD_BYTES + part.length - FRAME_LENGTH_BYTES, true);
+    wire[at + FRAME_LENGTH_BYTES + TYPE_OFFSET] = PIECE_TYPE;
+    wire[at + FRAME_LENGTH_BYTES + TYPE_OFFSET + 1] = (piece === pieces - 1 ? FLAGS.last : 0) | entriesFlag;
+    wire.set(part, at + PIECE_HEAD_BYTES);
+  }
+  const writes: Uint8Array[] = [];
+  const most = Math.floor(MAX_WRITE_BYTES / MAX_PEER_FRAME_BYTES) * MAX_PEER_FRAME_BYTES;
+  for (let at = 0; at < wire.length; at += most) writes.push(wire.subarray(at, at + most));
+  return writes;
+}
+
+/** The pieces of a message, as far as they have come. */
+class JoinedPieces {
+  #bytes = new Uint8Array(0);
+  #length = 0;
+  /** The next message may be as long as the last one. */
+  #expected = 0;
+
+  add(piece: Uint8Array): void {
+    const length = this.#length + piece.length;
+    if (length > MAX_MESSAGE_BYTES) throw corruptedReplication("a message that is too long");
+    if (length > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(this.#expected, 2 * length));
+      grown.set(this.#bytes.subarray(0, this.#length));
+      this.#bytes = grown;
+    }
+    this.#bytes.set(piece, this.#length);
+    this.#length = length;
+  }
+
+  take(): Uint8Array {
+    const whole = this.#bytes.subarray(0, this.#length);
+    this.#expected = Math.min(this.#length, MAX_EXPECTED_BYTES);
+    this.#bytes = new Uint8Array(0);
+    this.#length = 0;
+    return whole;
+  }
+}
+
+function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const whole = new Uint8Array(length);
   let at = 0;
   for (const part of parts) {
     whole.set(part, at);

@@ -12,8 +12,7 @@ import { equalBytes } from "../base/bytes.ts";
 import type { Host, TimerId } from "../host/host.ts";
 import type { NetworkAddress, NetworkConnection } from "../host/network.ts";
 import type { PeerMessage } from "./message.ts";
-import { encodeMessage } from "./message_codec.ts";
-import { PeerConnection } from "./peer_connection.ts";
+import { PeerConnection, wireOf } from "./peer_connection.ts";
 import { type Handshake, PeerMisfit, shakeHands } from "./peer_handshake.ts";
 import { PEER_ID_BYTES, PEER_NONCE_BYTES, PEER_VERSION, type PeerHello } from "./peer_hello.ts";
 import type { MessageBus } from "./ports.ts";
@@ -118,8 +117,8 @@ export class PeerConnections implements MessageBus {
   #knowledge: PeerKnowledge;
   #listener: ((message: PeerMessage) => void) | null = null;
   #changeListeners: (() => void)[] = [];
-  /** The newest entries that were sent, and their frame. */
-  #encoded: { readonly message: PeerMessage; readonly frame: Uint8Array } | null = null;
+  /** Messages with entries as they were sent, as long as somebody has them. */
+  readonly #encoded = new WeakMap<PeerMessage, readonly Uint8Array[]>();
   #hasFit = false;
   #graceTimer: TimerId | null = null;
   #tickTimer: TimerId | null = null;
@@ -169,15 +168,15 @@ export class PeerConnections implements MessageBus {
     return this.connected(to);
   }
 
-  /** The frame of a message. Several members get the same entries in one turn. */
-  #encode(message: PeerMessage): Uint8Array {
-    if (this.#encoded?.message === message) return this.#encoded.frame;
-    const frame = encodeMessage(this.#options.group ?? 0, message);
-    if (message.kind === "prepare") {
-      if (this.#encoded === null) queueMicrotask(() => this.#encoded = null);
-      this.#encoded = { message, frame };
-    }
-    return frame;
+  /** The bytes of a message. Several members get the same entries. */
+  #encode(message: PeerMessage): readonly Uint8Array[] {
+    const group = this.#options.group ?? 0;
+    if (message.kind !== "prepare" && message.kind !== "entry_piece") return wireOf(group, message);
+    const known = this.#encoded.get(message);
+    if (known !== undefined) return known;
+    const bytes = wireOf(group, message);
+    this.#encoded.set(message, bytes);
+    return bytes;
   }
 
   /** Takes what other members send, from now on; what has come before is lost. */

@@ -33,6 +33,11 @@ export class PeerInput {
 
   /** The next frame, if all of it is there; its bytes are its own. Raises XX001 for one that is too long. */
   take(): Uint8Array | null {
+    return this.takeView()?.slice() ?? null;
+  }
+
+  /** The same as a view that is good until more is read. */
+  takeView(): Uint8Array | null {
     const available = this.#end - this.#start;
     if (available < LENGTH_BYTES) return null;
     const length = new DataView(this.#buffer.buffer).getUint32(this.#start, true);
@@ -40,7 +45,7 @@ export class PeerInput {
     if (available < LENGTH_BYTES + length) return null;
     const from = this.#start + LENGTH_BYTES;
     this.#start = from + length;
-    return this.#buffer.slice(from, this.#start);
+    return this.#buffer.subarray(from, this.#start);
   }
 
   /** Reads more; false at the end of the stream. */

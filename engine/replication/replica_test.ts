@@ -208,7 +208,7 @@ Deno.test("damage that is found in what was durable is repaired, before another 
       return lost.has(op) ? { kind: "unreadable" } : slot.call(member.log, op);
     };
     member.log.read = (op) => lost.has(op) ? null : read.call(member.log, op);
-    member.log.write = ({ header: { op } }) => void lost.delete(op);
+    member.log.write = ({ header: { op } }) => lost.delete(op);
     if (isPrimary) member.beginView(2, { ...headers[2] as EntryHeader });
     else {
       const wanted = [4, 5].map((op) => ({ op, header: null }));

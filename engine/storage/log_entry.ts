@@ -21,10 +21,10 @@ export interface EntryInPieces {
   /** CRC-32C of the bytes so far. */
   readonly checksum: number;
   /**
-   * Writes a piece; it is in the file when this returns. Raises 53100 or 54000, with the log as it was before the
-   * entry.
+   * Writes a piece, whose CRC-32C may be given; it is in the file when this returns. Raises 53100 or 54000, with the log
+   * as it was before the entry.
    */
-  write(piece: Uint8Array): void;
+  write(piece: Uint8Array, checksum?: number): void;
   /** Makes the entry part of the log. */
   finish(): void;
   /** Takes back what was written. */
@@ -68,13 +68,13 @@ export class PiecewiseEntry implements EntryInPieces {
     return this.#blocks.checksum;
   }
 
-  write(piece: Uint8Array): void {
+  write(piece: Uint8Array, checksum?: number): void {
     assert(!this.#isOver, "the entry is on its way");
     if (this.bytes + piece.length > LIMITS.maximumEntryBytes) {
       this.abandon();
       throw entryTooLarge();
     }
-    this.#blocks.add(piece);
+    this.#blocks.add(piece, checksum);
     this.#write(() => this.#tail.writePiece(this.#at, piece));
     this.#at += piece.length;
   }

@@ -582,10 +582,14 @@ export class StorageEngine<L extends StorageLog = Log> {
     return this.#isCheckpointAtWork || this.#indexing.size > 0 || this.#isTruncated;
   }
 
-  /** Whether {@link work} can go on with the checkpoint under way; that of a member may wait for its commit. */
+  /**
+   * Whether {@link work} can go on with the checkpoint under way. That of a member waits for its commit: until then the
+   * others have a large entry to fetch, for which this one has better things to do.
+   */
   get #isCheckpointAtWork(): boolean {
     const checkpoint = this.#checkpoint;
     if (checkpoint === null) return false;
+    if (this.#uncommitted !== null && !checkpoint.isCommitted) return false;
     return !this.#waitsForOthers || !checkpoint.isBuilt || checkpoint.isInstallable;
   }
 

@@ -30,18 +30,26 @@ export class BlockChecksums {
     return (this.#block ^ shiftChecksum(this.#sum, this.#blockBytes)) >>> 0;
   }
 
-  add(piece: Uint8Array): void {
+  /** `checksum`: CRC-32C of the piece, where it is known. */
+  add(piece: Uint8Array, checksum?: number): void {
+    if (checksum !== undefined && this.#blockBytes === 0 && piece.length === PAYLOAD_BLOCK_BYTES) {
+      this.#block = checksum;
+      return this.#endBlock();
+    }
     for (let at = 0; at < piece.length;) {
       const end = Math.min(piece.length, at + PAYLOAD_BLOCK_BYTES - this.#blockBytes);
       this.#block = crc32c(piece, at, end, this.#block);
       this.#blockBytes += end - at;
       at = end;
       if (this.#blockBytes < PAYLOAD_BLOCK_BYTES) return;
-      const sum = this.checksum;
-      this.#whole.push(this.#block);
-      this.#sum = sum;
-      this.#block = this.#blockBytes = 0;
+      this.#endBlock();
     }
+  }
+
+  #endBlock(): void {
+    this.#sum = (this.#block ^ shiftChecksum(this.#sum, PAYLOAD_BLOCK_BYTES)) >>> 0;
+    this.#whole.push(this.#block);
+    this.#block = this.#blockBytes = 0;
   }
 
   /** The checksum of a block; the last one counts as whole. Undefined for one that has not come. */
@@ -93,6 +101,13 @@ export class StoredPayload {
     return this.#blocks.checksum;
   }
 
+  /** The checksum of a block, as far as it was proven; undefined for other bytes. */
+  blockChecksum(offset: number, bytes: number): number | undefined {
+    const isBlock = offset % PAYLOAD_BLOCK_BYTES === 0 && offset + bytes <= this.#blocks.bytes &&
+      (bytes === PAYLOAD_BLOCK_BYTES || bytes < PAYLOAD_BLOCK_BYTES && offset + bytes === this.length);
+    return isBlock ? this.#blocks.of(offset / PAYLOAD_BLOCK_BYTES) : undefined;
+  }
+
   /** Reads what is not proven yet, a block in each step. Raises XX001 for one that is damaged. */
   *prove(): Generator<void, void> {
     while (!this.isProven) {
@@ -107,11 +122,16 @@ export class StoredPayload {
    */
   read(offset: number, bytes: number): Uint8Array {
     const piece = new Uint8Array(Math.min(bytes, this.length - offset));
+    this.readInto(offset, piece);
+    return piece;
+  }
+
+  /** The same, into an array that is no longer than what is there. */
+  readInto(offset: number, piece: Uint8Array): void {
     if (this.#readAt(this.#place.position + offset, piece) < piece.length) throw this.#damage(offset);
     for (let at = 0; at < piece.length; at += PAYLOAD_BLOCK_BYTES) {
       this.#check(offset + at, piece.subarray(at, at + PAYLOAD_BLOCK_BYTES));
     }
-    return piece;
   }
 
   #check(offset: number, block: Uint8Array): void {
