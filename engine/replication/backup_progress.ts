@@ -1,7 +1,15 @@
 /**
  * What a primary knows of one backup: which entries it was sent and which it has acknowledged in this view.
  */
-import { MAX_WINDOW_BYTES, MAX_WINDOW_ENTRIES, RESEND_MILLISECONDS } from "./timeouts.ts";
+import {
+  MAX_RESEND_MILLISECONDS,
+  MAX_WINDOW_BYTES,
+  MAX_WINDOW_ENTRIES,
+  RESEND_MILLISECONDS,
+} from "./timeouts.ts";
+
+/** The time of an acknowledgement counts with this share in what is expected of the next. */
+const ROUND_TRIP_WEIGHT = 1 / 4;
 
 /** The progress of one backup in one view. */
 export class BackupProgress {
@@ -12,9 +20,11 @@ export class BackupProgress {
   #nextOp: number;
   #acknowledgedOp = -1;
   #progressAt: number;
-  /** Messages that are not acknowledged, in order: their last ops and their bytes. */
-  #inFlight: { readonly op: number; readonly bytes: number }[] = [];
+  /** Messages that are not acknowledged, in order: their last ops, their bytes, and when they were sent. */
+  #inFlight: { readonly op: number; readonly bytes: number; readonly at: number }[] = [];
   #inFlightBytes = 0;
+  /** How long an acknowledgement takes. */
+  #roundTrip = 0;
   /** The newest committed op of a moment: once the backup has it, it is as new as that moment. */
   #mark: { readonly op: number; readonly at: number };
   /** What the backup has is at least as new as the state was then. */
@@ -59,7 +69,7 @@ export class BackupProgress {
   /** Entries up to the op have been sent, with so many bytes. */
   sent(op: number, bytes: number, now: number): void {
     this.#nextOp = op + 1;
-    this.#inFlight.push({ op, bytes });
+    this.#inFlight.push({ op, bytes, at: now });
     this.#inFlightBytes += bytes;
     this.sentAt = now;
   }
@@ -75,6 +85,7 @@ export class BackupProgress {
     for (let first = this.#inFlight[0]; first !== undefined && first.op <= op; first = this.#inFlight[0]) {
       this.#inFlight.shift();
       this.#inFlightBytes -= first.bytes;
+      this.#roundTrip += (Math.min(now - first.at, MAX_RESEND_MILLISECONDS) - this.#roundTrip) * ROUND_TRIP_WEIGHT;
     }
     // A restarted backup may have lost what it had not made durable, or found damage.
     if (this.#nextOp <= op) this.#nextOp = op + 1;
@@ -89,7 +100,8 @@ export class BackupProgress {
   }
 
   #isStalled(now: number): boolean {
-    return now - this.#progressAt >= RESEND_MILLISECONDS;
+    const patience = Math.max(RESEND_MILLISECONDS, Math.min(2 * this.#roundTrip, MAX_RESEND_MILLISECONDS));
+    return now - this.#progressAt >= patience;
   }
 
   #sendAgainFrom(op: number, now: number): void {

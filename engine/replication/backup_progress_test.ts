@@ -27,3 +27,20 @@ Deno.test("BackupProgress: a backup that is always a bit behind lags by that bit
   // Without writes nothing ages.
   strictEqual(progress.lagMilliseconds(1100, 90_000), 0);
 });
+
+Deno.test("BackupProgress: what a slow backup acknowledges late is not sent again before", () => {
+  const progress = new BackupProgress(0, 1);
+  progress.acknowledge(0, 0);
+  let resends = 0;
+  for (let now = 10; now <= 9900; now += 10) {
+    progress.sent(now, 1000, now);
+    // A megabyte at a time, which takes so long.
+    if (now > 700 && now % 300 === 0) progress.acknowledge(now - 700, now);
+    if (now > 2000 && progress.resendWhenStalled(now, now)) resends++;
+  }
+  strictEqual(resends, 0);
+  // What is lost is sent again all the same.
+  strictEqual(progress.resendWhenStalled(20_000, 10_050), false);
+  strictEqual(progress.resendWhenStalled(20_000, 13_000), true);
+  strictEqual(progress.nextOp, progress.acknowledgedOp + 1);
+});

@@ -164,8 +164,8 @@ export class PeerConnections implements MessageBus {
     this.#peers.get(to)?.connection?.send(message, () => this.#encode(message));
   }
 
-  canReach(to: number): boolean {
-    return this.connected(to);
+  queuedBytes(to: number): number {
+    return this.#peers.get(to)?.connection?.queuedBytes ?? Infinity;
   }
 
   /** The bytes of a message. Several members get the same entries. */

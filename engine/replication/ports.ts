@@ -111,8 +111,11 @@ export interface StateTransfer {
 /** Sends messages to other members; they may be lost, repeated or come in another order. */
 export interface MessageBus {
   send(to: number, message: Message): void;
-  /** False where a message would surely be lost now; unless it is known there is no such function. */
-  canReach?(to: number): boolean;
+  /**
+   * Bytes for a member that have not left yet, Infinity where a message would surely be lost now; unless it is known
+   * there is no such function.
+   */
+  queuedBytes?(to: number): number;
 }
 
 /** Who a replica is. */

@@ -16,6 +16,7 @@ import {
   LONELY_MILLISECONDS,
   MAX_PREPARE_BYTES,
   MAX_PREPARE_ENTRIES,
+  MAX_QUEUED_BYTES,
   RESEND_MILLISECONDS,
   SPARE_MILLISECONDS,
   STUCK_MILLISECONDS,
@@ -96,7 +97,8 @@ export class Primary {
         backup.sentAt = now;
         core.send(index, this.#startView);
       }
-      backup.resendWhenStalled(core.log.lastOp, now);
+      // What waits to leave is not lost.
+      if (this.#queuedBytes(index) === 0) backup.resendWhenStalled(core.log.lastOp, now);
       if (this.#isDue(index, now)) this.#sendEntriesTo(index);
       if (now - backup.sentAt >= HEARTBEAT_MILLISECONDS) this.#sendCommit(index);
     }
@@ -125,7 +127,7 @@ export class Primary {
     const { lastOp } = this.#core.log;
     return this.#others.some((index) => {
       const backup = this.#backup(index);
-      return backup.nextOp <= lastOp && backup.isWindowOpen && this.#canReach(index);
+      return backup.nextOp <= lastOp && this.#hasRoom(index);
     });
   }
 
@@ -201,18 +203,12 @@ export class Primary {
     return best;
   }
 
-  /** Whether it is worth while to read the log for a backup: one that is not connected gets it when it is. */
-  #canReach(index: number): boolean {
-    return this.#core.ports.bus.canReach?.(index) !== false;
-  }
-
   /** Sends what the window allows; answers the last message. `shared`: one that may be what is to be sent. */
   #sendEntriesTo(index: number, shared: Prepare | null = null): Prepare | null {
     const { log, ports } = this.#core;
     const backup = this.#backup(index);
     let message = shared;
-    if (!this.#canReach(index)) return message;
-    while (backup.isWindowOpen && backup.nextOp <= log.lastOp) {
+    while (backup.nextOp <= log.lastOp && this.#hasRoom(index)) {
       if (message?.previousOp !== backup.nextOp - 1) message = this.#prepareFrom(backup.nextOp);
       const last = message?.entries.at(-1);
       if (message === null || last === undefined) return null;
@@ -253,6 +249,15 @@ export class Primary {
       bytes += bytesOf(entry);
     }
     return entries;
+  }
+
+  /** Whether a backup may be sent more before it acknowledges something, or the network takes it. */
+  #hasRoom(index: number): boolean {
+    return this.#backup(index).isWindowOpen && this.#queuedBytes(index) < MAX_QUEUED_BYTES;
+  }
+
+  #queuedBytes(index: number): number {
+    return this.#core.ports.bus.queuedBytes?.(index) ?? 0;
   }
 
   #sendCommit(index: number): void {

@@ -49,7 +49,10 @@ function memberOf(disk = new ToyDisk()) {
     log,
     superblock: { read: () => durable, write: (next) => written = next },
     state,
-    bus: { send: (to, message) => sent.push({ ...message, to }), canReach: (to) => to !== cut.index },
+    bus: {
+      send: (to, message) => sent.push({ ...message, to }),
+      queuedBytes: (to) => to === cut.index ? Infinity : 0,
+    },
     transfer: { checkpoint: null, proof: null, compare: () => {}, begin: () => {} },
     readLease: true,
     now: () => now,

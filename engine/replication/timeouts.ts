@@ -13,8 +13,10 @@ export const HEARTBEAT_MILLISECONDS = 50;
 export const SPARE_MILLISECONDS = 8;
 /** At once, when so much later the others have not acknowledged what was there at the last look. */
 export const SPARE_LOOK_MILLISECONDS = 2;
-/** What was sent and not acknowledged is sent again after this. */
+/** What was sent and not acknowledged is sent again after this, or twice the time that acknowledgements take. */
 export const RESEND_MILLISECONDS = 100;
+/** The longest time after which entries are sent again. */
+export const MAX_RESEND_MILLISECONDS = 2000;
 /** A backup that hears nothing for this long, and a random part of the jitter, wants another view. */
 export const SILENCE_MILLISECONDS = 500;
 /** See {@link SILENCE_MILLISECONDS}. */
@@ -44,6 +46,8 @@ export const MAX_WINDOW_ENTRIES = 4096;
 export const MAX_WINDOW_BYTES = 8 * 1024 * 1024;
 /** Entries in one `prepare`. */
 export const MAX_PREPARE_ENTRIES = 1024;
+/** While so many bytes for a backup have not left yet, it gets no more. */
+export const MAX_QUEUED_BYTES = 1024 * 1024;
 /** Bytes of payloads in one `prepare` or `repair_entries`; a longer entry goes alone. */
 export const MAX_PREPARE_BYTES = 1024 * 1024;
 /** Entries that a member asks for at a time. */
