@@ -250,7 +250,8 @@ Deno.test("decodeInSteps() reads an entry that is not in memory in parts, whatev
   }
   const long = {
     length: bytes.length + 5,
-    readInto: (offset: number, target: Uint8Array) => target.set(bytes.subarray(offset, offset + target.length)),
+    readInto: (offset: number, target: Uint8Array) =>
+      target.set(bytes.subarray(offset, offset + target.length)),
   };
   throws(() => [...decodeInSteps(long).effects.each()], { code: "XX001" });
 });

@@ -85,7 +85,8 @@ export class BackupProgress {
     for (let first = this.#inFlight[0]; first !== undefined && first.op <= op; first = this.#inFlight[0]) {
       this.#inFlight.shift();
       this.#inFlightBytes -= first.bytes;
-      this.#roundTrip += (Math.min(now - first.at, MAX_RESEND_MILLISECONDS) - this.#roundTrip) * ROUND_TRIP_WEIGHT;
+      this.#roundTrip += (Math.min(now - first.at, MAX_RESEND_MILLISECONDS) - this.#roundTrip) *
+        ROUND_TRIP_WEIGHT;
     }
     // A restarted backup may have lost what it had not made durable, or found damage.
     if (this.#nextOp <= op) this.#nextOp = op + 1;

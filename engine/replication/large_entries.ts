@@ -13,7 +13,14 @@
  * after 5 s the message is given up.
  */
 import type { EntryHeader, ReplicatedEntry } from "./entry_header.ts";
-import type { EntryPiece, PeerMessage, Prepare, RepairEntries, RequestEntry, SummedBytes } from "./message.ts";
+import type {
+  EntryPiece,
+  PeerMessage,
+  Prepare,
+  RepairEntries,
+  RequestEntry,
+  SummedBytes,
+} from "./message.ts";
 
 /** Which entries travel in pieces. */
 export interface LargeEntrySizes {

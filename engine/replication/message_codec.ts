@@ -3,8 +3,8 @@
  *
  * A frame is u32 length of what follows, u32 CRC-32C of what follows it, u8 type, u8 flags (0), u16 group, u8 sender,
  * u64 view, and a body by type. Integers are little-endian; in bodies they are LEB128, digests u64. Invariant: damage
- * of any kind raises XX001, and a decoded message encodes to the same bytes. A piece of an entry comes last in its frame,
- * whose checksum is made of the piece's own, so that the piece is summed once on its way from log to log.
+ * of any kind raises XX001, and a decoded message encodes to the same bytes. A piece of an entry comes last in its
+ * frame, whose checksum is made of the piece's own, so that the piece is summed once on its way from log to log.
  */
 import { unreachable } from "../base/assert.ts";
 import { ByteReader, ByteWriter, decodeUtf8, encodeUtf8 } from "../base/bytes.ts";

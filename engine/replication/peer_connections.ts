@@ -117,7 +117,7 @@ export class PeerConnections implements MessageBus {
   #knowledge: PeerKnowledge;
   #listener: ((message: PeerMessage) => void) | null = null;
   #changeListeners: (() => void)[] = [];
-  /** Messages with entries as they were sent, as long as somebody has them. */
+  /** The bytes of messages with entries, as long as their owner has those. */
   readonly #encoded = new WeakMap<PeerMessage, readonly Uint8Array[]>();
   #hasFit = false;
   #graceTimer: TimerId | null = null;

@@ -267,7 +267,8 @@ export class Engine implements SessionEngine, SeatedEngine {
     assert(this.#applying === null, "entries are applied one after the other");
     assert(op === this.machine.lastOp + 1, `op ${op} does not follow ${this.machine.lastOp}`);
     if (
-      payload instanceof Uint8Array && payload.length < APPLIED_AT_ONCE_BYTES && !this.#mustFinishFirst(payload)
+      payload instanceof Uint8Array && payload.length < APPLIED_AT_ONCE_BYTES &&
+      !this.#mustFinishFirst(payload)
     ) {
       const { catalog } = this.machine;
       this.machine.apply(payload);

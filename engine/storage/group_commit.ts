@@ -103,8 +103,9 @@ export class GroupCommit {
         const entries = target - log.durableOp();
         this.#policy.gathered(entries);
         const isAhead = log.tail.syncingAhead !== null;
-        if (!isAhead && this.#policy.mayBlock(this.#waiters(entries), this.#unsyncedBytes)) this.#syncBlocking();
-        else await this.#syncInBackground(target);
+        if (!isAhead && this.#policy.mayBlock(this.#waiters(entries), this.#unsyncedBytes)) {
+          this.#syncBlocking();
+        } else await this.#syncInBackground(target);
         // Meanwhile the log may have failed, or what the sync was for may be gone.
         if (log.isUsable() && truncations === this.#truncations) log.synced(target);
       } catch (error) {

@@ -21,8 +21,8 @@ export interface EntryInPieces {
   /** CRC-32C of the bytes so far. */
   readonly checksum: number;
   /**
-   * Writes a piece, whose CRC-32C may be given; it is in the file when this returns. Raises 53100 or 54000, with the log
-   * as it was before the entry.
+   * Writes a piece, whose CRC-32C may be given; it is in the file when this returns. Raises 53100 or 54000, with the
+   * log as it was before the entry.
    */
   write(piece: Uint8Array, checksum?: number): void;
   /** Makes the entry part of the log. */

@@ -4,7 +4,7 @@
  */
 import type { Disk, DiskFile } from "../host/disk.ts";
 import { digestAfter } from "../operations/history_digest.ts";
-import { logDamage, MEMBER_FORMAT } from "./log_file.ts";
+import { logDamage } from "./log_file.ts";
 import { LogFileReader, type PlacedRecord } from "./log_file_reader.ts";
 import type { LogFileEntry, LogFiles } from "./log_files.ts";
 import type { EntryName, LogHistory, StoredEntry } from "./log_history.ts";
