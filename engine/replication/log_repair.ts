@@ -148,8 +148,8 @@ export class LogRepair {
     core.leaveNormal();
     this.#viewChange.forgetTakeover();
     core.commitUpTo(op);
-    // What was to follow the superblock would cut the log to that of a view which had not come so far.
-    if (core.isWritingSuperblock) core.storeState(() => {});
+    // It would cut the log to that of a view which had not come so far.
+    core.forgetWhatFollows();
   }
 
   #wantedEntries(): WantedEntry[] {

@@ -229,6 +229,11 @@ export class ReplicaCore {
     this.writeSuperblock({ logView: this.log.logView, suffix: this.log.suffixToKeep(this.commit) }, then);
   }
 
+  /** Nothing is to follow the superblock that is being written: the log that it was about is another one now. */
+  forgetWhatFollows(): void {
+    if (this.isWritingSuperblock) this.#afterSuperblock = () => {};
+  }
+
   onSuperblockDurable(): void {
     const then = this.#afterSuperblock;
     this.#afterSuperblock = null;
