@@ -294,9 +294,6 @@ function settingsFrom(options: {
   if (settings.dataDirectory === "") throw new UsageError("DATA_DIR is empty");
   requireCertificate(settings, has("http-gateway"));
   requireMemberDirectory(settings);
-  if (settings.cluster !== null && (settings.shardCount ?? 1) > 1) {
-    throw new UsageError("a member of a cluster has no shards yet: leave out --shards or --replica");
-  }
   if (!readSwitch(find, "allow_open")) {
     requireLoopback(settings);
     requireLoopbackPeers(settings);

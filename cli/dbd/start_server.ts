@@ -9,8 +9,8 @@ import type { Disk } from "../../engine/host/disk.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import type { MemberSeat } from "../../engine/replication/member_seat.ts";
 import { Superblock } from "../../engine/replication/superblock.ts";
-import { Engine } from "../../engine/session/engine.ts";
-import { openSharded } from "../../engine/sharding/open_sharded.ts";
+import type { Engine } from "../../engine/session/engine.ts";
+import { openSharded, shardCountOf } from "../../engine/sharding/open_sharded.ts";
 import type { Features } from "../features/feature_table.ts";
 import { type ServerEncryption, startEncryption } from "./encryption.ts";
 import { openExternalSources } from "./external.ts";
@@ -115,14 +115,16 @@ async function openEngine(
     checkpointLogBytes: settings.checkpointLogBytes,
     ...(external === undefined ? {} : { external }),
   };
-  const open = (member: MemberSeat) => Engine.open({ ...options, member });
   try {
+    if (cluster === null) requireSingle(host.disk, dataDirectory);
+    const shardCount = shardCountOf({ host, directory: dataDirectory, shardCount: settings.shardCount });
     if (cluster === null) {
-      requireSingle(host.disk, dataDirectory);
-      const engine = await openSharded({ ...options, shardCount: settings.shardCount });
+      const engine = await openSharded({ ...options, shardCount });
       return { engine, member: null, close: () => engine.close() };
     }
-    const member = await startMember(settings, cluster, { host, features, openEngine: open, log });
+    const open = (member: MemberSeat) => openSharded({ ...options, shardCount, member });
+    const request = { host, features, openEngine: open, log };
+    const member = await startMember({ ...settings, shardCount }, cluster, request);
     return { engine: member.member.engine, member, close: () => member.close() };
   } catch (error) {
     if (!(error instanceof DatabaseError)) throw error;

@@ -10,7 +10,12 @@ import { directoryOf, type Disk, joinPath, readWholeFile, writeWholeFile } from 
 import { assert } from "../base/assert.ts";
 import { equalBytes } from "../base/bytes.ts";
 import type { Host } from "../host/host.ts";
-import { type HashedFile, isCheckpointFileName } from "../storage/file_hashes.ts";
+import {
+  checkpointFolders,
+  type HashedFile,
+  isCheckpointFileName,
+  isCheckpointFolderName,
+} from "../storage/file_hashes.ts";
 import { DamagedFileError } from "../storage/table/damaged_file.ts";
 import {
   decodeManifest,
@@ -21,7 +26,7 @@ import {
   writeManifest,
 } from "../storage/manifest.ts";
 import { Log } from "../storage/log.ts";
-import { LOG_DIRECTORY, TABLES_DIRECTORY } from "../storage/storage_engine.ts";
+import { LOG_DIRECTORY } from "../storage/storage_engine.ts";
 import type { CheckpointOffer } from "./checkpoint_donor.ts";
 import { FileFetch, hashOf } from "./file_fetch.ts";
 
@@ -90,7 +95,8 @@ export class CheckpointTransfer {
   async run(keepsLog: (state: Uint8Array) => boolean = () => false): Promise<boolean> {
     const { host: { disk }, offer, directory } = this.#options;
     removeTransfer(disk, directory);
-    disk.createDirectory(joinPath(this.#folder, TABLES_DIRECTORY));
+    const folders = new Set(this.#files.map(({ name }) => directoryOf(joinPath(this.#folder, name))));
+    for (const folder of folders) disk.createDirectory(folder);
     const missing: HashedFile[] = [];
     for (const file of this.#files) {
       if (this.#isAbandoned) return false;
@@ -98,7 +104,7 @@ export class CheckpointTransfer {
       else missing.push(file);
     }
     if (!await this.#fetch.run(missing)) return false;
-    disk.syncDirectory(joinPath(this.#folder, TABLES_DIRECTORY));
+    for (const folder of folders) disk.syncDirectory(folder);
     const state = readWholeFile(disk, joinPath(this.#folder, this.#manifest.state.name));
     const ready = new Uint8Array(1 + offer.manifest.length);
     ready[0] = keepsLog(state) ? KEEPS_LOG : 0;
@@ -148,9 +154,9 @@ export function removeTransfer(disk: Disk, directory: string): void {
     disk.remove(joinPath(folder, READY_NAME));
     disk.syncDirectory(folder);
   }
-  for (const each of [folder, joinPath(folder, TABLES_DIRECTORY)]) {
-    for (const name of disk.list(each)) {
-      if (name !== TABLES_DIRECTORY) disk.remove(joinPath(each, name));
+  for (const each of checkpointFolders(disk, folder)) {
+    for (const name of disk.list(joinPath(folder, each))) {
+      if (!isCheckpointFolderName(name)) disk.remove(joinPath(joinPath(folder, each), name));
     }
   }
 }
@@ -176,11 +182,11 @@ export function installTransfer(disk: Disk, directory: string): boolean {
   if (!disk.exists(readyPath)) return false;
   const ready = readWholeFile(disk, readyPath);
   const manifest = decodeManifest(ready.subarray(1), 0, readyPath);
-  disk.createDirectory(joinPath(directory, TABLES_DIRECTORY));
-  const tables = (place: string) => joinPath(place, TABLES_DIRECTORY);
-  for (const [from, to] of [[folder, directory], [tables(folder), tables(directory)]] as const) {
+  for (const each of checkpointFolders(disk, folder)) {
+    const [from, to] = [joinPath(folder, each), joinPath(directory, each)];
+    disk.createDirectory(to);
     for (const name of disk.list(from)) {
-      if (name !== READY_NAME && name !== TABLES_DIRECTORY) {
+      if (name !== READY_NAME && !isCheckpointFolderName(name)) {
         disk.rename(joinPath(from, name), joinPath(to, name));
       }
     }

@@ -7,8 +7,7 @@
  */
 import { directoryOf, type Disk, joinPath } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
-import type { HashedFile } from "../storage/file_hashes.ts";
-import { TABLES_DIRECTORY } from "../storage/storage_engine.ts";
+import { checkpointFolders, type HashedFile, isCheckpointFolderName } from "../storage/file_hashes.ts";
 import { FileFetch, hashOf } from "./file_fetch.ts";
 
 const FOLDER = "repairing";
@@ -129,7 +128,7 @@ export class FileRepair {
   async #fetch(file: HashedFile, from: number): Promise<boolean> {
     if (this.#isClosed) return false;
     const folder = joinPath(this.#directory, FOLDER);
-    this.#host.disk.createDirectory(joinPath(folder, TABLES_DIRECTORY));
+    this.#host.disk.createDirectory(directoryOf(joinPath(folder, file.name)));
     const fetch = new FileFetch({
       host: this.#host,
       folder,
@@ -171,9 +170,11 @@ export class FileRepair {
 
 /** Removes what an earlier process has left on its way. */
 export function removeRepairs(disk: Disk, directory: string): void {
-  for (
-    const folder of [joinPath(directory, FOLDER), joinPath(joinPath(directory, FOLDER), TABLES_DIRECTORY)]
-  ) {
-    for (const name of disk.list(folder)) if (name !== TABLES_DIRECTORY) disk.remove(joinPath(folder, name));
+  const repairing = joinPath(directory, FOLDER);
+  for (const each of checkpointFolders(disk, repairing)) {
+    const folder = joinPath(repairing, each);
+    for (const name of disk.list(folder)) {
+      if (!isCheckpointFolderName(name)) disk.remove(joinPath(folder, name));
+    }
   }
 }

@@ -147,7 +147,9 @@ export function requireIdentity(
     throw refuse(`the data directory is of member ${identity.index}, and --replica is ${wanted.index}`);
   }
   if (identity.configurationHash !== wanted.configurationHash) {
-    throw refuse("the data directory was made with another --checkpoint-log, which a cluster cannot change");
+    throw refuse(
+      "the data directory was made with another --checkpoint-log or --shards, which a cluster cannot change",
+    );
   }
 }
 
@@ -155,9 +157,13 @@ export function requireIdentity(
  * Stands for the settings that shape files: members with different ones would make different files of one log. FNV-1a
  * over their numbers (RFC 9923), 64 bits.
  */
-export function configurationHash(settings: { readonly checkpointLogBytes: number }): bigint {
+export function configurationHash(
+  settings: { readonly checkpointLogBytes: number; readonly shardCount?: number | null },
+): bigint {
   let hash = 0xcbf29ce484222325n;
-  for (const byte of new TextEncoder().encode(`checkpoint_log=${settings.checkpointLogBytes}`)) {
+  const { checkpointLogBytes, shardCount } = settings;
+  const shards = (shardCount ?? 1) === 1 ? "" : ` shards=${shardCount}`;
+  for (const byte of new TextEncoder().encode(`checkpoint_log=${checkpointLogBytes}${shards}`)) {
     hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
   }
   assert(hash !== 0n, "a configuration has a hash");

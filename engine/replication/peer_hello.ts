@@ -225,7 +225,7 @@ export function misfitOf(
       "check the data directories";
   }
   if (other.configurationHash !== own.configurationHash) {
-    return `${member} has another --checkpoint-log: settings that shape files must be the same at all members`;
+    return `${member} has another --checkpoint-log or --shards: settings that shape files must be the same at all members`;
   }
   return null;
 }

@@ -37,7 +37,7 @@ const COUNT_FILE = "SHARDS";
  */
 export async function openSharded(options: ShardedOptions): Promise<Engine> {
   const { shardCount: _wanted, startShard, ...engineOptions } = options;
-  const count = countOf(options);
+  const count = shardCountOf(options);
   if (count === 1) return await Engine.open(engineOptions);
   const { host, directory, member, blockCacheBytes = LIMITS.blockCacheBytes } = options;
   requireOneLog(host, directory);
@@ -82,7 +82,13 @@ export function shardInThisThread(host: Host): StartShard {
   };
 }
 
-function countOf({ host, directory, shardCount }: ShardedOptions): number {
+/**
+ * How many shards the database of a directory has, or is to have. Raises 22023 for a number that there is not, or that
+ * is not the directory's.
+ */
+export function shardCountOf(
+  { host, directory, shardCount }: Pick<ShardedOptions, "host" | "directory" | "shardCount">,
+): number {
   if (shardCount !== null && !SHARD_COUNTS.includes(shardCount)) {
     throw new DatabaseError(
       SQLSTATE.invalidParameterValue,

@@ -58,6 +58,12 @@ export class Router implements Shards {
   /** By row, the oldest first: the number of the last commit that has changed it. */
   readonly #changes = new Map<string, number>();
   #commits = 0;
+  /** The newest commit that is forgotten. */
+  #forgotten = 0;
+  /** By table: the newest commit that has written more than single rows. */
+  readonly #bulks = new Map<number, number>();
+  /** Commits on their way that write more than single rows. */
+  #openBulks = 0;
   /** By table: the number of the commit that has last filled a new column. */
   readonly #fills = new Map<number, number>();
   /** The shards do not know yet of definitions that the engine knows; resolve when they do. */
@@ -140,15 +146,40 @@ export class Router implements Shards {
           this.#fills.set(id, commit);
         }
       }
-      if (effect.kind !== "update" && effect.kind !== "delete") continue;
+      if (effect.kind === "truncate" || effect.kind === "create_batch") {
+        this.#bulks.set(effect.tableId, commit);
+      }
+      if (effect.kind === "ddl") {
+        const { change } = effect;
+        if (change.kind === "put_table") this.#bulks.set(change.table.id, commit);
+        if (change.kind === "drop_table") this.#bulks.delete(change.tableId);
+      }
+      if (effect.kind !== "create" && effect.kind !== "update" && effect.kind !== "delete") continue;
       const key = `${effect.tableId}:${effect.id}`;
       this.#changes.delete(key);
       this.#changes.set(key, commit);
     }
-    for (const [key] of this.#changes) {
+    for (const [key, changed] of this.#changes) {
       if (this.#changes.size <= KEPT_CHANGES) break;
+      this.#forgotten = changed;
       this.#changes.delete(key);
     }
+  }
+
+  /**
+   * Whether nothing that the transaction has read can have been changed by others: it has read single rows only, which
+   * it writes itself, so that it has their locks, and nobody has changed them between its cut and its locks.
+   */
+  #isCertain(transaction: Transaction, reads: readonly ReadPredicate[], branch: Branch | undefined): boolean {
+    if (this.#openBulks > 0 || transaction.hasDdl || transaction.hasBatches) return false;
+    for (const read of reads) {
+      if (read.kind !== "id" || transaction.writeSetRow(read.tableId, read.id) === undefined) return false;
+      if (this.isAboveAll(read.tableId, read.id)) continue;
+      if (branch === undefined || branch.begun.size === 0 || branch.cut < this.#forgotten) return false;
+      if (this.changedSince(transaction, read.tableId, read.id)) return false;
+      if ((this.#bulks.get(read.tableId) ?? 0) > branch.cut) return false;
+    }
+    return true;
   }
 
   #countRows(shard: number, tableId: number, difference: number): void {
@@ -442,6 +473,10 @@ export class Router implements Shards {
       reads: this.#readsAt(reads, shard),
       effects: slices.find((slice) => slice.shard === shard)?.effects ?? null,
     }]));
+    const isCertain = this.#isCertain(transaction, reads, branch);
+    const isBulk = effects.some(({ kind }) =>
+      kind === "ddl" || kind === "truncate" || kind === "create_batch"
+    );
     // A shard ends the branch itself.
     for (const shard of concerned) branch?.begun.delete(shard);
     const told = Promise.withResolvers<void>();
@@ -449,14 +484,16 @@ export class Router implements Shards {
       this.#defining.delete(told.promise);
       told.resolve();
     };
+    if (isBulk) this.#openBulks++;
     try {
       return await this.commits.commit({
         parts,
+        isCertain,
         slices,
         append: () => {
           requireOpen(transaction);
           if (defines) this.#defining.add(told.promise);
-          const own = [...here, ...this.#newCounters(effects)];
+          const own = [...here.map((effect) => this.#newest(effect)), ...this.#newCounters(effects)];
           return commitHere(slices.length === 0 ? own : [...own, { kind: "slices", slices }]);
         },
         onSent: () => {
@@ -466,8 +503,15 @@ export class Router implements Shards {
         },
       });
     } finally {
+      if (isBulk) this.#openBulks--;
       isTold();
     }
+  }
+
+  /** What others were given of a sequence since may be in the log already, which must not go back. */
+  #newest(effect: Effect): Effect {
+    if (effect.kind !== "sequence") return effect;
+    return { ...effect, ...this.#engine.machine.newestSequenceValue(effect.sequenceId) };
   }
 
   /** What says how far the counters of tables are after the effects, whose rows are not in the engine's own tables. */

@@ -38,6 +38,7 @@ import type { FragmentCode } from "./fragment_runs.ts";
 import { ShardFragments } from "./shard_fragments.ts";
 import { appendRows, compact, rowAt, wantedRows } from "./row_parts.ts";
 import {
+  type BranchCommit,
   type FetchedRows,
   type FromShard,
   type ShardReply,
@@ -160,7 +161,7 @@ export class Shard {
       try {
         this.#take(request);
       } catch (error) {
-        if (!(error instanceof DatabaseError)) this.#fail(error);
+        if (!(error instanceof DatabaseError) || !("call" in request)) this.#fail(error);
         if ("call" in request) this.#answer(request.call, null, error);
       }
     }
@@ -192,7 +193,11 @@ export class Shard {
         return;
       }
       case "agree":
-        this.#agree(request);
+        this.#agree(request.call, request.commit, true);
+        this.#answer(request.call, true);
+        return;
+      case "keep":
+        this.#agree(request.number, request.commit, false);
         return;
       case "give_up": {
         const { part } = assertDefined(this.#agreed.get(request.agreed), "what was agreed to");
@@ -235,7 +240,8 @@ export class Shard {
 
   // ---------------------------------------------------------------- commits
 
-  #agree({ call, commit: { branch, timestamp, reads, effects: bytes } }: Request<"agree">): void {
+  /** Raises 40001 when something has come in the way, if that is not certain not to be. */
+  #agree(number: number, { branch, timestamp, reads, effects: bytes }: BranchCommit, looks: boolean): void {
     const transaction = branch === null
       ? this.manager.begin({ interruptible: true, timestamp })
       : this.#branch(branch);
@@ -243,20 +249,21 @@ export class Shard {
     let isKept = false;
     try {
       transaction.reads.splice(0, Infinity, ...reads);
-      this.manager.validate(transaction);
+      if (looks) this.manager.validate(transaction);
       const effects = bytes === null ? [] : decodeEffects(bytes);
-      this.#requireNewIds(effects);
+      if (looks) this.#requireNewIds(effects);
       if (bytes !== null) {
         const created = new CreatedIds(effects);
-        for (const each of this.#agreed.values()) if (each.created.mayMeet(created)) throw changedMeanwhile();
+        for (const each of looks ? this.#agreed.values() : []) {
+          if (each.created.mayMeet(created)) throw changedMeanwhile();
+        }
         const part = this.manager.keep(transaction, effects);
-        this.#agreed.set(call, { part, effects, checksum: crc32c(bytes), created });
+        this.#agreed.set(number, { part, effects, checksum: crc32c(bytes), created });
         isKept = true;
       }
     } finally {
       if (!isKept) this.manager.end(transaction);
     }
-    this.#answer(call, true);
   }
 
   /** Ids that a transaction gives to new rows may have been taken since it looked. */

@@ -15,6 +15,8 @@ import type { BranchCommit } from "./shard_messages.ts";
 export interface ShardCommit {
   /** By shard. */
   readonly parts: ReadonlyMap<number, BranchCommit>;
+  /** The router knows that nothing has come in the way: the shards are not waited for. */
+  readonly isCertain: boolean;
   /** What shards are to apply. */
   readonly slices: readonly Slice[];
   /** Appends the entry. Raises when the transaction has ended meanwhile. */
@@ -31,10 +33,6 @@ export class ShardCommits {
   #last: Promise<void> = Promise.resolve();
   /** What was asked and was not sent. */
   readonly #open = new Set<Promise<OpNumber>>();
-  /** False only in tests that show what it is for. */
-  isInOrder = true;
-  /** The same: an entry needs the votes of all. */
-  awaitsAllVotes = true;
 
   constructor(engine: RoutedEngine, group: ShardGroup) {
     this.#engine = engine;
@@ -66,24 +64,18 @@ export class ShardCommits {
     return op;
   }
 
-  async #inOrder({ parts, slices, append, onSent }: ShardCommit): Promise<OpNumber> {
+  async #inOrder({ parts, isCertain, slices, append, onSent }: ShardCommit): Promise<OpNumber> {
     const before = this.#last;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#last = promise;
-    const asked = [...parts].map(([shard, part]) => ({
-      shard,
-      part,
-      ...this.#group.port(shard).call({ kind: "agree", commit: part }),
-    }));
+    const asked = [...parts].map(([shard, part]) => ({ shard, part, ...this.#ask(shard, part, isCertain) }));
     const calls = new Map<number, number>();
     try {
-      const votes = await Promise.allSettled(
-        asked.map(({ done }) => done).slice(0, this.awaitsAllVotes ? Infinity : -1),
-      );
+      const votes = await Promise.allSettled(asked.map(({ done }) => done));
       for (const [index, { shard, part, call }] of asked.entries()) {
         if (votes[index]?.status !== "rejected" && part.effects !== null) calls.set(shard, call);
       }
-      if (this.isInOrder) await before;
+      await before;
       for (const vote of votes) if (vote.status === "rejected") throw vote.reason;
       this.#group.expect(slices, { calls, onSent });
       return await append();
@@ -93,5 +85,13 @@ export class ShardCommits {
     } finally {
       resolve();
     }
+  }
+
+  #ask(shard: number, commit: BranchCommit, isCertain: boolean): { call: number; done: Promise<unknown> } {
+    const port = this.#group.port(shard);
+    if (!isCertain) return port.call({ kind: "agree", commit });
+    const number = port.number();
+    port.tell({ kind: "keep", number, commit });
+    return { call: number, done: Promise.resolve() };
   }
 }

@@ -86,6 +86,8 @@ export type ShardRequest =
   }
   /** Answered when nothing can come in the way of the commit any more; `apply` or `give_up` names the call. */
   | { readonly kind: "agree"; readonly call: number; readonly commit: BranchCommit }
+  /** The same where the router knows that nothing can: it is not answered. `apply` or `give_up` names the number. */
+  | { readonly kind: "keep"; readonly number: number; readonly commit: BranchCommit }
   | { readonly kind: "give_up"; readonly agreed: number }
   /** What an entry of the log has for the shard; `effects` null: what it has agreed to. */
   | {

@@ -74,6 +74,11 @@ export class ShardPort {
     });
   }
 
+  /** A number for what names no call. */
+  number(): number {
+    return this.#nextCall++;
+  }
+
   /** Sends a request; answers the number of its call, and what comes of it. `part` takes what comes before the end. */
   call(
     request: Unnumbered,

@@ -20,7 +20,18 @@ export interface HashedFile {
 
 /** Whether a name is one that a file of a checkpoint may have: none that lies elsewhere. */
 export function isCheckpointFileName(name: string): boolean {
-  return /^(tables\/)?[0-9a-z][0-9a-z._-]*$/.test(name);
+  return /^(shard-\d{1,2}\/)?(tables\/)?[0-9a-z][0-9a-z._-]*$/.test(name);
+}
+
+/** The folders below a directory that files of a checkpoint may be in; `""` is the directory itself. */
+export function checkpointFolders(disk: Disk, directory: string): string[] {
+  const parts = disk.list(directory).filter((name) => /^shard-\d{1,2}$/.test(name));
+  return ["", ...parts].flatMap((part) => [part, joinPath(part, "tables")]);
+}
+
+/** Whether a name in one of those folders is that of another of them. */
+export function isCheckpointFolderName(name: string): boolean {
+  return name === "tables" || /^shard-\d{1,2}$/.test(name);
 }
 
 /** See the head of the file. */

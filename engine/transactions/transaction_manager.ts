@@ -88,8 +88,6 @@ export class TransactionManager {
   readonly #active = new Set<Transaction>();
   readonly #history: HistoryRecord[] = [];
   readonly #pending = new Set<PendingPart>();
-  /** False only in tests that show what that is for. */
-  validatesPending = true;
   /** Writes in the history. */
   #historyWrites = 0;
   /** The history is complete for entries after this op. */
@@ -511,7 +509,7 @@ export class TransactionManager {
    */
   validate(transaction: Transaction): void {
     this.#validate(transaction);
-    if (!this.validates || !this.validatesPending) return;
+    if (!this.validates) return;
     for (const { record } of this.#pending) {
       const conflict = this.#conflictWith(record, transaction);
       if (conflict !== null) throw serializationFailure(this.catalog, { ...conflict, op: null });
