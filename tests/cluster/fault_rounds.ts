@@ -22,6 +22,8 @@ export interface FaultOptions {
   readonly seed: number;
   /** One after the other. */
   readonly faults: readonly FaultName[];
+  /** What servers are given besides. */
+  readonly flags?: readonly string[];
   /** How long what lasts lasts: 1 is the full size. */
   readonly share: number;
   readonly onFault?: (report: FaultReport) => void;
@@ -63,7 +65,7 @@ export async function runFaults(options: FaultOptions): Promise<FaultFigures> {
   await using cluster = await ClusterProcesses.start({
     dbd,
     memberCount,
-    flags: ["--checkpoint-log", "1MiB"],
+    flags: ["--checkpoint-log", "1MiB", ...options.flags ?? []],
     peersOf: network.peersOf,
   });
   const load = await MixedLoad.start(cluster, clients, seed);

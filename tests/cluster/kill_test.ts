@@ -5,7 +5,12 @@ import { runFaults } from "./fault_rounds.ts";
 import type { FaultName } from "./member_faults.ts";
 
 /** What happens to a cluster of so many members, in turn. */
-const LIVES: readonly (readonly [memberCount: number, seed: number, faults: readonly FaultName[]])[] = [
+const LIVES: readonly (readonly [
+  memberCount: number,
+  seed: number,
+  faults: readonly FaultName[],
+  flags?: readonly string[],
+])[] = [
   [3, 20_26, [
     "kill of the primary",
     "two kills of the primary in a row",
@@ -28,10 +33,19 @@ const LIVES: readonly (readonly [memberCount: number, seed: number, faults: read
     "a member that is cut off",
     "a lost disk",
   ]],
+  [3, 20_28, [
+    "kill of the primary",
+    "two kills of the primary in a row",
+    "kill of all members",
+    "a primary that is stopped in order",
+    "a primary that stands still",
+    "a lost disk",
+    "rot in a log",
+  ], ["--shards", "4"]],
 ];
 
-for (const [memberCount, seed, faults] of LIVES) {
-  Deno.test(`${memberCount} members keep what they acknowledged to clients of all protocols through ${faults.length} faults`, async () => {
+for (const [memberCount, seed, faults, flags = []] of LIVES) {
+  Deno.test(`${[`${memberCount} members`, ...flags].join(" ")} keep what they acknowledged to clients of all protocols through ${faults.length} faults`, async () => {
     const { dbd } = await compiledPrograms();
     const { kept, reports, mebibytes } = await runFaults({
       dbd,
@@ -39,6 +53,7 @@ for (const [memberCount, seed, faults] of LIVES) {
       clients: 10,
       seed,
       faults,
+      flags,
       share: 0.4,
     });
     console.log(

@@ -6,6 +6,8 @@ import { simulateCluster } from "./cluster_world.ts";
 import { WHOLE_PROGRAM } from "./whole_main.ts";
 
 const SEEDS = 50;
+/** The last of those with shards. */
+const SHARD_SEEDS = 8;
 /** A change elsewhere may make another one of the next seeds notice. */
 const SEEDS_FOR_BROKEN = 12;
 
@@ -23,6 +25,22 @@ Deno.test("members keep what they told clients of three protocols, and end with 
   }
   const figures = `${faults} ${acknowledged} ${checkpoints} ${views}`;
   ok(faults > SEEDS * 10 && acknowledged > SEEDS * 100 && checkpoints > SEEDS && views > SEEDS * 2, figures);
+});
+
+Deno.test("members of two shards keep what they told clients, and end with equal digests in each shard", async () => {
+  let [acknowledged, checkpoints, views] = [0, 0, 0];
+  for (let seed = 3; seed <= SHARD_SEEDS; seed++) {
+    const result = await simulateCluster(seed, { shardCount: 2 });
+    acknowledged += result.acknowledged;
+    checkpoints += result.checkpoints;
+    views += result.views;
+    if (seed === 5) strictEqual((await simulateCluster(seed, { shardCount: 2 })).trace, result.trace);
+  }
+  const count = SHARD_SEEDS - 2;
+  ok(
+    acknowledged > count * 50 && checkpoints > count && views > count * 2,
+    `${acknowledged} ${checkpoints} ${views}`,
+  );
 });
 
 for (

@@ -55,6 +55,8 @@ export interface ClusterOptions {
   readonly microseconds?: number;
   /** Instead of those of the seed. */
   readonly faults?: readonly PlannedFault[];
+  /** Shards of each member: one unless given. */
+  readonly shardCount?: number;
 }
 
 /** One run. */
@@ -63,6 +65,7 @@ class ClusterWorld implements MachineWorld {
   readonly time: VirtualTime;
   readonly streams: StreamNetwork;
   readonly machines: readonly Machine[];
+  readonly shardCount: number;
   readonly #network: SeededRandom;
   readonly #work: ClusterWork;
   readonly #checks: ClusterChecks;
@@ -83,6 +86,7 @@ class ClusterWorld implements MachineWorld {
 
   constructor(seed: number, options: ClusterOptions) {
     this.#options = options;
+    this.shardCount = options.shardCount ?? 1;
     this.host = new SimulatedHost(seed);
     const random = new SeededRandom(seed ^ 0x5eed);
     this.#network = new SeededRandom(seed ^ 0x7e11);

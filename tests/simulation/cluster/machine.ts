@@ -12,7 +12,8 @@ import { installTransfer } from "../../../engine/replication/checkpoint_transfer
 import { Member, SuperblockReports } from "../../../engine/replication/member.ts";
 import type { PeerMessage } from "../../../engine/replication/message.ts";
 import { Superblock } from "../../../engine/replication/superblock.ts";
-import { Engine } from "../../../engine/session/engine.ts";
+import type { Engine } from "../../../engine/session/engine.ts";
+import { openSharded, shardInThisThread } from "../../../engine/sharding/open_sharded.ts";
 import { MachineGateways } from "./machine_gateways.ts";
 import type { StreamNetwork } from "./simulated_sockets.ts";
 import type { VirtualTime } from "./virtual_time.ts";
@@ -34,6 +35,8 @@ export interface MachineWorld {
   readonly time: VirtualTime;
   readonly streams: StreamNetwork;
   readonly machines: readonly Machine[];
+  /** Of each member. */
+  readonly shardCount: number;
   send(from: number, to: number, message: PeerMessage): void;
   /** Whether neither direction between two members is cut. */
   isConnected(a: number, b: number): boolean;
@@ -239,11 +242,13 @@ export class Machine {
         statistics: () => [],
       } as never,
       openEngine: async (seat) => {
-        const engine = await Engine.open({
+        const engine = await openSharded({
           host,
           directory: DIRECTORY,
           checkpointLogBytes: CHECKPOINT_LOG_BYTES,
           member: seat,
+          shardCount: world.shardCount,
+          startShard: shardInThisThread(host),
         });
         const apply = engine.applyEntry.bind(engine);
         engine.applyEntry = (op, payload) => {

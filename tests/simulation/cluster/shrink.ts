@@ -4,7 +4,7 @@ import { type ClusterOptions, faultsOf, simulateCluster } from "./cluster_world.
 
 /** What is left of a seed that fails. */
 export interface ShrunkSeed {
-  readonly options: Required<Omit<ClusterOptions, "faults">>;
+  readonly options: Required<Omit<ClusterOptions, "faults" | "shardCount">>;
   readonly message: string;
   /** The faults that it takes, for people. */
   readonly faults: readonly string[];

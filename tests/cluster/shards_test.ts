@@ -1,0 +1,146 @@
+/**
+ * Three members whose rows are at four shards each, under transactions over shards: a killed primary, a lost disk, a
+ * restart of each. Every acknowledged transaction is there whole, and at the end all members have the same checkpoint
+ * of all shards, file by file.
+ */
+import { ok, strictEqual } from "node:assert/strict";
+import pg from "pg";
+import { compiledPrograms } from "../../tools/compiled_programs.ts";
+import { runProgram } from "../support/programs.ts";
+import { ClusterProcesses, type MemberProcess } from "./cluster_processes.ts";
+
+const ROWS = 3;
+
+/** Writes transactions of some rows each, one after the other, to whoever serves. */
+class Writer {
+  readonly #cluster: ClusterProcesses;
+  readonly #writer: number;
+  readonly acknowledged: number[] = [];
+  #isStopped = false;
+  readonly end: Promise<void>;
+
+  constructor(cluster: ClusterProcesses, writer: number) {
+    this.#cluster = cluster;
+    this.#writer = writer;
+    this.end = this.#write();
+  }
+
+  stop(): Promise<void> {
+    this.#isStopped = true;
+    return this.end;
+  }
+
+  async #write(): Promise<void> {
+    let client: pg.Client | null = null;
+    for (let number = 0; !this.#isStopped; number++) {
+      try {
+        client ??= await connect(await this.#cluster.primary());
+        await client.query("BEGIN");
+        for (let row = 0; row < ROWS; row++) {
+          await client.query(`INSERT INTO line (writer, number) VALUES (${this.#writer}, ${number})`);
+        }
+        await client.query(`UPDATE total SET lines = lines + ${ROWS} WHERE writer = ${this.#writer}`);
+        await client.query("COMMIT");
+        this.acknowledged.push(number);
+      } catch {
+        // Unknown, or not done: the next one has another number.
+        await client?.end().catch(() => {});
+        client = null;
+      }
+    }
+    await client?.end();
+  }
+}
+
+async function connect({ host, port }: MemberProcess): Promise<pg.Client> {
+  const client = new pg.Client({ host, port, user: "test", database: "test" });
+  client.on("error", () => undefined);
+  await client.connect();
+  return client;
+}
+
+async function query(member: MemberProcess, text: string): Promise<Record<string, unknown>[]> {
+  const client = await connect(member);
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+Deno.test("three members of four shards keep every transaction over shards whole, and have equal checkpoints", async () => {
+  const { dbd } = await compiledPrograms();
+  await using cluster = await ClusterProcesses.start({
+    dbd,
+    memberCount: 3,
+    flags: ["--shards", "4", "--checkpoint-log", "64KiB"],
+  });
+  const writers = [1, 2, 3, 4];
+  await query(
+    await cluster.primary(),
+    `CREATE TABLE line (id SERIAL PRIMARY KEY, writer INT NOT NULL, number INT NOT NULL);
+     CREATE TABLE total (writer INT PRIMARY KEY, lines INT NOT NULL);
+     INSERT INTO total VALUES ${writers.map((writer) => `(${writer}, 0)`).join(", ")}`,
+  );
+  const running = writers.map((writer) => new Writer(cluster, writer));
+  const more = async (): Promise<void> => {
+    const before = running.map(({ acknowledged }) => acknowledged.length);
+    const end = performance.now() + 60_000;
+    while (running.some(({ acknowledged }, index) => acknowledged.length < (before[index] ?? 0) + 5)) {
+      ok(performance.now() < end, `nothing is acknowledged any more:\n${cluster.logs()}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  await more();
+  const killed = await cluster.primary();
+  await killed.stop("SIGKILL");
+  await more();
+  killed.start();
+  await query(await cluster.primary(), "CHECKPOINT");
+  const lost = cluster.members.find((member) => member !== killed) as MemberProcess;
+  await lost.stop("SIGKILL");
+  await Deno.remove(lost.directory, { recursive: true });
+  await more();
+  lost.start();
+  await cluster.caughtUp(lost);
+  for (const member of cluster.members) {
+    await member.stop("SIGTERM");
+    member.start();
+    await cluster.caughtUp(member);
+    await more();
+  }
+  for (const writer of running) await writer.stop();
+  await query(await cluster.primary(), "CHECKPOINT");
+  await cluster.level();
+  for (const member of cluster.members) {
+    const client = await member.follower();
+    const { rows } = await client.query(
+      "SELECT writer, number, count(*)::int AS count FROM line GROUP BY 1, 2",
+    );
+    const { rows: totals } = await client.query("SELECT writer, lines FROM total");
+    await client.end();
+    ok(rows.every(({ count }) => count === ROWS), `a transaction is there in part at member ${member.index}`);
+    for (const [index, { acknowledged }] of running.entries()) {
+      const numbers = new Set(rows.filter(({ writer }) => writer === index + 1).map(({ number }) => number));
+      ok(
+        acknowledged.every((number) => numbers.has(number)),
+        `an acknowledged transaction of ${index + 1} is lost`,
+      );
+      const total = totals.find(({ writer }) => writer === index + 1);
+      strictEqual(total?.["lines"], numbers.size * ROWS);
+    }
+  }
+  strictEqual(cluster.bugs().join("\n"), "");
+  await Promise.all(cluster.members.map((member) => member.stop("SIGKILL")));
+  const [first, ...others] = cluster.members.map(({ directory }) => directory);
+  for (const other of others) {
+    const compared = await runProgram(dbd, ["--verify-against", other, first as string]);
+    strictEqual(compared.code, 0, compared.stdout + compared.stderr);
+    ok(/checkpoint of op \d+, id [0-9a-f]{64}/.test(compared.stdout), compared.stdout);
+  }
+  for (const directory of [first as string, ...others]) {
+    const { code, stdout, stderr } = await runProgram(dbd, ["verify", directory]);
+    strictEqual(code, 0, stderr);
+    ok(stdout.includes('table "line" at shard 3'), stdout);
+  }
+});

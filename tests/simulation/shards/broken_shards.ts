@@ -1,0 +1,79 @@
+/** Shards that are broken on purpose, one way each: their simulation must catch every one of them. */
+import type { BrokenBuild } from "../broken_builds.ts";
+
+/** A broken build with a seed that catches it. */
+export interface SeededShards extends BrokenBuild {
+  readonly seed: number;
+}
+
+/** All of them; the numbers are those of the list in `docs/testing.md`. */
+export const BROKEN_SHARDS: readonly SeededShards[] = [
+  {
+    name: "parts are applied out of the log's order",
+    seed: 1,
+    file: "engine/sharding/shard_group.ts",
+    changes: [[
+      'assertDefined(this.#queue.shift(), "what is first")',
+      "assertDefined((this.#queue[1]?.op ?? Infinity) <= durableOp ? this.#queue.splice(1, 1)[0] : " +
+      'this.#queue.shift(), "what is first")',
+    ]],
+  },
+  {
+    name: "an entry is appended without the last vote",
+    seed: 1,
+    file: "engine/sharding/shard_commits.ts",
+    changes: [[
+      "Promise.allSettled(asked.map(({ done }) => done))",
+      "Promise.allSettled(asked.map(({ done }) => done).slice(0, -1))",
+    ]],
+  },
+  {
+    name: "the replay applies twice",
+    seed: 1,
+    file: "engine/state_machine/state_machine.ts",
+    changes: [
+      ["    if (op <= this.#lastOp) return;\n", ""],
+      [
+        "      machine.#apply(entry, {",
+        '      for (const effect of entry.effects) {\n        if (effect.kind === "slices") storage.applySlices(entry.op, ' +
+        "entry.timestamp, effect.slices);\n      }\n      machine.#apply(entry, {",
+      ],
+    ],
+  },
+  {
+    name: "a cut is one op late",
+    seed: 1,
+    file: "engine/sharding/shard.ts",
+    changes: [["const { snapshot } = this.#branch(branch);", "const snapshot = this.#machine.lastOp;"]],
+  },
+  {
+    name: "pending parts are not validated against",
+    seed: 2,
+    file: "engine/transactions/transaction_manager.ts",
+    changes: [[
+      "for (const { record } of this.#pending) {",
+      "for (const { record } of this.validates ? [] : this.#pending) {",
+    ]],
+  },
+  {
+    name: "shards are sent entries that are not durable",
+    seed: 1,
+    file: "engine/sharding/shard_group.ts",
+    changes: [[
+      "const durableOp = this.#horizon?.durableOp ?? -1;",
+      "const durableOp = this.#horizon === null ? -1 : Infinity;",
+    ]],
+  },
+  {
+    name: "what was read in scans counts as certain",
+    seed: 1,
+    file: "engine/sharding/router.ts",
+    changes: [['if (read.kind !== "id" ||', 'if (read.kind !== "id") continue;\n      if (']],
+  },
+  {
+    name: "a sequence goes back in the log",
+    seed: 1,
+    file: "engine/sharding/router.ts",
+    changes: [["here.map((effect) => this.#newest(effect))", "here"]],
+  },
+];

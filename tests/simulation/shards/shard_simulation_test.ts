@@ -1,0 +1,26 @@
+/** Seeds of the simulation of shards; `deno task soak:shard-commits` runs more. */
+import { ok, strictEqual } from "node:assert/strict";
+import { brokenSource, catchBroken } from "../broken_builds.ts";
+import { BROKEN_SHARDS } from "./broken_shards.ts";
+import { SHARD_PROGRAM } from "./main.ts";
+import { simulateShards } from "./shard_simulation.ts";
+
+Deno.test("shards keep transactions whole, once and in one order through 10 seeds of crashes", async () => {
+  let committed = 0;
+  for (let seed = 1; seed <= 10; seed++) {
+    const one = await simulateShards(seed);
+    committed += one.committed;
+    if (seed <= 3) {
+      strictEqual((await simulateShards(seed)).trace, one.trace, `two runs of seed ${seed} differ`);
+    }
+  }
+  ok(committed > 300, `${committed} transactions are too few`);
+});
+
+for (const build of BROKEN_SHARDS) {
+  Deno.test(`the simulation of shards notices that ${build.name}`, async () => {
+    ok((await brokenSource(build)).length > 0);
+    const { seed, message } = await catchBroken(build, 1, SHARD_PROGRAM, build.seed);
+    strictEqual(seed, build.seed, message);
+  });
+}
