@@ -44,11 +44,14 @@ export const BROKEN_SHARDS: readonly SeededShards[] = [
     name: "a cut is one op late",
     seed: 1,
     file: "engine/sharding/shard.ts",
-    changes: [["const { snapshot } = this.#branch(branch);", "const snapshot = this.#machine.lastOp;"]],
+    changes: [["const { snapshot } = this.#branch(branch);", "const snapshot = this.#machine.lastOp;"], [
+      "request.branch === null ? this.#machine.lastOp : this.#branch(request.branch).snapshot",
+      "this.#machine.lastOp",
+    ]],
   },
   {
     name: "pending parts are not validated against",
-    seed: 2,
+    seed: 1,
     file: "engine/transactions/transaction_manager.ts",
     changes: [[
       "for (const { record } of this.#pending) {",
@@ -72,7 +75,7 @@ export const BROKEN_SHARDS: readonly SeededShards[] = [
   },
   {
     name: "a sequence goes back in the log",
-    seed: 1,
+    seed: 4,
     file: "engine/sharding/router.ts",
     changes: [["here.map((effect) => this.#newest(effect))", "here"]],
   },
