@@ -4,6 +4,7 @@ import { hasPgbench } from "../cases/client.ts";
 import { initialize, type SCRIPTS } from "../cases/pgbench.ts";
 import { rateOf } from "../cluster/rates.ts";
 import type { LanguageOptions } from "../lang/options.ts";
+import { shardOf } from "../../../engine/sharding/shard_map.ts";
 import { type DbdPeer, startDbd } from "../peers/dbd.ts";
 import { connectPg } from "../../support/clients.ts";
 
@@ -22,6 +23,10 @@ const MEASUREMENTS: readonly Measurement[] = [
   rate("point write", 1, ""),
   rate("point write", 32, "≥ 1.3"),
   rate("TPC-B", 8, ""),
+  block("one shard", 1, ""),
+  block("two shards", 1, "≥ 0.35 × one shard"),
+  block("one shard", 32, ""),
+  block("two shards", 32, "≥ 0.5 × one shard"),
   {
     name: "shards: scan with aggregate",
     unit: "queries/s",
@@ -53,6 +58,51 @@ function rate(script: keyof typeof SCRIPTS, clients: number, bar: string): Measu
     isFullOnly: clients !== 1,
     measure: (server, scale) => rateOf(server, script, { clients, scale }),
   };
+}
+
+/** Blocks that change two rows, which are at one shard or, where there are two, at two. */
+function block(where: "one shard" | "two shards", clients: number, bar: string): Measurement {
+  return {
+    name: `shards: a block of ${where}, ${clients} client${clients === 1 ? "" : "s"}`,
+    unit: "transactions/s",
+    bar,
+    isFullOnly: true,
+    measure: (server, scale) => blockRate(server, where, clients, scale === "smoke" ? 200 : 3_000),
+  };
+}
+
+async function blockRate(
+  server: DbdPeer,
+  where: "one shard" | "two shards",
+  clients: number,
+  milliseconds: number,
+): Promise<number> {
+  const sessions = await Promise.all(Array.from({ length: clients }, () => connectPg(server)));
+  try {
+    const [table] = await sessions[0]?.query("SELECT 'pgbench_accounts'::regclass::oid::int AS id") ?? [];
+    const tableId = Number(table?.["id"]);
+    const ids: number[][] = [[], []];
+    for (let id = 1; id <= 100_000; id++) ids[shardOf(tableId, id, 2)]?.push(id);
+    const end = performance.now() + milliseconds;
+    let count = 0;
+    await Promise.all(sessions.map(async (session, number) => {
+      for (let turn = number; performance.now() < end; turn += clients) {
+        const [one = [], other = []] = where === "one shard" ? [ids[turn % 2], ids[turn % 2]] : ids;
+        // Rows are changed in one order, and by one client at a time.
+        const pair = [one[turn % one.length], other[(turn + clients) % other.length]].sort((a = 0, b = 0) =>
+          a - b
+        );
+        const [low, high] = pair.map((id) =>
+          `UPDATE pgbench_accounts SET abalance = abalance + 1 WHERE aid = ${id}`
+        );
+        await session.query(`BEGIN; ${low}; ${high}; COMMIT`);
+        count++;
+      }
+    }));
+    return count / milliseconds * 1000;
+  } finally {
+    for (const session of sessions) await session.close();
+  }
 }
 
 async function scanRate(server: DbdPeer, scale: Scale): Promise<number> {
