@@ -20,7 +20,7 @@ import { listLogFiles } from "../../engine/storage/log_files.ts";
 import { LOG_DIRECTORY } from "../../engine/storage/storage_engine.ts";
 import { MemberDoor } from "../../gateways/binary/member_door.ts";
 import { securedNetwork } from "../../gateways/binary/member_network.ts";
-import { Relay, securedDialer } from "../../gateways/relay/relay.ts";
+import { Relay } from "../../gateways/relay/relay.ts";
 import { refuseClient } from "../../gateways/binary/server.ts";
 import type { PeerSecurity } from "../../gateways/shared/peer_security.ts";
 import type { Features } from "../features/feature_table.ts";
@@ -70,10 +70,11 @@ export async function startMember(
     }
   }
   const security = await openSecurity(cluster, features, log);
+  const network = security === null ? denoNetwork() : securedNetwork(security);
   const misfit = Promise.withResolvers<string>();
   const peers = new PeerConnections({
     host,
-    network: security === null ? denoNetwork() : securedNetwork(security),
+    network,
     index,
     addresses,
     configurationHash: hash,
@@ -130,7 +131,8 @@ export async function startMember(
       index,
       token: settings.token,
       peers,
-      ...(security === null ? {} : { dialer: securedDialer(security) }),
+      endOfTurn: () => host.timers.endOfTurn(),
+      network,
       log: (line) => peers.log(line),
       target: () => {
         const primary = started?.primaryIndex ?? null;
@@ -154,7 +156,7 @@ export async function startMember(
       lines.changed();
     };
     peers.onChange(changed);
-    door.onRelayed = (socket, received, certificate) => relay.accept(socket, received, certificate);
+    door.onRelayed = (connection, received) => relay.accept(connection, received);
     const member = started = await Member.start({
       host,
       superblock,

@@ -32,18 +32,14 @@ const MAX_UNDECIDED = 256;
 /** Takes a client's connection, of which so much has been read. */
 export type ClientListener = (socket: Socket, received: Uint8Array) => void;
 
-/** Takes a client that another member passes on; with the certificate of that member if there is TLS between them. */
-export type RelayedListener = (
-  socket: Socket,
-  received: Uint8Array,
-  certificate: PeerCertificate | null,
-) => void;
+/** Takes the connection of another member. */
+export type PeerListener = (connection: NetworkConnection, received: Uint8Array) => void;
 
 /** What a door needs. */
 export interface DoorOptions {
   /** TLS between members; null: they speak clear text. */
   readonly security: PeerSecurity | null;
-  readonly onPeer: (connection: NetworkConnection, received: Uint8Array) => void;
+  readonly onPeer: PeerListener;
   /** Takes clients until there is another listener. */
   readonly onEarlyClient: ClientListener;
   /** Writes one line for people. */
@@ -59,7 +55,7 @@ export class MemberDoor {
   readonly #undecided = new Set<Socket>();
   #address: ListenerAddress = { hostname: "", port: 0 };
   #onClient: ClientListener;
-  #onRelayed: RelayedListener = (socket) => socket.destroy();
+  #onRelayed: PeerListener = (connection) => connection.close();
   readonly #options: DoorOptions;
 
   /** A door that listens nowhere. */
@@ -110,8 +106,8 @@ export class MemberDoor {
     this.#onClient = listener;
   }
 
-  /** Gives clients that other members pass on to this listener: what was read has the first frame whole. */
-  set onRelayed(listener: RelayedListener) {
+  /** Gives connections over which other members pass clients on to this listener: what was read has a whole hello. */
+  set onRelayed(listener: PeerListener) {
     this.#onRelayed = listener;
   }
 
@@ -128,9 +124,13 @@ export class MemberDoor {
 
   /** Takes what another member says. */
   #admit(socket: Socket, received: Uint8Array, certificate: PeerCertificate | null): void {
-    if (isPeerHello(received)) this.#options.onPeer(memberConnection(socket, certificate), received);
-    else if (relayHelloState(received) === "whole") this.#onRelayed(socket, received, certificate);
-    else socket.destroy();
+    const take = isPeerHello(received)
+      ? this.#options.onPeer
+      : relayHelloState(received) === "whole"
+      ? this.#onRelayed
+      : null;
+    if (take === null) socket.destroy();
+    else take(memberConnection(socket, certificate), received);
   }
 
   async #secure(security: PeerSecurity, plain: Socket, received: Uint8Array): Promise<void> {

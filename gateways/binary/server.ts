@@ -25,6 +25,7 @@ import { DurabilityWatch } from "../shared/operation/outbox.ts";
 import { joinStreams, plainConversation } from "../shared/join_streams.ts";
 import { noPrimary, type RelayedClient, type RelayedStream, type RelayPort } from "../shared/relay_port.ts";
 import { SocketStream } from "../shared/socket_stream.ts";
+import { socketOver } from "../shared/stream_socket.ts";
 import { failureOf, writeReply } from "../shared/operation/reply_codec.ts";
 import { FrameReader, plainBytes } from "./frame_reader.ts";
 import {
@@ -96,7 +97,7 @@ export async function startBinaryServer(options: BinaryServerOptions): Promise<B
   );
   const stopRelayed = options.relay?.take(
     "binary",
-    (client) => take(client.socket, client.received, client),
+    (client) => take(socketOver(client.connection, { allowHalfOpen: true }), NOTHING, client),
   );
   return {
     address,

@@ -7,13 +7,13 @@
 import { Agent, type IncomingMessage, request as makeRequest, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { TLSSocket } from "node:tls";
 import { encodeUtf8 } from "../../engine/base/bytes.ts";
 import { outcomeUnknown } from "../../engine/session/interruption.ts";
 import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
 import { joinStreams } from "../shared/join_streams.ts";
 import { noPrimary, type RelayPort } from "../shared/relay_port.ts";
 import { SocketStream } from "../shared/socket_stream.ts";
+import { socketOver } from "../shared/stream_socket.ts";
 import { RelayedWebSocket } from "./relayed_web_socket.ts";
 
 /** Headers that belong to one connection (RFC 9110, section 7.6.1). */
@@ -63,9 +63,7 @@ export class Forwarding {
     onward.once("socket", (socket) => {
       // One that was used before is kept for the next requests, with its listeners.
       wasSent = onward.reusedSocket;
-      if (!wasSent) {
-        socket.once(socket instanceof TLSSocket ? "secureConnect" : "connect", () => wasSent = true);
-      }
+      if (!wasSent) socket.once("connect", () => wasSent = true);
       // Deno sends a request anew that ends unanswered on such a one, as if it could not have been carried out.
       onward.reusedSocket = false;
     });
@@ -112,14 +110,10 @@ export class Forwarding {
     if (kept !== undefined) return kept;
     const relay = this.#relay;
     const agent = new class extends Agent {
-      override createConnection(_: unknown, done: (error: Error | null) => void): Socket | undefined {
-        try {
-          return relay.connect({ protocol: "http", encryption, endPoint: null });
-        } catch (error) {
-          // The agent may ask when nobody is there to catch.
-          done(error instanceof Error ? error : new Error(String(error)));
-          return undefined;
-        }
+      override createConnection(): Socket {
+        const stream = relay.open({ protocol: "http", encryption, endPoint: null });
+        // The agent may ask when nobody is there to hear of an error.
+        return socketOver(stream, { allowHalfOpen: false }).on("error", () => {});
       }
     }({ keepAlive: true, maxSockets: 1 });
     this.#agents.set(client, agent);

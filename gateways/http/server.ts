@@ -28,6 +28,7 @@ import { sayFarewell } from "../shared/farewell.ts";
 import { GATEWAY_LIMITS } from "../shared/limits.ts";
 import { noPrimary, type RelayedClient, type RelayPort } from "../shared/relay_port.ts";
 import { DurabilityWatch } from "../shared/operation/outbox.ts";
+import { socketOver } from "../shared/stream_socket.ts";
 import { failureReply, type HttpReply, JSON_TYPE, readBody, sendReply } from "./exchange.ts";
 import { failureBody, failureFor, type HttpFailure, httpFailure } from "./failure.ts";
 import { METRICS_CONTENT_TYPE, metricsText, RequestCounters } from "./metrics.ts";
@@ -287,14 +288,12 @@ class Gateway implements HttpServer {
   }
 
   /** Serves a client that another member passes on. */
-  #takeRelayed({ stream, socket, received }: RelayedClient): void {
-    if (this.#isClosing) {
-      socket.destroy();
-      return;
-    }
+  #takeRelayed({ stream, connection }: RelayedClient): void {
+    if (this.#isClosing) return connection.close();
+    const socket = socketOver(connection, { allowHalfOpen: true });
     this.#relayed.add(socket);
     if (stream.encryption !== null) this.#encryptions.set(socket, stream.encryption);
-    this.take(socket, received);
+    this.take(socket, new Uint8Array(0));
   }
 
   take(socket: Socket, received: Uint8Array): void {

@@ -320,9 +320,6 @@ Deno.test("Connection of a member keeps its session until its answers are sent, 
     self: { index: 0, address: "" },
     route: () => "here",
     open: () => Promise.reject(new Error("nothing is passed on")),
-    connect: () => {
-      throw new Error("nothing is passed on");
-    },
     take: () => () => {},
   };
   const harness = Harness.ready({ relay: primary });

@@ -17,7 +17,6 @@ import {
 import type { EnginePort } from "../shared/engine_port.ts";
 import { joinStreams, plainConversation } from "../shared/join_streams.ts";
 import { noPrimary, type RelayedStream, type RelayPort } from "../shared/relay_port.ts";
-import { SocketStream } from "../shared/socket_stream.ts";
 import { adminShutdown, Connection, type RelayRequest } from "./connection.ts";
 import type { ConnectionContext } from "./connection_context.ts";
 import { PG_LIMITS } from "./limits.ts";
@@ -124,8 +123,8 @@ class Server implements PgServer, ConnectionContext {
     const { hostname, port } = listener.addr as Deno.NetAddr;
     this.address = { hostname, port };
     const stopDurable = options.engine.onDurable(() => this.#durable());
-    const stopRelayed = this.relay?.take("pg", ({ stream, socket, received }) => {
-      this.#admitStream(new SocketStream(socket, received), stream);
+    const stopRelayed = this.relay?.take("pg", ({ stream, connection }) => {
+      this.#admitStream(connection, stream);
     });
     this.#stopListening = () => {
       stopDurable();

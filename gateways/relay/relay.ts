@@ -1,21 +1,17 @@
 /**
- * The way of a member's clients to the primary: a stream of their bytes to its member port, which hands it to the
- * gateway of their protocol there.
+ * The way of a member's clients to the primary: a link to its member port that all of them share, each with a stream of
+ * its own, which the primary hands to the gateway of their protocol.
  *
- * Login is between client and primary; TLS ends here, and the primary learns of it from the first frame. When the
- * primary changes, streams to the former one end: it may be cut off, and would say nothing for ever.
+ * Login is between client and primary; TLS ends here, and the primary learns of it when a stream is opened. When the
+ * primary changes, the link to the former one ends: it may be cut off, and would say nothing for ever.
  */
-import { connect, type Socket } from "node:net";
-import { TLSSocket } from "node:tls";
+import { equalBytes } from "../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
-import type { NetworkAddress, PeerCertificate } from "../../engine/host/network.ts";
+import type { NetworkAddress, NetworkConnection } from "../../engine/host/network.ts";
 import { placeOf } from "../../engine/replication/peer_connections.ts";
 import type { PeerHello } from "../../engine/replication/peer_hello.ts";
 import type { ByteStream } from "../shared/byte_stream.ts";
-import { writeAll } from "../shared/join_streams.ts";
-import type { PeerSecurity } from "../shared/peer_security.ts";
 import { decodeRelayHello, encodeRelayHello } from "../shared/relay_hello.ts";
-import { SocketStream } from "../shared/socket_stream.ts";
 import {
   noPrimary,
   type RelayedClient,
@@ -23,44 +19,15 @@ import {
   type RelayedStream,
   type RelayPort,
 } from "../shared/relay_port.ts";
+import { type LinkOwner, RelayLink } from "./relay_link.ts";
 
 const CONNECT_MILLISECONDS = 2_000;
 /** What a former primary has to tell its clients what became of their requests. */
 const LAST_WORDS_MILLISECONDS = 150;
+const NOTHING = new Uint8Array(0);
 
 /** Where the primary is: this member, which serves; another, by its index; or nobody knows. */
 export type RelayTarget = "here" | { readonly index: number } | null;
-
-/** How other members are reached. */
-export interface Dialer {
-  /** Begins to connect; `node:http` needs such a socket. */
-  connect(address: NetworkAddress): Socket;
-  /** Resolves with a stream when it is connected. */
-  open(address: NetworkAddress): Promise<ByteStream>;
-}
-
-/** Reaches members that speak TLS. */
-export function securedDialer(security: PeerSecurity): Dialer {
-  return {
-    connect: (address) => security.dial(address),
-    open: (address) =>
-      new Promise((resolve, reject) => {
-        const socket = security.dial(address);
-        socket.once("secureConnect", () => resolve(new SocketStream(socket)));
-        socket.on("error", reject);
-        socket.once("close", () => reject(noPrimary()));
-      }),
-  };
-}
-
-const TCP_DIALER: Dialer = {
-  connect: ({ hostname, port }) => connect({ host: hostname, port, noDelay: true }),
-  open: async ({ hostname, port }) => {
-    const connection = await Deno.connect({ hostname, port, transport: "tcp" });
-    connection.setNoDelay(true);
-    return connection;
-  },
-};
 
 /** What a relay needs. */
 export interface RelayOptions {
@@ -77,24 +44,36 @@ export interface RelayOptions {
   };
   /** Writes one line for people. */
   log(line: string): void;
-  /** Where the primary is now; null also when it is not connected. */
+  /** Where the primary is now. */
   target(): RelayTarget;
-  /** Over TCP unless given. */
-  readonly dialer?: Dialer;
+  /** Resolves at the end of the turn of the event loop. */
+  endOfTurn(): Promise<void>;
+  /** Opens a connection to a member; that of `PeerConnections` does. */
+  readonly network: { connect(address: NetworkAddress): Promise<NetworkConnection> };
+}
+
+/** A link to another member, on its way or there. */
+interface Way {
+  readonly index: number;
+  /** The program that it leads to. */
+  readonly process: Uint8Array;
+  readonly link: Promise<RelayLink>;
+  /** The link, when it is there. */
+  opened: RelayLink | null;
+  isClosed: boolean;
 }
 
 /** See the head of the file. */
 export class Relay implements RelayPort {
   readonly #options: RelayOptions;
-  readonly #dialer: Dialer;
-  /** Streams and sockets to the primary, with its index. */
-  readonly #open = new Map<{ close(): void }, number>();
+  readonly #ways = new Set<Way>();
+  /** Where streams are opened. */
+  #way: Way | null = null;
   readonly #listeners = new Map<RelayedProtocol, (client: RelayedClient) => void>();
   readonly #timers = new Set<ReturnType<typeof setTimeout>>();
 
   constructor(options: RelayOptions) {
     this.#options = options;
-    this.#dialer = options.dialer ?? TCP_DIALER;
   }
 
   get self(): { readonly index: number; readonly address: string } {
@@ -102,9 +81,9 @@ export class Relay implements RelayPort {
     return { index, address: placeOf(peers.address(index)) };
   }
 
-  /** Streams to the primary that are open. */
+  /** Streams of clients here that are open. */
   get connections(): number {
-    return this.#open.size;
+    return [...this.#ways].reduce((sum, { opened }) => sum + (opened?.streams ?? 0), 0);
   }
 
   route({ isRelayed }: { readonly isRelayed: boolean }): "here" | "primary" {
@@ -114,58 +93,86 @@ export class Relay implements RelayPort {
     return "primary";
   }
 
-  connect(stream: RelayedStream): Socket {
-    const { index, address, hello } = this.#wayTo(stream);
-    const socket = this.#dialer.connect(address);
-    const entry = { close: () => socket.destroy() };
-    this.#open.set(entry, index);
-    const timer = setTimeout(entry.close, CONNECT_MILLISECONDS);
-    socket.once(socket instanceof TLSSocket ? "secureConnect" : "connect", () => clearTimeout(timer));
-    socket.once("close", () => {
-      clearTimeout(timer);
-      this.#open.delete(entry);
-    });
-    // Whatever is wrong with the socket, `close` follows.
-    socket.on("error", () => {});
-    socket.write(hello);
-    return socket;
-  }
-
   async open(stream: RelayedStream): Promise<ByteStream> {
-    const { index, address, hello } = this.#wayTo(stream);
+    const way = this.#wayToPrimary();
     let isLate = false;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<null>((resolve) =>
-      timer = setTimeout(() => resolve(null), CONNECT_MILLISECONDS)
-    );
-    // Of a connection that is there too late, or goes to a member that is not the primary any more, nothing is left.
-    const isWanted = () => !isLate && isTarget(this.#options.target(), index);
-    const connecting = this.#dialer.open(address).then(async (connection) => {
-      const opened = new TrackedStream(connection, () => this.#open.delete(opened));
-      this.#open.set(opened, index);
-      if (isWanted()) await writeAll(opened, hello).catch(() => opened.close());
-      if (!isWanted()) opened.close();
-      return opened.isClosed ? null : opened;
-    }).catch(() => null);
-    const opened = await Promise.race([connecting, late]);
-    clearTimeout(timer);
-    isLate = opened === null;
-    if (opened === null) throw noPrimary();
-    return opened;
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(() => {
+        isLate = true;
+        resolve(null);
+      }, CONNECT_MILLISECONDS);
+    });
+    try {
+      const link = await Promise.race([way.link.catch(() => null), late]);
+      if (link !== null) {
+        const { stream: opened, isTaken } = link.open(stream);
+        const isOpen = await Promise.race([isTaken, late]) === true;
+        if (isOpen && isTarget(this.#options.target(), way.index)) return opened;
+        // Of one that is there too late, or at a member that is not the primary any more, nothing is left.
+        opened.close();
+      }
+      // The link goes on for those whom it serves; the next client finds out whether another one does better.
+      if (isLate && this.#way === way) this.#leaveWay();
+      throw noPrimary();
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
-  #wayTo(
-    stream: RelayedStream,
-  ): { readonly index: number; readonly address: NetworkAddress; readonly hello: Uint8Array } {
-    const { index: from, token, peers } = this.#options;
-    const target = this.#options.target();
-    if (target === null || target === "here") throw noPrimary();
-    const { index } = target;
+  #wayToPrimary(): Way {
+    const { target, peers } = this.#options;
+    const primary = target();
+    if (primary === null || primary === "here") throw noPrimary();
+    const { index } = primary;
     const peer = peers.hello(index);
     if (peer === null) throw noPrimary();
-    const hello = encodeRelayHello(stream, { from, to: index, process: peer.process, token });
-    const { hostname, port } = peers.address(index);
-    return { index, address: { hostname, port }, hello };
+    const known = this.#way;
+    if (known?.index === index && equalBytes(known.process, peer.process)) return known;
+    this.#leaveWay();
+    return this.#way = this.#begin(index, peer.process);
+  }
+
+  #begin(index: number, process: Uint8Array): Way {
+    const link = this.#connect(index, process);
+    const way: Way = { index, process, link, opened: null, isClosed: false };
+    this.#ways.add(way);
+    void link.then((opened) => {
+      way.opened = opened;
+      if (way.isClosed) opened.close();
+      return opened.run();
+    }).catch(() => {}).then(() => {
+      this.#ways.delete(way);
+      if (this.#way === way) this.#way = null;
+    });
+    return way;
+  }
+
+  async #connect(to: number, process: Uint8Array): Promise<RelayLink> {
+    const { index: from, token, peers, network } = this.#options;
+    const connection = await network.connect(peers.address(to));
+    try {
+      await connection.write(encodeRelayHello({ from, to, process, token }));
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+    return new RelayLink(connection, NOTHING, this.#linkOwner(() => null));
+  }
+
+  #linkOwner(gatewayOf: LinkOwner["gatewayOf"]): LinkOwner {
+    return {
+      endOfTurn: () => this.#options.endOfTurn(),
+      gatewayOf,
+      onViolation: (why) => this.#options.log(`the link to another member is closed: ${why}`),
+    };
+  }
+
+  /** No stream is opened there any more; those that are open go on. */
+  #leaveWay(): void {
+    const way = this.#way;
+    this.#way = null;
+    void way?.link.then((link) => link.leave(), () => {});
   }
 
   take(protocol: RelayedProtocol, listener: (client: RelayedClient) => void): () => void {
@@ -174,87 +181,64 @@ export class Relay implements RelayPort {
   }
 
   /**
-   * Hands a stream that another member passes on to the gateway that it belongs to; `received` has its first frame
-   * whole. What cannot be taken is closed without a byte, by which the other knows that nothing of it was looked at.
+   * Takes the link of another member, and hands the streams on it to the gateways that they belong to; `received` has
+   * its first frame whole. What cannot be taken is closed without a byte, by which the other knows that nothing of it
+   * was looked at.
    */
-  accept(socket: Socket, received: Uint8Array, certificate: PeerCertificate | null = null): void {
+  accept(connection: NetworkConnection, received: Uint8Array): void {
     const { index, token, peers } = this.#options;
     try {
-      const { from, stream, rest } = decodeRelayHello(received, { to: index, process: peers.process, token });
+      const { from, rest } = decodeRelayHello(received, { to: index, process: peers.process, token });
+      const { certificate } = connection;
       if (certificate?.isFor(peers.address(from).hostname) === false) {
         throw new DatabaseError(
           SQLSTATE.invalidAuthorizationSpecification,
-          `a relayed stream of member ${from} comes with a certificate for ${certificate.names}`,
+          `a link of member ${from} comes with a certificate for ${certificate.names}`,
         );
       }
-      const listener = this.#listeners.get(stream.protocol);
-      if (listener === undefined) socket.destroy();
-      else listener({ stream, socket, received: rest, member: from });
+      const gatewayOf = (stream: RelayedStream) => {
+        const listener = this.#listeners.get(stream.protocol);
+        if (listener === undefined) return null;
+        return (opened: ByteStream) => listener({ stream, connection: opened, member: from });
+      };
+      void new RelayLink(connection, rest, this.#linkOwner(gatewayOf)).run();
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;
-      socket.destroy();
+      connection.close();
       this.#options.log(error.message);
     }
   }
 
   /** To be called when {@link RelayOptions.target} may have changed: what goes to another member than it ends soon. */
   targetChanged(): void {
+    const target = this.#options.target();
+    if (this.#way !== null && !isTarget(target, this.#way.index)) this.#leaveWay();
     if (this.#former().length === 0) return;
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      for (const open of this.#former()) open.close();
+      for (const way of this.#former()) close(way);
     }, LAST_WORDS_MILLISECONDS);
     this.#timers.add(timer);
   }
 
-  /** The streams to another member than the primary. */
-  #former(): { close(): void }[] {
+  /** The ways to another member than the primary. */
+  #former(): Way[] {
     const target = this.#options.target();
-    return [...this.#open].filter(([, index]) => !isTarget(target, index)).map(([open]) => open);
+    return [...this.#ways].filter(({ index }) => !isTarget(target, index));
   }
 
-  /** Ends all streams. */
+  /** Ends the streams of clients here. */
   close(): void {
     for (const timer of this.#timers) clearTimeout(timer);
-    for (const open of this.#open.keys()) open.close();
+    for (const way of this.#ways) close(way);
   }
+}
+
+function close(way: Way): void {
+  way.isClosed = true;
+  way.opened?.close();
 }
 
 function isTarget(target: RelayTarget, index: number): boolean {
   return target !== null && target !== "here" && target.index === index;
-}
-
-/** A connection that says when it is closed. */
-class TrackedStream implements ByteStream {
-  readonly #connection: ByteStream;
-  readonly #onClose: () => void;
-  #isClosed = false;
-
-  constructor(connection: ByteStream, onClose: () => void) {
-    this.#connection = connection;
-    this.#onClose = onClose;
-  }
-
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
-  read(target: Uint8Array): Promise<number | null> {
-    return this.#connection.read(target);
-  }
-
-  write(bytes: Uint8Array): Promise<number> {
-    return this.#connection.write(bytes);
-  }
-
-  closeWrite(): Promise<void> {
-    return this.#connection.closeWrite();
-  }
-
-  close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    this.#onClose();
-    this.#connection.close();
-  }
 }

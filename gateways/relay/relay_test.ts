@@ -2,28 +2,37 @@
 import { deepStrictEqual, match, ok, rejects, strictEqual, throws } from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { Agent, request } from "node:http";
-import { connect, Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import process from "node:process";
 import PgDriver from "pg";
 import { WebSocket } from "ws";
 import { DatabaseError } from "../../engine/base/errors.ts";
+import type { NetworkConnection } from "../../engine/host/network.ts";
+import { denoNetwork } from "../../engine/host/deno_network.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
 import { until } from "../../engine/replication/testing/peers.ts";
 import { untilRunning } from "../../tests/support/until.ts";
 import { OperationClient } from "../binary/client.ts";
 import { MemberDoor } from "../binary/member_door.ts";
+import { securedNetwork } from "../binary/member_network.ts";
 import { refuseClient, startBinaryServer } from "../binary/server.ts";
 import { startHttpServer } from "../http/server.ts";
 import { startPgServer } from "../pg/server.ts";
 import { concat, extended, fields, message, startup } from "../pg/testing/wire.ts";
-import type { ByteStream, TlsServer } from "../shared/byte_stream.ts";
+import type { TlsServer } from "../shared/byte_stream.ts";
 import { PeerTls } from "../tls/peer_tls.ts";
 import { testTls } from "../tls/testing/secured.ts";
 import type { PeerSecurity } from "../shared/peer_security.ts";
-import { decodeRelayHello, encodeRelayHello, relayHelloState } from "../shared/relay_hello.ts";
+import {
+  decodeRelayedStream,
+  decodeRelayHello,
+  encodeRelayedStream,
+  encodeRelayHello,
+  relayHelloState,
+} from "../shared/relay_hello.ts";
 import { noPrimary, type RelayedStream } from "../shared/relay_port.ts";
-import { Relay, type RelayTarget, securedDialer } from "./relay.ts";
+import { Relay, type RelayTarget } from "./relay.ts";
 
 const LOOPBACK = { hostname: "127.0.0.1", port: 0 };
 
@@ -67,7 +76,8 @@ async function withMembers(
     const relay = new Relay({
       index,
       token,
-      ...(security === null ? {} : { dialer: securedDialer(security) }),
+      endOfTurn: () => new Promise((resolve) => setTimeout(resolve, 0)),
+      network: security === null ? denoNetwork() : securedNetwork(security),
       peers: {
         hello: (other) => ({ process: processes[other] ?? new Uint8Array(16) }),
         address: (other) => doors[other]?.address ?? LOOPBACK,
@@ -76,7 +86,7 @@ async function withMembers(
       target: () => member.target,
       log: (line) => lines.push(line),
     });
-    door.onRelayed = (socket, received, certificate) => relay.accept(socket, received, certificate);
+    door.onRelayed = (connection, received) => relay.accept(connection, received);
     const options = {
       engine,
       token,
@@ -551,10 +561,11 @@ Deno.test("Relay.targetChanged() ends what goes to the former primary", async ()
 });
 
 Deno.test("Relay.open() leaves no stream behind that is there too late, goes to a former primary, or breaks at once", async () => {
-  for (const trouble of ["late", "former", "broken"] as const) {
-    const connected = Promise.withResolvers<ByteStream>();
+  for (const trouble of ["late", "silent", "former", "broken"] as const) {
+    const connected = Promise.withResolvers<NetworkConnection>();
+    const ended = Promise.withResolvers<null>();
     let target: RelayTarget = { index: 0 };
-    let closes = 0;
+    let closes = 0, attempts = 0;
     const relay = new Relay({
       index: 1,
       token: null,
@@ -565,29 +576,44 @@ Deno.test("Relay.open() leaves no stream behind that is there too late, goes to 
       },
       target: () => target,
       log: () => {},
-      dialer: { connect: () => new Socket(), open: () => connected.promise },
+      endOfTurn: () => Promise.resolve(),
+      network: {
+        connect: () => {
+          attempts++;
+          return connected.promise;
+        },
+      },
     });
     const stream: RelayedStream = { protocol: "pg", encryption: null, endPoint: null };
+    let takes = trouble === "former";
     const opening = relay.open(stream);
     if (trouble === "late") await rejects(opening, { code: "57P03" });
     if (trouble === "former") target = { index: 2 };
     connected.resolve({
-      read: () => Promise.resolve(null),
-      write: (bytes) =>
-        trouble === "broken" ? Promise.reject(new Error("reset")) : Promise.resolve(bytes.length),
-      closeWrite: () => Promise.resolve(),
+      remote: LOOPBACK,
+      read: (bytes) => {
+        if (!takes) return ended.promise;
+        takes = false;
+        // The first stream is opened.
+        bytes.set([5, 0, 0, 0, 1, 0, 0, 0, 2]);
+        return Promise.resolve(9);
+      },
+      write: () => trouble === "broken" ? Promise.reject(new Error("reset")) : Promise.resolve(),
       close: () => {
+        ended.resolve(null);
         // As a connection of Deno does, which would end the process where nobody waits.
         if (closes++ > 0) throw new Deno.errors.BadResource("Bad resource ID");
       },
     });
     if (trouble !== "late") await rejects(opening, { code: "57P03" });
     await new Promise((resolve) => setTimeout(resolve));
-    deepStrictEqual([trouble, relay.connections, closes], [trouble, 0, 1]);
+    strictEqual(relay.connections, 0, trouble);
+    strictEqual(attempts, 1);
     target = null;
     relay.targetChanged();
     relay.close();
-    strictEqual(closes, 1);
+    await new Promise((resolve) => setTimeout(resolve));
+    strictEqual(closes, 1, trouble);
   }
 });
 
@@ -609,15 +635,10 @@ Deno.test("MemberDoor lets clients in however many connections say nothing", asy
 });
 
 Deno.test("decodeRelayHello() takes what a member with the token says to this process, and nothing else", () => {
-  const stream: RelayedStream = {
-    protocol: "pg",
-    encryption: { version: "TLSv1.3", cipher: "TLS_AES_256_GCM_SHA384", bits: 256 },
-    endPoint: new Uint8Array(32).fill(5),
-  };
   const ends = { from: 1, to: 0, process: new Uint8Array(16).fill(9), token: "secret" };
-  const frame = encodeRelayHello(stream, ends);
+  const frame = encodeRelayHello(ends);
   const rest = new Uint8Array([1, 2, 3]);
-  deepStrictEqual(decodeRelayHello(concat(frame, rest), ends), { from: 1, stream, rest });
+  deepStrictEqual(decodeRelayHello(concat(frame, rest), ends), { from: 1, rest });
   for (let length = 0; length <= frame.length + 3; length++) {
     const state = relayHelloState(concat(frame, rest).subarray(0, length));
     strictEqual(state, length < frame.length ? "partial" : "whole");
@@ -637,13 +658,28 @@ Deno.test("decodeRelayHello() takes what a member with the token says to this pr
     /to member 0, and this is member 2: check the order/,
   );
   throws(() => decodeRelayHello(frame, { ...ends, token: null }), DatabaseError);
-  const clear: RelayedStream = { protocol: "http", encryption: null, endPoint: null };
   const open = { ...ends, token: null };
-  deepStrictEqual(decodeRelayHello(encodeRelayHello(clear, open), open), {
-    from: 1,
-    stream: clear,
-    rest: new Uint8Array(0),
-  });
+  deepStrictEqual(decodeRelayHello(encodeRelayHello(open), open), { from: 1, rest: new Uint8Array(0) });
   strictEqual(relayHelloState(new TextEncoder().encode("GET / HTTP/1.1")), "none");
   strictEqual(relayHelloState(startup({ user: "u" })), "none");
+});
+
+Deno.test("decodeRelayedStream() reads what a client is like, and refuses what it does not know", () => {
+  const encryption = { version: "TLSv1.3", cipher: "TLS_AES_256_GCM_SHA384", bits: 256 };
+  const streams: readonly RelayedStream[] = [
+    { protocol: "pg", encryption, endPoint: new Uint8Array(32).fill(5) },
+    { protocol: "binary", encryption, endPoint: null },
+    { protocol: "http", encryption: null, endPoint: null },
+  ];
+  for (const stream of streams) {
+    const bytes = encodeRelayedStream(stream);
+    deepStrictEqual(decodeRelayedStream(bytes), stream);
+    for (const protocol of [0, 4, 255]) {
+      throws(() => decodeRelayedStream(concat(new Uint8Array([protocol]), bytes.subarray(1))), /unknown/);
+    }
+    for (let length = 0; length < bytes.length; length++) {
+      throws(() => decodeRelayedStream(bytes.subarray(0, length)), DatabaseError);
+    }
+    throws(() => decodeRelayedStream(concat(bytes, new Uint8Array(1))), DatabaseError);
+  }
 });

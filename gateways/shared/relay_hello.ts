@@ -1,11 +1,13 @@
 /**
- * The first frame of a relayed stream, from a backup to the primary's member port; the client's bytes follow at once.
+ * What a backup says of itself at the primary's member port before it passes clients on, and what it says of each.
  *
- * u32 length, u8 4, `DBVR`, u16 version, u8 sender, u8 receiver, u8 protocol (1 PostgreSQL, 2 binary, 3 HTTP), u16
- * bits of the client's encryption (0: clear text), text TLS version, text cipher, sized bytes of the channel binding,
- * and the proof that the sender knows the token: HMAC-SHA-256(token; the receiver's process, all before). Integers are
- * little-endian. The process is what the receiver's hello to its peer named it, so that the frame is of no use at
- * another member or after a restart; the login of the client itself is between it and the primary.
+ * The first frame: u32 length, u8 4, `DBVR`, u16 version, u8 sender, u8 receiver, and the proof that the sender knows
+ * the token: HMAC-SHA-256(token; the receiver's process, all before). The process is what the receiver's hello to its
+ * peer named it, so that the frame is of no use at another member or after a restart; the login of a client is between
+ * it and the primary. What follows is `gateways/relay/relay_link.ts`.
+ *
+ * A client's stream: u8 protocol (1 PostgreSQL, 2 binary, 3 HTTP), u16 bits of its encryption (0: clear text), text TLS
+ * version, text cipher, sized bytes of the channel binding. Integers are little-endian.
  */
 import { ByteReader, ByteWriter, encodeUtf8 } from "../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
@@ -15,7 +17,7 @@ import type { RelayedProtocol, RelayedStream } from "./relay_port.ts";
 /** The code of the frame; those of members among themselves are 1 to 3. */
 export const RELAY_CODE = 4;
 /** The longest such frame, its length not counted. */
-export const MAX_RELAY_HELLO_BYTES = 1024;
+export const MAX_RELAY_HELLO_BYTES = 128;
 
 const PROTOCOLS: readonly RelayedProtocol[] = ["pg", "binary", "http"];
 const PROOF_BYTES = 32;
@@ -30,7 +32,7 @@ export function relayHelloState(first: Uint8Array): "none" | "partial" | "whole"
   return first.length < 4 + length ? "partial" : "whole";
 }
 
-/** Between which members a stream is relayed. */
+/** Between which members clients are relayed. */
 export interface RelayEnds {
   readonly from: number;
   readonly to: number;
@@ -40,29 +42,22 @@ export interface RelayEnds {
 }
 
 /** The frame, its length in front. */
-export function encodeRelayHello(stream: RelayedStream, { from, to, process, token }: RelayEnds): Uint8Array {
-  const writer = new ByteWriter(128);
+export function encodeRelayHello({ from, to, process, token }: RelayEnds): Uint8Array {
+  const writer = new ByteWriter(64);
   writer.writeU32(0);
   writer.writeU8(RELAY_CODE);
   writer.writeU32(PEER_MAGIC);
   writer.writeU16(PEER_VERSION.newest);
   writer.writeU8(from);
   writer.writeU8(to);
-  writer.writeU8(PROTOCOLS.indexOf(stream.protocol) + 1);
-  writer.writeU16(stream.encryption?.bits ?? 0);
-  writer.writeText(stream.encryption?.version ?? "");
-  writer.writeText(stream.encryption?.cipher ?? "");
-  writer.writeSizedBytes(stream.endPoint ?? new Uint8Array(0));
   writer.patchU32(0, writer.length - 4 + (token === null ? 0 : PROOF_BYTES));
   if (token !== null) writer.writeBytes(keyedHash(token, process, writer.view()));
   return writer.finish();
 }
 
-/** A stream, and what came after its frame. */
+/** Who sends a frame, and what came after it. */
 export interface DecodedRelayHello {
-  /** The member that sends it. */
   readonly from: number;
-  readonly stream: RelayedStream;
   readonly rest: Uint8Array;
 }
 
@@ -78,10 +73,6 @@ export function decodeRelayHello(
   if (version > PEER_VERSION.newest || version < PEER_VERSION.oldest) throw refused(`version ${version}`);
   const from = reader.readU8();
   const receiver = reader.readU8();
-  const protocol = PROTOCOLS[reader.readU8() - 1];
-  const bits = reader.readU16();
-  const encryption = { version: reader.readText(), cipher: reader.readText(), bits };
-  const endPoint = reader.readSizedBytes().slice();
   const proof = reader.readBytes(token === null ? 0 : PROOF_BYTES);
   reader.expectEnd();
   if (receiver !== to) {
@@ -93,18 +84,39 @@ export function decodeRelayHello(
   if (token !== null && !sameProof(proof, keyedHash(token, process, signed))) {
     throw new DatabaseError(
       SQLSTATE.invalidPassword,
-      "a relayed stream comes from no member of this cluster",
+      "relayed clients come from no member of this cluster",
     );
   }
+  return { from, rest: bytes.subarray(end) };
+}
+
+/** Writes what the primary hears of a client. */
+export function encodeRelayedStream({ protocol, encryption, endPoint }: RelayedStream): Uint8Array {
+  const writer = new ByteWriter(64);
+  writer.writeU8(PROTOCOLS.indexOf(protocol) + 1);
+  writer.writeU16(encryption?.bits ?? 0);
+  writer.writeText(encryption?.version ?? "");
+  writer.writeText(encryption?.cipher ?? "");
+  writer.writeSizedBytes(endPoint ?? new Uint8Array(0));
+  return writer.finish();
+}
+
+/** Reads what {@link encodeRelayedStream} has written. Raises 08P01. */
+export function decodeRelayedStream(bytes: Uint8Array): RelayedStream {
+  const reader = new ByteReader(bytes);
+  const protocol = PROTOCOLS[reader.readU8() - 1];
+  const bits = reader.readU16();
+  const encryption = { version: reader.readText(), cipher: reader.readText(), bits };
+  const endPoint = reader.readSizedBytes().slice();
+  reader.expectEnd();
   if (protocol === undefined) throw refused("its protocol is unknown");
-  const stream: RelayedStream = {
+  return {
     protocol,
     encryption: bits === 0 ? null : encryption,
     endPoint: endPoint.length === 0 ? null : endPoint,
   };
-  return { from, stream, rest: bytes.subarray(end) };
 }
 
 function refused(why: string): DatabaseError {
-  return new DatabaseError(SQLSTATE.protocolViolation, `Cannot take a relayed stream: ${why}`);
+  return new DatabaseError(SQLSTATE.protocolViolation, `Cannot take a relayed client: ${why}`);
 }

@@ -2,7 +2,6 @@
  * Where a member of a cluster has its clients' sessions: at the primary. A backup passes the bytes of a client on, to
  * the same gateway there. `gateways/relay` implements it; a server of its own has none.
  */
-import type { Socket } from "node:net";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
 import type { ByteStream } from "./byte_stream.ts";
@@ -19,11 +18,11 @@ export interface RelayedStream {
   readonly endPoint: Uint8Array | null;
 }
 
-/** A stream that another member passes on: its socket, and what was read of it. */
+/** A client that another member passes on. */
 export interface RelayedClient {
   readonly stream: RelayedStream;
-  readonly socket: Socket;
-  readonly received: Uint8Array;
+  /** What it says, and what it is answered. */
+  readonly connection: ByteStream;
   /** The member that the client is connected to. */
   readonly member: number;
 }
@@ -39,8 +38,6 @@ export interface RelayPort {
   route(options: { readonly isRelayed: boolean }): "here" | "primary";
   /** Opens a stream to the primary's gateway. Rejects with 57P03 when it cannot be reached. */
   open(stream: RelayedStream): Promise<ByteStream>;
-  /** The same as a socket, which may not be connected yet. Raises 57P03 when no primary is known. */
-  connect(stream: RelayedStream): Socket;
   /** Takes the streams of a gateway that other members pass on; answers how to stop that. */
   take(protocol: RelayedProtocol, listener: (client: RelayedClient) => void): () => void;
 }

@@ -1,7 +1,7 @@
 /**
- * `deno task bench [NAME…] [--binary FILE] [--before DIR] [--rounds N] [--smoke] [--json] [--report PAGE]`: compares
- * dbd with the peers that are installed, and the language with others, in turn, and prints medians, spreads and
- * ratios.
+ * `deno task bench [NAME…] [--binary FILE] [--before DIR] [--rounds N] [--rows TEXT] [--smoke] [--json]
+ * [--report PAGE]`: compares dbd with the peers that are installed, and the language with others, in turn, and prints
+ * medians, spreads and ratios.
  */
 import { parseArgs } from "node:util";
 import { type Benchmark, compare, type Comparison, type Peer, type Scale } from "./benchmark.ts";
@@ -44,6 +44,7 @@ Options:
   --binary FILE   measure a compiled dbd instead of the sources; for lang-toolchain, a compiled lang
   --before DIR    measure the sources in another checkout as well, as a peer
   --rounds N      measurements of each peer (default 5)
+  --rows TEXT     of cluster, only the rows whose names have the text
   --alone         do not start a peer that is not part of Deno
   --smoke         tiny sizes, to see that everything runs
   --json          print JSON
@@ -60,6 +61,7 @@ async function main(): Promise<number> {
       binary: { type: "string" },
       before: { type: "string" },
       rounds: { type: "string", default: "5" },
+      rows: { type: "string", default: "" },
       alone: { type: "boolean", default: false },
       smoke: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
@@ -82,6 +84,7 @@ async function main(): Promise<number> {
   const options: RunOptions = {
     scale: values.smoke ? "smoke" : "full",
     rounds: Number(values.rounds),
+    rows: values.rows,
     alone: values.alone,
     binary: values.binary ?? null,
     before: values.before ?? null,
@@ -110,6 +113,7 @@ async function main(): Promise<number> {
 interface RunOptions {
   readonly scale: Scale;
   readonly rounds: number;
+  readonly rows: string;
   readonly alone: boolean;
   readonly binary: string | null;
   /** A checkout of another commit. */

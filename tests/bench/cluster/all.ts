@@ -22,9 +22,9 @@ export const CLUSTER_GROUPS: Readonly<
   },
 };
 
-function chosen(scale: Scale): readonly Measurement[] {
-  return MEASUREMENTS.filter(({ usesPgbench, isFullOnly }) =>
-    (!usesPgbench || hasPgbench()) && (scale === "full" || isFullOnly !== true)
+function chosen(scale: Scale, rows = ""): readonly Measurement[] {
+  return MEASUREMENTS.filter(({ name, usesPgbench, isFullOnly }) =>
+    (!usesPgbench || hasPgbench()) && (scale === "full" || isFullOnly !== true) && name.includes(rows)
   );
 }
 
@@ -47,7 +47,7 @@ async function measureCluster(
     if (etcd !== null) stops.push(() => etcd.stop());
     else if (!alone) missing.push("etcd, as it is not installed (Debian: etcd-server)");
     const servers: Servers = { cluster, single, postgresql, etcd, binary };
-    for (const measurement of chosen(scale)) {
+    for (const measurement of chosen(scale, options.rows)) {
       const workers: readonly Worker[] = await measurement.workers(servers, scale);
       const rounds = Math.min(options.rounds, measurement.maximumRounds ?? Infinity);
       const result = await compareWorkers(measurement, workers, rounds);

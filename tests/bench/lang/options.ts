@@ -9,6 +9,8 @@ export interface LanguageOptions {
   readonly alone: boolean;
   /** A compiled `lang` in the sources' place. */
   readonly binary: string | null;
+  /** Of a cluster, the rows whose names have this text; absent: all. */
+  readonly rows?: string;
   /** Takes what could not run, and why. */
   readonly missing: string[];
 }

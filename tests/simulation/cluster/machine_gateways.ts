@@ -4,6 +4,7 @@ import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
 import type { Member } from "../../../engine/replication/member.ts";
 import type { Engine } from "../../../engine/session/engine.ts";
 import { MemberDoor } from "../../../gateways/binary/member_door.ts";
+import { memberConnection } from "../../../gateways/binary/member_network.ts";
 import { type BinaryServer, refuseClient, startBinaryServer } from "../../../gateways/binary/server.ts";
 import { type HttpServer, startHttpServer } from "../../../gateways/http/server.ts";
 import { type PgServer, startPgServer } from "../../../gateways/pg/server.ts";
@@ -37,10 +38,6 @@ export class MachineGateways {
     const { index } = machine;
     const { streams } = world;
     const { engine } = member;
-    const connect = (
-      { hostname, port }: { readonly hostname: string; readonly port: number },
-      allowHalfOpen = false,
-    ): Socket => streams.connect(index, Number(hostname), port, { allowHalfOpen });
     const relay = new Relay({
       index,
       token: null,
@@ -57,16 +54,12 @@ export class MachineGateways {
         const { primaryIndex } = member;
         return primaryIndex === index ? "here" : primaryIndex === null ? null : { index: primaryIndex };
       },
-      dialer: {
-        connect: (address) => connect(address),
-        open: (address) =>
+      endOfTurn: () => new Promise((resolve) => machine.after(0, resolve)),
+      network: {
+        connect: ({ hostname, port }) =>
           new Promise((resolve, reject) => {
-            const socket = connect(address, true);
-            socket.once("error", reject);
-            socket.once("connect", () => {
-              socket.off("error", reject);
-              resolve(new SocketStream(socket));
-            });
+            const socket = streams.connect(index, Number(hostname), port);
+            socket.once("connect", () => resolve(memberConnection(socket, null))).once("error", reject);
           }),
       },
     });
@@ -77,7 +70,7 @@ export class MachineGateways {
         refuseClient(socket, new DatabaseError(SQLSTATE.cannotConnectNow, "starting up")),
       log: () => {},
     });
-    door.onRelayed = (socket, received) => relay.accept(socket, received);
+    door.onRelayed = (connection, received) => relay.accept(connection, received);
     const onInternalError = (error: unknown): void => {
       if (machine.process === process && machine.isUp) world.fail(error);
     };

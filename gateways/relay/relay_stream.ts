@@ -1,0 +1,156 @@
+/**
+ * A client's stream on a link between two members: its bytes, its ends, and how far each side may go ahead.
+ *
+ * Invariants: at most one read and one write are under way; no more than {@link WINDOW_BYTES} are on their way to a
+ * side that has not read them, so that a client that does not read holds up nobody else on the link.
+ */
+import { assert } from "../../engine/base/assert.ts";
+import type { ByteStream } from "../shared/byte_stream.ts";
+
+/** What may be sent before the other side says that it has read some of it. */
+export const WINDOW_BYTES = 64 * 1024;
+/** What was read is said when it is so much. */
+const ANNOUNCED_BYTES = WINDOW_BYTES / 2;
+
+/** What a stream asks of its link; a frame leaves with what else is sent in the turn. */
+export interface StreamLink {
+  /** Resolves when the bytes have left. */
+  sendBytes(stream: number, bytes: Uint8Array): Promise<void>;
+  /** Ends the own direction. */
+  sendEnd(stream: number): Promise<void>;
+  /** So many more bytes may come. */
+  sendRead(stream: number, count: number): void;
+  /** This side is done with the stream. */
+  sendClose(stream: number): void;
+}
+
+interface Reader {
+  readonly target: Uint8Array;
+  readonly resolve: (count: number | null) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** See the head of the file. */
+export class RelayStream implements ByteStream {
+  readonly #link: StreamLink;
+  readonly #number: number;
+  #chunks: Uint8Array[] = [];
+  #unreadBytes = 0;
+  /** What was read and not said yet. */
+  #unsaidBytes = 0;
+  #allowance = WINDOW_BYTES;
+  #reader: Reader | null = null;
+  /** Who waits for an allowance. */
+  #writer: PromiseWithResolvers<void> | null = null;
+  /** Nothing comes any more. */
+  #hasEnded = false;
+  /** Nothing that is written is read any more. */
+  #isOver: Error | null = null;
+  #isClosed = false;
+
+  constructor(link: StreamLink, number: number) {
+    this.#link = link;
+    this.#number = number;
+  }
+
+  read(target: Uint8Array): Promise<number | null> {
+    assert(this.#reader === null, "one read at a time");
+    const [chunk] = this.#chunks;
+    if (chunk !== undefined) return Promise.resolve(this.#take(chunk, target));
+    if (this.#hasEnded) return Promise.resolve(null);
+    if (this.#isOver !== null) return Promise.reject(this.#isOver);
+    return new Promise((resolve, reject) => this.#reader = { target, resolve, reject });
+  }
+
+  write(bytes: Uint8Array): Promise<number> {
+    if (this.#isOver !== null) return Promise.reject(this.#isOver);
+    const count = Math.min(bytes.length, this.#allowance);
+    if (count === 0 && bytes.length > 0) {
+      const writer = this.#writer = Promise.withResolvers<void>();
+      return writer.promise.then(() => this.write(bytes));
+    }
+    this.#allowance -= count;
+    const part = count === bytes.length ? bytes : bytes.subarray(0, count);
+    return this.#link.sendBytes(this.#number, part).then(() => count);
+  }
+
+  async closeWrite(): Promise<void> {
+    if (this.#isOver === null) await this.#link.sendEnd(this.#number);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (this.#isOver === null) this.#link.sendClose(this.#number);
+    this.lost(new Deno.errors.Interrupted("the stream is closed"));
+  }
+
+  /** Bytes have come, and are the stream's now; false: more than the window allows. */
+  received(bytes: Uint8Array): boolean {
+    if (this.#hasEnded || this.#isOver !== null || bytes.length === 0) return true;
+    this.#unreadBytes += bytes.length;
+    if (this.#unreadBytes + this.#unsaidBytes > WINDOW_BYTES) return false;
+    const reader = this.#reader;
+    this.#reader = null;
+    const count = Math.min(bytes.length, reader?.target.length ?? 0);
+    if (count < bytes.length) this.#chunks.push(bytes.subarray(count));
+    if (reader !== null) {
+      reader.target.set(bytes.subarray(0, count));
+      this.#wasRead(count);
+      reader.resolve(count);
+    }
+    return true;
+  }
+
+  /** The other side has ended its direction. */
+  ended(): void {
+    this.#hasEnded = true;
+    const reader = this.#reader;
+    this.#reader = null;
+    reader?.resolve(null);
+  }
+
+  /** The other side has read so much more. */
+  allowed(count: number): void {
+    this.#allowance += count;
+    const writer = this.#writer;
+    this.#writer = null;
+    writer?.resolve();
+  }
+
+  /** The other side is done with the stream. */
+  closed(): void {
+    this.ended();
+    this.lost(new Deno.errors.BrokenPipe("the other end of the stream is closed"));
+  }
+
+  /** The link is gone: what was sent may not have come. */
+  lost(error: Error): void {
+    this.#isOver ??= error;
+    const [reader, writer] = [this.#reader, this.#writer];
+    this.#reader = this.#writer = null;
+    reader?.reject(error);
+    writer?.resolve();
+  }
+
+  #take(chunk: Uint8Array, target: Uint8Array): number {
+    const count = Math.min(chunk.length, target.length);
+    if (count === chunk.length) {
+      target.set(chunk);
+      this.#chunks.shift();
+    } else {
+      target.set(chunk.subarray(0, count));
+      this.#chunks[0] = chunk.subarray(count);
+    }
+    this.#wasRead(count);
+    return count;
+  }
+
+  #wasRead(count: number): void {
+    this.#unreadBytes -= count;
+    this.#unsaidBytes += count;
+    if (this.#unsaidBytes < ANNOUNCED_BYTES || this.#isOver !== null) return;
+    this.#link.sendRead(this.#number, this.#unsaidBytes);
+    this.#unsaidBytes = 0;
+  }
+}
