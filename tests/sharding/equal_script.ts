@@ -109,6 +109,22 @@ function anyStatement(random: SeededRandom, index: number): string {
     () => `WITH gone AS (DELETE FROM visit WHERE day = '${day}' RETURNING *) SELECT count(*) FROM gone`,
     () => `ALTER TABLE word ADD COLUMN c${index} INT DEFAULT ${index}`,
     () => `SELECT count(*) FROM big`,
+    () =>
+      `SELECT city, count(*), sum(age), avg(age), min(name), stddev(age) FROM person WHERE id > ${person} ` +
+      "GROUP BY city HAVING count(*) > 1 ORDER BY city",
+    () =>
+      `SELECT id, name FROM person WHERE age % 7 = ${
+        index % 7
+      } ORDER BY age DESC NULLS LAST, id LIMIT 4 OFFSET 2`,
+    () => `SELECT sum(size)::numeric / ${index % 3}, count(DISTINCT size) FROM city WHERE size < ${size}`,
+    () => `SELECT DISTINCT day, note IS NULL FROM visit WHERE day >= '${day}' ORDER BY 1, 2`,
+    () =>
+      `BEGIN; INSERT INTO word VALUES ('y${index}'); SELECT count(*), max(text), sum(count) FROM word; COMMIT`,
+    () => `INSERT INTO visit SELECT id, '${day}', left(name, 9) FROM person WHERE age = ${random.below(160)}`,
+    () => `SELECT max(id), min(size), bool_or(size > 5) FROM city WHERE name LIKE '%${index % 10}%'`,
+    () => `SELECT count(*) FROM person WHERE name > (SELECT max(name) FROM city WHERE id < ${city})`,
+    () => `SELECT age, grouping(age), count(*) FROM person GROUP BY ROLLUP (age) ORDER BY 1, 2 LIMIT 9`,
+    () => `SELECT name, size * ${size} FROM city WHERE size + size > ${size} ORDER BY name LIMIT 6`,
   ];
   return (statements[random.below(statements.length)] as () => string)();
 }
