@@ -504,7 +504,7 @@ export class StorageEngine<L extends StorageLog = Log> {
   async finishFirst(budgetMicroseconds: number): Promise<void> {
     const checkpoint = this.#checkpoint;
     if (this.hasWork) await this.work(budgetMicroseconds);
-    else if (checkpoint?.isBuilt === true && checkpoint.isCommitted) {
+    else if (this.isCheckpointing && checkpoint?.isBuilt === true && checkpoint.isCommitted) {
       await this.log.whenDurable(checkpoint.op);
     } else if (this.#uncommitted !== null) await this.#committed.whenDurable(this.#committed.durableOp + 1);
     await this.#host.timers.yieldToLoop();

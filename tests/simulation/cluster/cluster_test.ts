@@ -71,6 +71,7 @@ for (
     [181, "a primary whose log is damaged where a backup joins the view repairs it first"],
     [687, "what a new primary applies and is not committed may be gone with it"],
     [762, "a member with entries that were never committed takes the checkpoint that the others begin at"],
+    [1167, "a commit that waits for others waits for them, though a checkpoint found the disk full"],
     [206, "a full disk does not make the repair of a file try again without end"],
   ] as const
 ) {
