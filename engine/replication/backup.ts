@@ -109,6 +109,10 @@ export class Backup {
       // The vote, or this very view, is being made durable; the primary sends the message again.
       return false;
     }
+    if (core.hearCommit(message.commit)) {
+      core.heard();
+      return false;
+    }
     if (this.#isOutdated(message)) return false;
     // Without a known common op, what differs below the headers would stay.
     const common = log.header(message.previousOp);
@@ -164,7 +168,8 @@ export class Backup {
       // The view began without this member, or it has taken a checkpoint since. Of a view before it knows no more
       // whether what it has and does not know to be committed still counts.
       if (message.view > core.view) core.leaveNormal();
-      this.requestStartView(message);
+      if (core.hearCommit(message.commit)) core.heard();
+      else this.requestStartView(message);
       return false;
     }
     core.heard();

@@ -2,10 +2,13 @@
  * How a member gets what it should have and has not: entries from any peer, or a checkpoint when the peers' logs do not
  * reach back so far.
  *
+ * A member that is far behind fetches what is committed before it joins a view. Where its log has another entry than is
+ * committed, that was never committed, and nothing that follows it: it is removed.
+ *
  * A checkpoint takes the place of the state and of the log up to its op. What the log has above that stays, for the
  * member has acknowledged it.
  */
-import { bytesOf, isSameEntry } from "./entry_header.ts";
+import { bytesOf, isSameEntry, type ReplicatedEntry } from "./entry_header.ts";
 import type {
   OfferCheckpoint,
   RepairedEntry,
@@ -93,7 +96,7 @@ export class LogRepair {
       bytes += bytesOf(entry);
     }
     if (entries.length > 0) this.#core.send(from, { kind: "repair_entries", from: index, view, entries });
-    else if (wanted.some(({ op }) => op <= log.baseOp)) this.#core.offerCheckpoint(from);
+    if (wanted.some(({ op }) => op <= log.baseOp)) this.#core.offerCheckpoint(from);
   }
 
   onRepairEntries({ from, entries }: RepairEntries): void {
@@ -159,6 +162,11 @@ export class LogRepair {
         .flatMap((header, index) => header === null ? [{ op: core.durableCommit + 1 + index, header }] : [])
         .slice(0, MAX_REPAIR_ENTRIES);
     }
+    if (this.#isCatchingUp) {
+      const first = core.log.firstUnread(core.commit) ?? core.commit + 1;
+      const count = Math.min(MAX_REPAIR_ENTRIES, core.heardCommit - first + 1);
+      return Array.from({ length: count }, (_, index) => ({ op: first + index, header: null }));
+    }
     const first = core.log.firstUnread(core.log.lastOp);
     const wanted: WantedEntry[] = [];
     if (first === null || !this.#isLogOfView) return wanted;
@@ -182,11 +190,34 @@ export class LogRepair {
     const { op } = entry.header;
     if (this.#viewChange.isLearning) return isCommitted && this.#viewChange.learn(entry.header);
     if (op <= log.baseOp) return false;
+    if (this.#isCatchingUp) return isCommitted && op <= commit + 1 && this.#catchUp(entry);
     const slot = log.slot(op);
     const isWanted = slot.kind === "missing"
       ? isSameEntry(slot.header, entry.header)
       : slot.kind === "unreadable" && isCommitted && op <= commit;
     return isWanted && this.#isLogOfView && log.write(entry);
+  }
+
+  /** A log that is about to be that of a view, which had not come so far, would be cut behind what is fetched. */
+  get #isCatchingUp(): boolean {
+    return this.#core.isFarBehind && !this.#isLogOfView && !this.#core.isWritingSuperblock;
+  }
+
+  /** Takes a committed entry that this member lacks, or that follows what it knows to be committed. */
+  #catchUp(entry: ReplicatedEntry): boolean {
+    const core = this.#core;
+    const { log } = core;
+    const { op, previousDigest } = entry.header;
+    if (log.header(op - 1)?.digest !== previousDigest) return false;
+    const header = log.header(op);
+    if (header !== null && header.digest !== entry.header.digest) log.removeFrom(op);
+    if (log.slot(op).kind === "present") {
+      if (op <= core.commit) return false;
+    } else if (!log.write(entry)) return false;
+    // A primary of before may have applied what was never committed, and the view that it has left did not look.
+    core.keepOrRebuildState();
+    core.commitUpTo(op);
+    return true;
   }
 
   #nextPeer(): number {

@@ -441,7 +441,7 @@ export class Member<E extends MemberEngine>
     switch (message.kind) {
       case "request_file":
       case "request_entry":
-        this.#replica?.onFetch();
+        this.#replica?.onFetch(message.from);
     }
     switch (message.kind) {
       case "request_checkpoint":

@@ -17,6 +17,7 @@ import {
   MAX_PREPARE_BYTES,
   MAX_PREPARE_ENTRIES,
   MAX_QUEUED_BYTES,
+  MAX_START_HEADERS,
   RESEND_MILLISECONDS,
   SPARE_MILLISECONDS,
   STUCK_MILLISECONDS,
@@ -74,9 +75,9 @@ export class Primary {
     return this.canRead ? 0 : this.#lease.age;
   }
 
-  /** A backup fetches what it lacks, which may take long: that is progress, too. */
-  onFetch(): void {
-    this.#progressAt = this.#core.ports.now();
+  /** Another member fetches what it lacks, which may take long: that is progress, too. */
+  onFetch(from: number): void {
+    this.#progressAt = this.#backup(from).heardAt = this.#core.ports.now();
   }
 
   /**
@@ -300,7 +301,7 @@ export class Primary {
 /** What a backup needs that has the log up to the op; null when a header of it cannot be read. */
 export function startViewFrom(core: ReplicaCore, op: number): StartView | null {
   const { log, index, view, commit } = core;
-  const previous = log.header(Math.max(Math.min(op, commit), log.baseOp));
+  const previous = log.header(Math.max(Math.min(op, commit), commit - MAX_START_HEADERS, log.baseOp));
   if (previous === null) return null;
   const headers = log.headersBetween(previous.op, log.lastOp);
   if (headers.length < log.lastOp - previous.op) return null;

@@ -151,8 +151,8 @@ export class Replica {
   }
 
   /** Another member fetches files or pieces of a large entry from this one. */
-  onFetch(): void {
-    this.#viewChange.primary?.onFetch();
+  onFetch(from: number): void {
+    this.#viewChange.primary?.onFetch(from);
   }
 
   /** More of the log has become durable. */
@@ -261,7 +261,7 @@ export class Replica {
       case "request_start_view":
         return primary?.onRequestStartView(message);
       case "request_prepare":
-        primary?.onFetch();
+        this.onFetch(message.from);
         return this.#repair.onRequestPrepare(message);
       case "repair_entries":
         return this.#repair.onRepairEntries(message);

@@ -8,6 +8,7 @@ import { EMPTY_LOG, type EntryHeader } from "./entry_header.ts";
 import type { Message } from "./message.ts";
 import { type ReplicaPorts, type SuperblockState, UNKNOWN_VOTE_BAN, type VoteBan } from "./ports.ts";
 import {
+  MAX_START_HEADERS,
   MAX_UNSTORED_COMMITS,
   MAX_WINDOW_ENTRIES,
   SILENCE_JITTER_MILLISECONDS,
@@ -40,6 +41,8 @@ export class ReplicaCore {
   isReady = false;
   heardAt: number;
   silenceMilliseconds: number;
+  /** The highest commit number that another member has told. */
+  heardCommit = 0;
   /** Something that this member should have is missing: peers are asked at the end of the event. */
   isRepairWanted = false;
   /** The state has applied what is committed up to here. */
@@ -88,6 +91,18 @@ export class ReplicaCore {
   /** Committed ops that this member has durable: what its superblock may call committed. */
   get durableCommit(): number {
     return Math.min(this.commit, this.log.solidOp);
+  }
+
+  /** Whether this member lacks more committed entries than a view can begin with here. */
+  get isFarBehind(): boolean {
+    return this.heardCommit - this.commit > MAX_START_HEADERS;
+  }
+
+  /** Another member has said that everything up to the op is committed; whether this one is far behind that. */
+  hearCommit(op: number): boolean {
+    this.heardCommit = Math.max(this.heardCommit, op);
+    if (this.isFarBehind) this.isRepairWanted = true;
+    return this.isFarBehind;
   }
 
   /** Whether the superblock is being written, and something waits for it. */

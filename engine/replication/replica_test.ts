@@ -6,6 +6,7 @@ import type { EntryHeader } from "./entry_header.ts";
 import type { Message } from "./message.ts";
 import type { ReplicatedState, SuperblockState } from "./ports.ts";
 import { Replica } from "./replica.ts";
+import { MAX_START_HEADERS } from "./timeouts.ts";
 
 const INDEX = 2;
 
@@ -262,4 +263,46 @@ Deno.test("a primary does not read its log for a backup that is not connected, a
   member.cut.index = null;
   member.tick();
   strictEqual(prepares(), 1);
+});
+
+Deno.test("a member that is far behind takes what is committed before it joins the view, in bounded messages", () => {
+  const member = memberOf();
+  const headers = headersUpTo(MAX_START_HEADERS + 300, 1);
+  const last = headers.length;
+  // The others have committed other entries than these from op 101 on.
+  member.startView(1, headers.slice(0, 100));
+  member.superblockDurable();
+  const other = headersUpTo(120, 1).map((header) =>
+    header.op <= 100 ? header : { ...header, digest: header.digest + 5000n }
+  );
+  member.heartbeat(other, 0);
+  member.synced();
+  strictEqual(member.log.lastOp, 120);
+  const commit = { kind: "commit", from: 0, view: 3, op: last, digest: 0n, commit: last } as const;
+  member.replica.onMessage({ ...commit, checkpoint: null, stamp: 1, clock: 0 });
+  strictEqual(member.replica.status, "view_change");
+  const kinds = new Set<string>();
+  for (let turn = 0; turn < 40; turn++) {
+    member.tick();
+    const sent = member.sent.splice(0);
+    for (const { kind } of sent) kinds.add(kind);
+    const asked = sent.findLast((each) => each.kind === "request_prepare");
+    if (asked?.kind !== "request_prepare") break;
+    const entries = asked.wanted.map(({ op }) => ({
+      entry: { header: headers[op - 1] as EntryHeader, payload: new Uint8Array(0) },
+      isCommitted: true,
+    }));
+    member.replica.onMessage({ kind: "repair_entries", from: 0, view: 3, entries });
+    member.synced();
+    if (member.replica.commit >= 300) break;
+  }
+  ok(
+    !kinds.has("request_start_view") && member.replica.commit >= 300,
+    `${[...kinds]} ${member.replica.commit}`,
+  );
+  strictEqual(member.log.slot(101).kind, "present");
+  deepStrictEqual(member.log.read(110)?.header.digest, headers[109]?.digest);
+  // Now it asks for the view, in which no more than so many headers come.
+  member.replica.onMessage({ ...commit, checkpoint: null, stamp: 2, clock: 0 });
+  strictEqual(member.sent.findLast(({ kind }) => kind === "request_start_view")?.view, 3);
 });

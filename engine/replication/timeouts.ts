@@ -52,6 +52,11 @@ export const MAX_QUEUED_BYTES = 1024 * 1024;
 export const MAX_PREPARE_BYTES = 1024 * 1024;
 /** Entries that a member asks for at a time. */
 export const MAX_REPAIR_ENTRIES = 256;
+/**
+ * A member that lacks more committed entries than this fetches them before it joins a view, so that neither messages
+ * nor its superblock name all of them.
+ */
+export const MAX_START_HEADERS = 8192;
 /** The superblock is written anew when its commit number is so far behind: it bounds what a vote says. */
 export const MAX_UNSTORED_COMMITS = 4096;
 

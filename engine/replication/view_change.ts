@@ -213,7 +213,8 @@ export class ViewChange {
     const core = this.#core;
     if (!this.#isCounting || !core.mayVote || !this.#entered.has(core.index)) return;
     const choice = chooseSuffix([...this.#votes.values(), this.#ownVote(this.#round)], core.quorum);
-    if (choice === null) return;
+    // What is far behind is fetched first: the votes are given again then.
+    if (choice === null || core.hearCommit(choice.commit)) return;
     this.#takeover = { choice, learned: new Map() };
     core.heardAt = core.ports.now();
     this.goOn();

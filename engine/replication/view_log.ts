@@ -175,6 +175,12 @@ export class ViewLog {
     return this.headersBetween(floor, end);
   }
 
+  /** Another entry is committed at the op than this log has: it goes, and what follows it. */
+  removeFrom(op: number): void {
+    this.#setSuffix([...this.#suffix.values()].filter((header) => header.op < op));
+    if (this.#stored.lastOp >= op) this.#truncateAfter(op - 1);
+  }
+
   #truncateAfter(op: number): void {
     this.#stored.truncateAfter(op);
     this.#solidOp = Math.min(this.#solidOp, op);
