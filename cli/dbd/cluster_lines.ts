@@ -5,6 +5,8 @@
  */
 
 const GATHERING_MILLISECONDS = 1000;
+/** At the start; a member that fits to no other has ended by then, and has said that alone. */
+const FIRST_GATHERING_MILLISECONDS = 3000;
 
 /** What lines are made of. */
 export interface ClusterView {
@@ -24,6 +26,7 @@ export class ClusterLines {
   readonly #connected = new Map<number, boolean>();
   #primary = "";
   #timer: ReturnType<typeof setTimeout> | null = null;
+  #gathering = FIRST_GATHERING_MILLISECONDS;
   #isClosed = false;
 
   constructor(cluster: ClusterView, log: (line: string) => void) {
@@ -36,8 +39,9 @@ export class ClusterLines {
     if (this.#isClosed) return;
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
+      this.#gathering = GATHERING_MILLISECONDS;
       this.#say();
-    }, GATHERING_MILLISECONDS);
+    }, this.#gathering);
   }
 
   close(): void {

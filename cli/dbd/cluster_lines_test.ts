@@ -12,14 +12,14 @@ Deno.test("ClusterLines says each change once, and nothing of what is over withi
     connected: (index) => connected[index] ?? false,
     primary: () => primary,
   }, (line) => lines.push(line));
-  const gathered = async (): Promise<string[]> => {
+  const gathered = async (milliseconds = 1100): Promise<string[]> => {
     said.changed();
     said.changed();
-    await new Promise((resolve) => setTimeout(resolve, 1100));
+    await new Promise((resolve) => setTimeout(resolve, milliseconds));
     return lines.splice(0);
   };
   try {
-    deepStrictEqual(await gathered(), [
+    deepStrictEqual(await gathered(3100), [
       "member 1 is connected",
       "member 2 is connected",
       "member 1 is the primary, in view 4",

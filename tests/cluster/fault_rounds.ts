@@ -54,7 +54,7 @@ const CHECKPOINT_METRIC = "db_cluster_checkpoint_op_number";
 
 /** What a member may take, whatever happens: 128 MiB for blocks of tables, and what the program itself takes. */
 const MAX_MEBIBYTES = 512;
-/** What one that has run for a minute or more may take more than before. */
+/** What one that has run for five minutes or more may take more than before. */
 const MAX_GROWTH_MEBIBYTES = 96;
 
 /** Lets all of it happen; rejects when anything is not as it was promised. */

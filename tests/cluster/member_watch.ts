@@ -9,7 +9,7 @@ const SAMPLE_MILLISECONDS = 200;
 /** Who has waited for a processor for so long between two samples is starved by the machine. */
 const STARVED_MILLISECONDS = 200;
 /** A life that is shorter says nothing of growth. */
-const LONG_LIFE_MILLISECONDS = 60_000;
+const LONG_LIFE_MILLISECONDS = 300_000;
 
 /** What of a member is looked at, by the names of its metrics. */
 const SHOWN = ["view", "is_primary", "is_available", "is_normal", "commit_number", "transfer_bytes"] as const;
