@@ -589,7 +589,7 @@ export class StorageEngine<L extends StorageLog = Log> {
   get #isCheckpointAtWork(): boolean {
     const checkpoint = this.#checkpoint;
     if (checkpoint === null) return false;
-    if (this.#uncommitted !== null && !checkpoint.isCommitted) return false;
+    if (this.#part === null && this.#uncommitted !== null && !checkpoint.isCommitted) return false;
     return !this.#waitsForOthers || !checkpoint.isBuilt || checkpoint.isInstallable;
   }
 
