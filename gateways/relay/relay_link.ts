@@ -184,8 +184,8 @@ export class RelayLink implements StreamLink {
         this.#leaving = null;
         const bytes = this.#output.slice(0, this.#outputBytes);
         this.#outputBytes = 0;
-        await this.#connection.write(bytes);
-        leaving.resolve();
+        // Whoever waits for it learns by the next write, or by the end of the stream, that it has failed.
+        await this.#connection.write(bytes).finally(() => leaving.resolve());
       }
     } catch {
       this.close();

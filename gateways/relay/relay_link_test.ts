@@ -233,3 +233,21 @@ Deno.test("RelayLink ends when the other side does not keep to the protocol", as
     deepStrictEqual(violations, []);
   });
 });
+
+Deno.test("RelayLink: a write that is under way when the link breaks ends, and so does the one behind it", async () => {
+  let writes = 0;
+  const connection = {
+    remote: { hostname: "", port: 0 },
+    read: () => new Promise<null>(() => {}),
+    // The first one opens the stream.
+    write: () => writes++ === 0 ? Promise.resolve() : Promise.reject(new Error("reset")),
+    close: () => {},
+  };
+  const owner = { endOfTurn: () => Promise.resolve(), gatewayOf: () => null, onViolation: () => {} };
+  const link = new RelayLink(connection, NOTHING, owner);
+  const { stream, isTaken } = link.open(CLIENT);
+  await new Promise((resolve) => setTimeout(resolve));
+  await Promise.allSettled([stream.write(new Uint8Array(1)), stream.write(new Uint8Array(1))]);
+  strictEqual(await isTaken, false);
+  await rejects(stream.write(new Uint8Array(1)));
+});
