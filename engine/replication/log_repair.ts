@@ -30,7 +30,7 @@ import type { ViewChange } from "./view_change.ts";
 interface Offers {
   readonly knownOp: number;
   readonly at: number;
-  readonly from: Set<number>;
+  readonly from: Map<number, OfferCheckpoint>;
 }
 
 /** See the head of the file. */
@@ -42,7 +42,10 @@ export class LogRepair {
   /** The peer has just sent what was wanted, and is asked for more. */
   #hasAnswered = false;
   #offers: Offers | null = null;
-  #isTransferring = false;
+  /** Whose checkpoint is on its way here. */
+  #donor: number | null = null;
+  /** Peers whose checkpoint did not come, for a file of it may be damaged there: the others' are tried first. */
+  readonly #failedDonors = new Set<number>();
 
   constructor(core: ReplicaCore, viewChange: ViewChange) {
     this.#core = core;
@@ -51,7 +54,7 @@ export class LogRepair {
 
   /** Whether a checkpoint is on its way here. */
   get isTransferring(): boolean {
-    return this.#isTransferring;
+    return this.#donor !== null;
   }
 
   /**
@@ -119,33 +122,38 @@ export class LogRepair {
   onCheckpoint(offer: OfferCheckpoint): void {
     const core = this.#core;
     const now = core.ports.now();
-    if (core.isPrimary || this.#isTransferring) return;
+    if (core.isPrimary || this.isTransferring) return;
     const { knownOp } = this;
     if (offer.oldestOp <= knownOp + 1) return;
     let offers = this.#offers;
     if (offers === null || offers.knownOp !== knownOp) {
-      offers = { knownOp, at: now, from: new Set() };
+      offers = { knownOp, at: now, from: new Map() };
       this.#offers = offers;
       // The others are asked at once: this member may not know yet what else it wants.
       const wanted = [{ op: knownOp + 1, header: null }];
       core.sendToAll({ kind: "request_prepare", from: core.index, view: core.view, wanted });
     }
-    offers.from.add(offer.from);
+    offers.from.set(offer.from, offer);
     const areAll = offers.from.size === core.ports.identity.memberCount - 1;
     if (!areAll && now - offers.at < TRANSFER_PATIENCE_MILLISECONDS) return;
     this.#offers = null;
-    this.#isTransferring = true;
-    core.ports.transfer.begin(offer.from, { op: offer.op, digest: offer.digest });
+    const untried = [offer, ...offers.from.values()].find(({ from }) => !this.#failedDonors.has(from));
+    if (untried === undefined) this.#failedDonors.clear();
+    const { from, op, digest } = untried ?? offer;
+    this.#donor = from;
+    core.ports.transfer.begin(from, { op, digest });
   }
 
   onStateTransferFailed(): void {
-    this.#isTransferring = false;
+    if (this.#donor !== null) this.#failedDonors.add(this.#donor);
+    this.#donor = null;
   }
 
   /** A checkpoint has taken the place of the state, and of the log up to the op. */
   onStateTransferred(op: number): void {
     const core = this.#core;
-    this.#isTransferring = false;
+    this.#donor = null;
+    this.#failedDonors.clear();
     core.log.restart();
     // The view's log may not be that of the checkpoint, which a later view may have made: it begins here anew.
     core.leaveNormal();

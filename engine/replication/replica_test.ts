@@ -26,6 +26,7 @@ const EMPTY = new ToyLog(new ToyDisk()).baseDigest;
 function memberOf(disk = new ToyDisk()) {
   const log = new ToyLog(disk);
   const sent: (Message & { readonly to: number })[] = [];
+  const begun: number[] = [];
   const cut: { index: number | null } = { index: null };
   let durable: SuperblockState = { view: 0, logView: 0, commit: 0, suffix: [], voteBan: null };
   let written: SuperblockState | null = null;
@@ -54,7 +55,7 @@ function memberOf(disk = new ToyDisk()) {
       send: (to, message) => sent.push({ ...message, to }),
       queuedBytes: (to) => to === cut.index ? Infinity : 0,
     },
-    transfer: { checkpoint: null, proof: null, compare: () => {}, begin: () => {} },
+    transfer: { checkpoint: null, proof: null, compare: () => {}, begin: (from) => void begun.push(from) },
     readLease: true,
     now: () => now,
     wallNow: () => now,
@@ -70,6 +71,7 @@ function memberOf(disk = new ToyDisk()) {
     replica,
     log,
     sent,
+    begun,
     cut,
     state,
     applied,
@@ -305,4 +307,18 @@ Deno.test("a member that is far behind takes what is committed before it joins t
   // Now it asks for the view, in which no more than so many headers come.
   member.replica.onMessage({ ...commit, checkpoint: null, stamp: 2, clock: 0 });
   strictEqual(member.sent.findLast(({ kind }) => kind === "request_start_view")?.view, 3);
+});
+
+Deno.test("a checkpoint that does not come from one member is fetched from another", () => {
+  const member = memberOf();
+  const offer = (from: number) =>
+    member.replica.onMessage({ kind: "checkpoint", from, view: 0, oldestOp: 90, op: 100, digest: 1n });
+  for (let turn = 0; turn < 4; turn++) {
+    // Member 0 is always the first to say so, and member 1 the last.
+    for (const from of [0, 0, 1]) offer(from);
+    ok(member.replica.isTransferring);
+    // A file of it is damaged there.
+    member.replica.onStateTransferFailed();
+  }
+  deepStrictEqual(member.begun, [1, 0, 1, 0]);
 });
