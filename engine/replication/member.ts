@@ -207,7 +207,8 @@ export class Member<E extends MemberEngine>
       primaryIndex: this.primaryIndex,
       isRebuilding: this.#isRebuilding,
       usesReadLease,
-      appliedOp: this.appliedOp,
+      // What reads here see: an entry that is being applied in steps is not among it.
+      appliedOp: this.#isRebuilding ? 0 : this.engine.appliedOp,
       durableOp: this.engine.storage.log.durableOp,
       transfer: this.#transfer?.progress ?? null,
       checkpoint: this.#transfer?.proof ?? null,

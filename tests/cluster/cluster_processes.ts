@@ -268,15 +268,21 @@ export class ClusterProcesses implements AsyncDisposable {
     }
   }
 
-  /** Waits until all members have the same op number. */
+  /** Waits until all members know and have applied the same op number; the latter where metrics need no token. */
   async level(milliseconds = 60_000): Promise<void> {
     const end = performance.now() + milliseconds;
     for (;;) {
       const all = await Promise.all(this.members.map((member) => member.health()));
-      const ops = new Set(all.map((health) => health?.op_number ?? -1));
+      const applied = await Promise.all(
+        this.members.map((member) => member.metric("db_cluster_applied_op_number")),
+      );
+      const ops = new Set([
+        ...all.map((health) => health?.op_number ?? -1),
+        ...applied.flatMap((op) => op ?? []),
+      ]);
       if (ops.size === 1 && !ops.has(-1)) return;
       if (performance.now() > end) {
-        throw new Error(`members differ: ${JSON.stringify(all)}\n${this.logs()}`);
+        throw new Error(`members differ: ${JSON.stringify(all)}, applied ${applied}\n${this.logs()}`);
       }
       await new Promise((resolve) => setTimeout(resolve, 50));
     }

@@ -122,11 +122,11 @@ Deno.test("a member that does not fit ends with one line, and nothing is written
     ],
     "other settings": [
       () => run({ replica: 0, flags: ["--checkpoint-log", "1MiB"] }),
-      /^dbd: member \d at \S+ has another --checkpoint-log: settings that shape files must be the same/,
+      /^dbd: member \d at \S+ has another --checkpoint-log or --shards: settings that shape files must be the same/,
     ],
     "other settings, with data": [
       () => run({ replica: 2, directory: last.directory, flags: ["--checkpoint-log", "1MiB"] }),
-      /^dbd: Cannot open .*: the data directory was made with another --checkpoint-log, which a cluster cannot change$/,
+      /^dbd: Cannot open .*: the data directory was made with another --checkpoint-log or --shards, which a cluster cannot change$/,
     ],
     "peers in another order": [
       () => run({ replica: 1, peers: [first, third, second] }),
