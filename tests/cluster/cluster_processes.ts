@@ -3,6 +3,7 @@
  */
 import pg from "pg";
 import { assert } from "../../engine/base/assert.ts";
+import { freePort } from "../bench/peers/process.ts";
 
 /** What a server says of a mistake of its own. */
 const BUG =
@@ -221,7 +222,7 @@ export class ClusterProcesses implements AsyncDisposable {
   /** Starts all members of a new cluster, and waits until one of them serves clients. */
   static async start(options: ClusterOptions): Promise<ClusterProcesses> {
     const directory = await Deno.makeTempDir({ prefix: "cluster-" });
-    const ports = freePorts(options.memberCount * 3);
+    const ports = Array.from({ length: options.memberCount * 3 }, freePort);
     const portsOf = (index: number): MemberPorts => {
       const [binary, http, pg] = ports.slice(index * 3);
       assert(
@@ -330,12 +331,4 @@ export async function eventually(
     if (performance.now() > end) throw new Error(`it does not come about:\n${explain()}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-}
-
-/** Ports that are free now. */
-function freePorts(count: number): number[] {
-  const listeners = Array.from({ length: count }, () => Deno.listen({ hostname: "127.0.0.1", port: 0 }));
-  const ports = listeners.map(({ addr }) => addr.port);
-  for (const listener of listeners) listener.close();
-  return ports;
 }

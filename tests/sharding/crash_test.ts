@@ -10,6 +10,8 @@ import { SimulatedCrash } from "../../engine/host/simulated_disk.ts";
 import { SimulatedHost } from "../../engine/host/simulated_host.ts";
 import type { Engine } from "../../engine/session/engine.ts";
 import type { Session } from "../../engine/session/session.ts";
+// Loaded ahead: shards load it with their first fragment, for which virtual time does not wait.
+import "../../engine/sharding/fragment_runs.ts";
 import { openSharded, shardInThisThread } from "../../engine/sharding/open_sharded.ts";
 import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 

@@ -3,12 +3,25 @@
  * directories.
  */
 
-/** A free TCP port on loopback. */
+/** Ports that this process has given out: whoever has one may not listen on it yet. */
+const given = new Set<number>();
+
+/**
+ * A free TCP port on loopback, below those that the system gives to whoever asks for any: a server that is started
+ * again finds it free still.
+ */
 export function freePort(): number {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const { port } = listener.addr as Deno.NetAddr;
-  listener.close();
-  return port;
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 22_000);
+    if (given.has(port)) continue;
+    try {
+      Deno.listen({ hostname: "127.0.0.1", port }).close();
+      given.add(port);
+      return port;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+    }
+  }
 }
 
 /** Waits until somebody listens; rejects after the time is over. */

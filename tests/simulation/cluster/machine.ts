@@ -13,6 +13,8 @@ import { Member, SuperblockReports } from "../../../engine/replication/member.ts
 import type { PeerMessage } from "../../../engine/replication/message.ts";
 import { Superblock } from "../../../engine/replication/superblock.ts";
 import type { Engine } from "../../../engine/session/engine.ts";
+// Loaded ahead: shards load it with their first fragment, for which virtual time does not wait.
+import "../../../engine/sharding/fragment_runs.ts";
 import { openSharded, shardInThisThread } from "../../../engine/sharding/open_sharded.ts";
 import { MachineGateways } from "./machine_gateways.ts";
 import type { StreamNetwork } from "./simulated_sockets.ts";
