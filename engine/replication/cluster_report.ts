@@ -2,9 +2,9 @@
 import type { NetworkAddress } from "../host/network.ts";
 import type { CheckpointProof } from "../storage/manifest.ts";
 import type { ClusterMember, ClusterStatus, MemberState } from "../system_catalog/cluster_status.ts";
-import type { TransferProgress } from "./checkpoint_transfer.ts";
-import { type PeerStatistics, placeOf } from "./peer_connections.ts";
-import type { Replica } from "./replica.ts";
+import type { TransferProgress } from "./files/checkpoint_transfer.ts";
+import { type PeerStatistics, placeOf } from "./peers/peer_connections.ts";
+import type { Replica } from "./protocol/replica.ts";
 
 /** What a report asks of the connections to the other members. */
 export interface ReportedPeers {

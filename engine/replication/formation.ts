@@ -13,8 +13,8 @@ import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { equalBytes } from "../base/bytes.ts";
 import type { Host } from "../host/host.ts";
-import type { PeerConnections, PeerKnowledge } from "./peer_connections.ts";
-import { PEER_ID_BYTES } from "./peer_hello.ts";
+import type { PeerConnections, PeerKnowledge } from "./peers/peer_connections.ts";
+import { PEER_ID_BYTES } from "./peers/peer_hello.ts";
 import type { MemberIdentity } from "./superblock.ts";
 
 /** How the start of a member goes on. */

@@ -5,7 +5,7 @@ import { denoHost } from "../host/deno_host.ts";
 import { denoNetwork } from "../host/deno_network.ts";
 import type { NetworkListener } from "../host/network.ts";
 import { configurationHash, formationStep, formCluster, requireIdentity } from "./formation.ts";
-import type { PeerKnowledge } from "./peer_connections.ts";
+import type { PeerKnowledge } from "./peers/peer_connections.ts";
 import { listeners, startPeer, until } from "./testing/peers.ts";
 
 interface ModelMember {

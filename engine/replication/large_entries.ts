@@ -12,7 +12,7 @@
  * that what was asked for before it is lost; after half a second of silence the oldest piece is asked for again, and
  * after 5 s the message is given up.
  */
-import type { EntryHeader, ReplicatedEntry } from "./entry_header.ts";
+import type { EntryHeader, ReplicatedEntry } from "./protocol/entry_header.ts";
 import type {
   EntryPiece,
   PeerMessage,
@@ -20,7 +20,7 @@ import type {
   RepairEntries,
   RequestEntry,
   SummedBytes,
-} from "./message.ts";
+} from "./protocol/message.ts";
 
 /** Which entries travel in pieces. */
 export interface LargeEntrySizes {

@@ -5,10 +5,10 @@ import { SeededRandom } from "../base/random.ts";
 import { SimulatedHost } from "../host/simulated_host.ts";
 import { digestAfter } from "../operations/history_digest.ts";
 import { Log } from "../storage/log.ts";
-import { EMPTY_LOG, type ReplicatedEntry } from "./entry_header.ts";
+import { EMPTY_LOG, type ReplicatedEntry } from "./protocol/entry_header.ts";
 import { type EntriesMessage, LargeEntries } from "./large_entries.ts";
 import { MemberLog } from "./member_log.ts";
-import type { PeerMessage, Prepare } from "./message.ts";
+import type { PeerMessage, Prepare } from "./protocol/message.ts";
 
 const SIZES = { leastBytes: 1000, pieceBytes: 100 };
 const OPTIONS = {

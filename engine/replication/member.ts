@@ -20,18 +20,18 @@ import type { HashedFile } from "../storage/file_hashes.ts";
 import type { Manifest } from "../storage/manifest.ts";
 import type { StoredPayload } from "../storage/stored_payload.ts";
 import { reportCluster, type ReportedPeers } from "./cluster_report.ts";
-import { EMPTY_LOG, type EntryHeader, type ReplicatedEntry } from "./entry_header.ts";
+import { EMPTY_LOG, type EntryHeader, type ReplicatedEntry } from "./protocol/entry_header.ts";
 import { LargeEntries, type LargeEntrySizes } from "./large_entries.ts";
-import { MemberFiles, type MemberFilesOwner } from "./member_files.ts";
+import { MemberFiles, type MemberFilesOwner } from "./files/member_files.ts";
 import { MemberLog } from "./member_log.ts";
 import type { MemberSeat, SeatedEngine } from "./member_seat.ts";
-import { MemberTransfer, type TransferOwner } from "./member_transfer.ts";
-import type { PeerMessage } from "./message.ts";
-import type { CheckpointName, MessageBus, ReplicatedState } from "./ports.ts";
-import { Replica } from "./replica.ts";
+import { MemberTransfer, type TransferOwner } from "./files/member_transfer.ts";
+import type { PeerMessage } from "./protocol/message.ts";
+import type { CheckpointName, MessageBus, ReplicatedState } from "./protocol/ports.ts";
+import { Replica } from "./protocol/replica.ts";
 import type { Superblock, SuperblockListener } from "./superblock.ts";
 import { SyncWatch } from "./sync_watch.ts";
-import { SPARE_LOOK_MILLISECONDS, SYNC_MILLISECONDS, TICK_MILLISECONDS } from "./timeouts.ts";
+import { SPARE_LOOK_MILLISECONDS, SYNC_MILLISECONDS, TICK_MILLISECONDS } from "./protocol/timeouts.ts";
 
 /** The engine of a member, with what it is closed by. */
 export interface MemberEngine extends SeatedEngine {

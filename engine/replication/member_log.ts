@@ -14,10 +14,10 @@ import type { EntryInPieces } from "../storage/log_entry.ts";
 import type { Log } from "../storage/log.ts";
 import type { StoredPayload } from "../storage/stored_payload.ts";
 import { DamagedFileError } from "../storage/table/damaged_file.ts";
-import { type EntryHeader, isSameEntry, type ReplicatedEntry, type Slot } from "./entry_header.ts";
+import { type EntryHeader, isSameEntry, type ReplicatedEntry, type Slot } from "./protocol/entry_header.ts";
 import { LARGE_ENTRY_SIZES, type LargeEntrySizes, type PiecesPlace } from "./large_entries.ts";
-import type { SummedBytes } from "./message.ts";
-import type { ReplicatedLog } from "./ports.ts";
+import type { SummedBytes } from "./protocol/message.ts";
+import type { ReplicatedLog } from "./protocol/ports.ts";
 
 const ABSENT: Slot = { kind: "absent" };
 const NO_PAYLOAD = new Uint8Array(0);

@@ -6,9 +6,9 @@ import { SimulatedHost } from "../host/simulated_host.ts";
 import { digestAfter } from "../operations/history_digest.ts";
 import { Log } from "../storage/log.ts";
 import type { LogBase } from "../storage/log_recovery.ts";
-import { EMPTY_LOG, type ReplicatedEntry } from "./entry_header.ts";
+import { EMPTY_LOG, type ReplicatedEntry } from "./protocol/entry_header.ts";
 import { MemberLog } from "./member_log.ts";
-import { ViewLog } from "./view_log.ts";
+import { ViewLog } from "./protocol/view_log.ts";
 
 const OPTIONS = {
   fileBytes: 6144,

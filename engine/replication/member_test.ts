@@ -5,11 +5,11 @@ import { MemoryDisk, memoryHost } from "../host/memory_host.ts";
 import { Engine } from "../session/engine.ts";
 import type { Session } from "../session/session.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
-import { CheckpointDonor } from "./checkpoint_donor.ts";
-import type { ReplicatedEntry } from "./entry_header.ts";
+import { CheckpointDonor } from "./files/checkpoint_donor.ts";
+import type { ReplicatedEntry } from "./protocol/entry_header.ts";
 import { Member, SuperblockReports } from "./member.ts";
 import { MemberLog } from "./member_log.ts";
-import type { DoViewChange, PeerMessage } from "./message.ts";
+import type { DoViewChange, PeerMessage } from "./protocol/message.ts";
 import { Superblock } from "./superblock.ts";
 import { until } from "./testing/peers.ts";
 

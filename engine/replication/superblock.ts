@@ -13,8 +13,13 @@ import { ByteReader, ByteWriter, encodeUtf8, equalBytes } from "../base/bytes.ts
 import { crc32c } from "../base/checksum.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { type Disk, type DiskFile, joinPath, readWholeFile } from "../host/disk.ts";
-import { corruptedReplication, readHeaders, writeHeaders } from "./header_codec.ts";
-import { type SuperblockState, type SuperblockStore, UNKNOWN_VOTE_BAN, type VoteBan } from "./ports.ts";
+import { corruptedReplication, readHeaders, writeHeaders } from "./peers/header_codec.ts";
+import {
+  type SuperblockState,
+  type SuperblockStore,
+  UNKNOWN_VOTE_BAN,
+  type VoteBan,
+} from "./protocol/ports.ts";
 
 /** Its two copies. */
 export const SUPERBLOCK_FILES = ["SUPERBLOCK-A", "SUPERBLOCK-B"] as const;

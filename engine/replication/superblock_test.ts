@@ -4,7 +4,7 @@ import { SeededRandom } from "../base/random.ts";
 import { MemoryDisk } from "../host/memory_host.ts";
 import { NO_FAULTS } from "../host/simulated_disk.ts";
 import { SimulatedHost } from "../host/simulated_host.ts";
-import type { SuperblockState } from "./ports.ts";
+import type { SuperblockState } from "./protocol/ports.ts";
 import { type MemberIdentity, Superblock, type SuperblockListener } from "./superblock.ts";
 
 const identity: MemberIdentity = {

@@ -5,7 +5,7 @@
  * What counts is time in which this process has ticked: one that was stopped does not blame its disk for that. A sync
  * that blocks the thread is noticed by the others, who hear nothing.
  */
-import { STALL_MILLISECONDS, SYNC_MILLISECONDS } from "./timeouts.ts";
+import { STALL_MILLISECONDS, SYNC_MILLISECONDS } from "./protocol/timeouts.ts";
 
 /** Watches over syncs that follow each other. */
 export class SyncWatch {

@@ -1,7 +1,7 @@
 /** Syncs that end late, and never. */
 import { ok, strictEqual } from "node:assert/strict";
 import { SyncWatch } from "./sync_watch.ts";
-import { SYNC_MILLISECONDS, TICK_MILLISECONDS } from "./timeouts.ts";
+import { SYNC_MILLISECONDS, TICK_MILLISECONDS } from "./protocol/timeouts.ts";
 
 Deno.test("SyncWatch counts the time that one sync takes, while the process runs", () => {
   const watch = new SyncWatch();

@@ -11,15 +11,15 @@
  */
 import { createServer, type Server, type Socket } from "node:net";
 import type { NetworkConnection, PeerCertificate } from "../../engine/host/network.ts";
-import { PeerMisfit } from "../../engine/replication/peer_handshake.ts";
+import { PeerMisfit } from "../../engine/replication/peers/peer_handshake.ts";
 import {
   encodeRefusal,
   isPeerHello,
   isSecureFrame,
   PEER_HELLO_HEAD_BYTES,
   SECURE_FRAME,
-} from "../../engine/replication/peer_hello.ts";
-import { framed } from "../../engine/replication/peer_input.ts";
+} from "../../engine/replication/peers/peer_hello.ts";
+import { framed } from "../../engine/replication/peers/peer_input.ts";
 import { sayFarewell } from "../shared/farewell.ts";
 import { memberConnection } from "./member_network.ts";
 import { listen, type ListenerAddress } from "../shared/listen.ts";

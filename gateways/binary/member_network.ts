@@ -1,8 +1,8 @@
 /** The connections of members to each other over sockets of `node:net`, in clear text or with TLS. */
 import type { Socket } from "node:net";
 import type { NetworkAddress, NetworkConnection, PeerCertificate } from "../../engine/host/network.ts";
-import { placeOf } from "../../engine/replication/peer_connections.ts";
-import { PeerMisfit } from "../../engine/replication/peer_handshake.ts";
+import { placeOf } from "../../engine/replication/peers/peer_connections.ts";
+import { PeerMisfit } from "../../engine/replication/peers/peer_handshake.ts";
 import { writeAll } from "../shared/join_streams.ts";
 import type { PeerSecurity } from "../shared/peer_security.ts";
 import { SocketStream } from "../shared/socket_stream.ts";

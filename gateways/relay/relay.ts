@@ -8,8 +8,8 @@
 import { equalBytes } from "../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import type { NetworkAddress, NetworkConnection } from "../../engine/host/network.ts";
-import { placeOf } from "../../engine/replication/peer_connections.ts";
-import type { PeerHello } from "../../engine/replication/peer_hello.ts";
+import { placeOf } from "../../engine/replication/peers/peer_connections.ts";
+import type { PeerHello } from "../../engine/replication/peers/peer_hello.ts";
 import type { ByteStream } from "../shared/byte_stream.ts";
 import { decodeRelayHello, encodeRelayHello } from "../shared/relay_hello.ts";
 import {

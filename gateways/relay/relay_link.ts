@@ -13,7 +13,7 @@
 import { ByteReader } from "../../engine/base/bytes.ts";
 import { DatabaseError } from "../../engine/base/errors.ts";
 import type { NetworkConnection } from "../../engine/host/network.ts";
-import { PeerInput } from "../../engine/replication/peer_input.ts";
+import { PeerInput } from "../../engine/replication/peers/peer_input.ts";
 import type { ByteStream } from "../shared/byte_stream.ts";
 import { decodeRelayedStream, encodeRelayedStream } from "../shared/relay_hello.ts";
 import type { RelayedStream } from "../shared/relay_port.ts";

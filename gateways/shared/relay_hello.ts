@@ -11,7 +11,7 @@
  */
 import { ByteReader, ByteWriter, encodeUtf8 } from "../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
-import { keyedHash, PEER_MAGIC, PEER_VERSION, sameProof } from "../../engine/replication/peer_hello.ts";
+import { keyedHash, PEER_MAGIC, PEER_VERSION, sameProof } from "../../engine/replication/peers/peer_hello.ts";
 import type { RelayedProtocol, RelayedStream } from "./relay_port.ts";
 
 /** The code of the frame; those of members among themselves are 1 to 3. */

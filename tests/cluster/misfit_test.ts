@@ -3,7 +3,11 @@
  */
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { decodePeerHello, encodePeerHello, type PeerHello } from "../../engine/replication/peer_hello.ts";
+import {
+  decodePeerHello,
+  encodePeerHello,
+  type PeerHello,
+} from "../../engine/replication/peers/peer_hello.ts";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { runProgram } from "../support/programs.ts";
 import { ServerProcess } from "../support/server_process.ts";

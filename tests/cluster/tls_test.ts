@@ -2,7 +2,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { connect as connectTls } from "node:tls";
 import { connect as connectSocket } from "node:net";
-import { SECURE_FRAME } from "../../engine/replication/peer_hello.ts";
+import { SECURE_FRAME } from "../../engine/replication/peers/peer_hello.ts";
 import { ensureDevelopmentCertificate } from "../../gateways/tls/development_certificate.ts";
 import { connect } from "../../mod.ts";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";

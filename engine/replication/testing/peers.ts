@@ -2,8 +2,8 @@
 import { denoHost } from "../../host/deno_host.ts";
 import { denoNetwork } from "../../host/deno_network.ts";
 import type { NetworkAddress, NetworkListener } from "../../host/network.ts";
-import type { PeerMessage } from "../message.ts";
-import { PeerConnections, type PeerConnectionsOptions } from "../peer_connections.ts";
+import type { PeerMessage } from "../protocol/message.ts";
+import { PeerConnections, type PeerConnectionsOptions } from "../peers/peer_connections.ts";
 
 /** A member, what it has logged, and what has come to it. */
 export interface TestPeer {

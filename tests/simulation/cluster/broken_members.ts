@@ -15,7 +15,7 @@ export const BROKEN_MEMBERS: readonly SeededBuild[] = [
   {
     name: "a transferred file is not verified",
     seed: 50,
-    file: "engine/replication/file_fetch.ts",
+    file: "engine/replication/files/file_fetch.ts",
     changes: [["const isRight = found === wanted.hash;", 'const isRight = found !== "";']],
   },
   {

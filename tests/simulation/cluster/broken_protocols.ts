@@ -9,7 +9,7 @@ export interface SeededBuild extends BrokenBuild {
 /** Nothing is broken here: sizes that a run of a few seconds reaches. No seed may fail. */
 export const NARROW_PROTOCOL: BrokenBuild = {
   name: "windows and messages are narrow",
-  file: "engine/replication/timeouts.ts",
+  file: "engine/replication/protocol/timeouts.ts",
   changes: [
     ["MAX_UNSTORED_COMMITS = 4096", "MAX_UNSTORED_COMMITS = 3"],
     ["MAX_WINDOW_ENTRIES = 4096", "MAX_WINDOW_ENTRIES = 12"],
@@ -27,19 +27,19 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   {
     name: "prepare_ok is sent before the sync",
     seed: 342,
-    file: "engine/replication/view_log.ts",
+    file: "engine/replication/protocol/view_log.ts",
     changes: [[" && this.#stored.isDurable(op)", ""]],
   },
   {
     name: "f members commit",
     seed: 2,
-    file: "engine/replication/primary.ts",
+    file: "engine/replication/protocol/primary.ts",
     changes: [["[core.quorum - 1]", "[core.quorum - 2]"]],
   },
   {
     name: "the superblock is not durable before what follows it",
     seed: 733,
-    file: "engine/replication/replica_core.ts",
+    file: "engine/replication/protocol/replica_core.ts",
     changes: [
       ["    this.#afterSuperblock = then;\n", ""],
       ["      voteBan: this.voteBan,\n    });", "      voteBan: this.voteBan,\n    });\n    then();"],
@@ -48,7 +48,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   {
     name: "the longest log wins over the log view",
     seed: 13,
-    file: "engine/replication/suffix_choice.ts",
+    file: "engine/replication/protocol/suffix_choice.ts",
     changes: [[
       "vote.logView === logView",
       "vote.commit + vote.slots.length === Math.max(...votes.map((one) => one.commit + one.slots.length))",
@@ -57,7 +57,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   {
     name: "what cannot be read counts as a nack",
     seed: 38,
-    file: "engine/replication/suffix_choice.ts",
+    file: "engine/replication/protocol/suffix_choice.ts",
     changes: [['    case "unreadable":\n      return false;', '    case "unreadable":\n      return true;'], [
       "return !slot.isLost;",
       "return true;",
@@ -76,7 +76,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   {
     name: "a backup applies above the commit number",
     seed: 1,
-    file: "engine/replication/replica_core.ts",
+    file: "engine/replication/protocol/replica_core.ts",
     changes: [[
       "this.isPrimary ? this.log.lastOp : Math.min(this.commit, this.log.lastOp)",
       "this.log.lastOp",
@@ -85,13 +85,13 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   {
     name: "a primary of before keeps its state",
     seed: 1,
-    file: "engine/replication/replica_core.ts",
+    file: "engine/replication/protocol/replica_core.ts",
     changes: [["state.rebuild(this.#provenOp);", "return;"]],
   },
   {
     name: "a log keeps what its view goes without",
     seed: 1,
-    file: "engine/replication/view_log.ts",
+    file: "engine/replication/protocol/view_log.ts",
     changes: [["      this.#truncateAfter(op - 1);\n      return;\n", "      return;\n"], [
       "this.#suffix.get(op) ?? (",
       "undefined ?? (",
@@ -100,13 +100,13 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   {
     name: "a primary answers before its suffix is committed",
     seed: 1,
-    file: "engine/replication/primary.ts",
+    file: "engine/replication/protocol/primary.ts",
     changes: [["return this.#core.commit >= this.#viewStartOp;", "return true;"]],
   },
   {
     name: "the log is truncated before the superblock",
     seed: 1,
-    file: "engine/replication/replica_core.ts",
+    file: "engine/replication/protocol/replica_core.ts",
     changes: [[
       "    this.writeSuperblock({ logView: this.view, suffix }, () => {",
       "    this.ports.log.truncateAfter(Math.max(floor, suffix[0] === undefined ? 0 : suffix[0].op - 1));\n" +
@@ -116,7 +116,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   {
     name: "a primary whose entries nobody acknowledges keeps its view",
     seed: 18,
-    file: "engine/replication/primary.ts",
+    file: "engine/replication/protocol/primary.ts",
     changes: [["now - this.#progressAt >= STUCK_MILLISECONDS", "now - this.#progressAt >= Infinity"]],
   },
   {
@@ -128,13 +128,13 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   {
     name: "a member acknowledges across a gap",
     seed: 56,
-    file: "engine/replication/backup.ts",
+    file: "engine/replication/protocol/backup.ts",
     changes: [["op: core.log.solidOp,", "op: core.log.lastOp,"]],
   },
   {
     name: "a restarted primary goes on in its view",
     seed: 1,
-    file: "engine/replication/view_change.ts",
+    file: "engine/replication/protocol/view_change.ts",
     changes: [[
       "    this.#round = core.ports.random(2 ** 32);\n",
       "    this.#round = core.ports.random(2 ** 32);\n" +
@@ -146,7 +146,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   {
     name: "reads are answered without a lease",
     seed: 168,
-    file: "engine/replication/read_lease.ts",
+    file: "engine/replication/protocol/read_lease.ts",
     changes: [[
       "this.#age(stamp) < LEASE_MILLISECONDS) return true;",
       "this.#age(stamp) > -1e9) return true;",
@@ -155,7 +155,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   {
     name: "a lease is measured by the monotonic clock alone",
     seed: 168,
-    file: "engine/replication/read_lease.ts",
+    file: "engine/replication/protocol/read_lease.ts",
     changes: [[
       "return Math.max(this.#ports.now() - monotonic, this.#ports.wallNow() - wall);",
       "return this.#ports.now() - monotonic + 0 * wall;",
@@ -170,13 +170,13 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   {
     name: "a backup votes within its promise",
     seed: 832,
-    file: "engine/replication/replica_core.ts",
+    file: "engine/replication/protocol/replica_core.ts",
     changes: [[" && !this.promise.isRunning(this.ports.now())", ""]],
   },
   {
     name: "a restarted backup votes within its promise",
     seed: 1820,
-    file: "engine/replication/vote_promise.ts",
+    file: "engine/replication/protocol/vote_promise.ts",
     changes: [[
       "now: number) {\n    this.#view = view;\n    this.#until = now + PROMISE_MILLISECONDS;",
       "now: number) {\n    this.#view = view;\n    this.#until = now;",
@@ -185,13 +185,13 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   {
     name: "a replaced disk votes early",
     seed: 819,
-    file: "engine/replication/replica_core.ts",
+    file: "engine/replication/protocol/replica_core.ts",
     changes: [[" && this.voteBan === null &&", " &&"]],
   },
   {
     name: "a replaced disk begins as an empty one",
     seed: 21,
-    file: "engine/replication/replica_core.ts",
+    file: "engine/replication/protocol/replica_core.ts",
     changes: [["this.voteBan = stored.voteBan;", "this.voteBan = null;"], [
       "if (stored.voteBan?.op === UNKNOWN_VOTE_BAN.op) {",
       "if (stored.voteBan?.op === -UNKNOWN_VOTE_BAN.op) {",

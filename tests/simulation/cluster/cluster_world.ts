@@ -11,12 +11,12 @@ import { DatabaseError } from "../../../engine/base/errors.ts";
 import { SeededRandom } from "../../../engine/base/random.ts";
 import { NO_FAULTS, SimulatedCrash } from "../../../engine/host/simulated_disk.ts";
 import { SimulatedHost } from "../../../engine/host/simulated_host.ts";
-import type { PeerMessage } from "../../../engine/replication/message.ts";
+import type { PeerMessage } from "../../../engine/replication/protocol/message.ts";
 import {
   decodeMessage,
   encodeMessage,
   FRAME_LENGTH_BYTES,
-} from "../../../engine/replication/message_codec.ts";
+} from "../../../engine/replication/peers/message_codec.ts";
 import { ClusterChecks } from "./cluster_checks.ts";
 import { PgConnection } from "./cluster_clients.ts";
 import { CLIENT_KINDS, type ClientKind, ClusterWork } from "./cluster_work.ts";

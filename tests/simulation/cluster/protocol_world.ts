@@ -8,9 +8,9 @@
  */
 import { assert } from "../../../engine/base/assert.ts";
 import { SeededRandom } from "../../../engine/base/random.ts";
-import type { Message } from "../../../engine/replication/message.ts";
-import type { EntryHeader } from "../../../engine/replication/entry_header.ts";
-import { STUCK_MILLISECONDS, SYNC_MILLISECONDS } from "../../../engine/replication/timeouts.ts";
+import type { Message } from "../../../engine/replication/protocol/message.ts";
+import type { EntryHeader } from "../../../engine/replication/protocol/entry_header.ts";
+import { STUCK_MILLISECONDS, SYNC_MILLISECONDS } from "../../../engine/replication/protocol/timeouts.ts";
 import { EventQueue } from "./event_queue.ts";
 import { ToyMember, type ToyRead, type Witness } from "./toy_member.ts";
 

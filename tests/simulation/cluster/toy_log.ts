@@ -8,8 +8,12 @@
  */
 import { assert } from "../../../engine/base/assert.ts";
 import type { SeededRandom } from "../../../engine/base/random.ts";
-import { EMPTY_LOG, type ReplicatedEntry, type Slot } from "../../../engine/replication/entry_header.ts";
-import type { ReplicatedLog } from "../../../engine/replication/ports.ts";
+import {
+  EMPTY_LOG,
+  type ReplicatedEntry,
+  type Slot,
+} from "../../../engine/replication/protocol/entry_header.ts";
+import type { ReplicatedLog } from "../../../engine/replication/protocol/ports.ts";
 
 type DiskSlot = ReplicatedEntry | "damaged";
 

@@ -7,12 +7,12 @@
  */
 import { assert } from "../../../engine/base/assert.ts";
 import type { SeededRandom } from "../../../engine/base/random.ts";
-import type { Message } from "../../../engine/replication/message.ts";
+import type { Message } from "../../../engine/replication/protocol/message.ts";
 import {
   EMPTY_LOG,
   type EntryHeader,
   type ReplicatedEntry,
-} from "../../../engine/replication/entry_header.ts";
+} from "../../../engine/replication/protocol/entry_header.ts";
 import {
   type CheckpointName,
   type ReplicatedState,
@@ -20,13 +20,13 @@ import {
   type SuperblockState,
   type SuperblockStore,
   UNKNOWN_VOTE_BAN,
-} from "../../../engine/replication/ports.ts";
-import { Replica } from "../../../engine/replication/replica.ts";
+} from "../../../engine/replication/protocol/ports.ts";
+import { Replica } from "../../../engine/replication/protocol/replica.ts";
 import {
   PROMISE_MILLISECONDS,
   SPARE_LOOK_MILLISECONDS,
   TICK_MILLISECONDS,
-} from "../../../engine/replication/timeouts.ts";
+} from "../../../engine/replication/protocol/timeouts.ts";
 import { SyncWatch } from "../../../engine/replication/sync_watch.ts";
 import type { EventQueue } from "./event_queue.ts";
 import { ToyDisk, ToyLog } from "./toy_log.ts";

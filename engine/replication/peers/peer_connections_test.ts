@@ -1,0 +1,270 @@
+/** Members over TCP: messages, reconnection, those that do not fit, and those that are none. */
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { denoNetwork } from "../../host/deno_network.ts";
+import type { Prepare } from "../protocol/message.ts";
+import { encodeMessage } from "./message_codec.ts";
+import { MAX_QUEUED_BYTES } from "./peer_connection.ts";
+import type { PeerConnectionsOptions } from "./peer_connections.ts";
+import { decodePeerHello, encodePeerHello, encodeProof, proofOf } from "./peer_hello.ts";
+import { framed, PeerInput } from "./peer_input.ts";
+import { listeners, startPeer, type TestPeer, until } from "../testing/peers.ts";
+
+const CLUSTER = new Uint8Array(16).fill(7);
+
+function prepare(from: number, payload: Uint8Array): Prepare {
+  const header = { op: 1, view: 0, digest: 5n, previousDigest: 0n };
+  return {
+    kind: "prepare",
+    from,
+    view: 0,
+    previousOp: 0,
+    previousDigest: 0n,
+    entries: [{ header, payload }],
+    commit: 0,
+    stamp: 0,
+    clock: 0,
+  };
+}
+
+Deno.test("PeerConnections connect, carry messages of any size, and connect again", async () => {
+  const ports = await listeners(3);
+  const addresses = ports.map(({ local }) => local);
+  const members = ports.map((port, index) => startPeer(port, addresses, { index }));
+  const [a, b, c] = members as [TestPeer, TestPeer, TestPeer];
+  try {
+    await until(
+      () => members.every(({ peers }) => peers.statistics().every((each) => each.isConnected)),
+      "pairs",
+    );
+    strictEqual(a.peers.hello(2)?.from, 2);
+    // A heartbeat that is sent behind a large entry overtakes it, and both arrive whole.
+    const payload = crypto.getRandomValues(new Uint8Array(60_000));
+    const large = new Uint8Array(5 << 20);
+    for (let at = 0; at < large.length; at += 50_000) {
+      large.set(payload.subarray(0, Math.min(50_000, large.length - at)), at);
+    }
+    a.peers.send(1, prepare(0, large));
+    a.peers.send(1, {
+      kind: "commit",
+      from: 0,
+      view: 0,
+      op: 1,
+      digest: 5n,
+      commit: 1,
+      stamp: 0,
+      clock: 0,
+      checkpoint: null,
+    });
+    await until(() => b.messages.length === 2, "both messages");
+    deepStrictEqual(b.messages.map(({ kind }) => kind), ["commit", "prepare"]);
+    deepStrictEqual(b.messages[1], prepare(0, large));
+    // The queue is bounded: what is beyond is dropped, not kept.
+    const sends = 40;
+    for (let count = 0; count < sends; count++) a.peers.send(1, prepare(0, large.subarray(0, 1 << 20)));
+    const { droppedMessages, queuedBytes } = a.peers.statistics()[0] ??
+      { droppedMessages: 0, queuedBytes: 0 };
+    ok(
+      droppedMessages > 20 && queuedBytes < MAX_QUEUED_BYTES + (2 << 20),
+      `${droppedMessages} ${queuedBytes}`,
+    );
+    await until(() => b.messages.length === 2 + sends - droppedMessages, "what was not dropped");
+    // The other direction, and after the connection was lost.
+    c.peers.send(0, { kind: "prepare_ok", from: 2, view: 0, op: 9, stamp: 0 });
+    await until(() => a.messages.length === 1, "an acknowledgement");
+    b.peers.knowledge = { clusterId: CLUSTER, hasLog: false };
+    await until(
+      () => [a, c].every(({ peers }) => (peers.hello(1)?.clusterId ?? null) !== null),
+      "new hellos",
+    );
+    b.peers.send(0, { kind: "prepare_ok", from: 1, view: 0, op: 3, stamp: 0 });
+    await until(() => a.messages.length === 2, "a message over the new connection");
+    strictEqual(a.peers.statistics()[0]?.connections, 2);
+    deepStrictEqual(members.flatMap(({ misfits }) => misfits), []);
+  } finally {
+    for (const member of members) member.close();
+  }
+});
+
+Deno.test("PeerConnections end a member that fits to none, with one line at each side", async () => {
+  const other = new Uint8Array(16).fill(9);
+  const known = { knowledge: { clusterId: CLUSTER, hasLog: true } };
+  const cases: [string, Partial<PeerConnectionsOptions>, RegExp, RegExp][] = [
+    [
+      "token",
+      { token: "wrong" },
+      /^member 1 at 127.0.0.1:\d+ has another token/,
+      /^member 0 at 127.0.0.1 has another token/,
+    ],
+    ["no token", { token: null }, /has no token, this one has one/, /has a token, this one has none/],
+    [
+      "cluster",
+      { knowledge: { clusterId: other, hasLog: true } },
+      /cluster 0909.*, this one to 0707/,
+      /cluster 0707.*, this one to 0909/,
+    ],
+    ["configuration", { configurationHash: 2n }, /another --checkpoint-log/, /another --checkpoint-log/],
+    ["version", { version: { newest: 3, oldest: 2 } }, /speaks version 3/, /speaks version 1/],
+  ];
+  await Promise.all(cases.map(async ([name, wrong, first, second]) => {
+    const ports = await listeners(2);
+    const addresses = [...ports.map(({ local }) => local), { hostname: "127.0.0.1", port: 1 }];
+    const [a, b] = ports.map((port, index) =>
+      startPeer(port, addresses, { index, ...known, ...(index === 1 ? wrong : {}) })
+    ) as [TestPeer, TestPeer];
+    try {
+      await until(() => a.misfits.length > 0 && b.misfits.length > 0, name);
+      match(a.misfits.join(), first);
+      match(b.misfits.join(), second);
+      deepStrictEqual([a.lines, b.lines, a.misfits.length, b.misfits.length], [[], [], 1, 1], name);
+    } finally {
+      a.close();
+      b.close();
+    }
+  }));
+});
+
+Deno.test("PeerConnections that run are not ended by one that does not fit: wrong index, wrong number", async () => {
+  const ports = await listeners(4);
+  const addresses = ports.slice(0, 3).map(({ local }) => local);
+  const members = [0, 1, 2].map((index) => startPeer(ports[index] ?? fail(), addresses, { index }));
+  const strangers: TestPeer[] = [];
+  try {
+    await until(
+      () => members.every(({ peers }) => peers.statistics().every((each) => each.isConnected)),
+      "pairs",
+    );
+    const stranger = async (
+      options: { index: number; addresses?: typeof addresses },
+      here: RegExp,
+      there: RegExp,
+    ): Promise<void> => {
+      const one = startPeer(ports[3] ?? fail(), options.addresses ?? addresses, {
+        ...options,
+        keepsListener: true,
+      });
+      strangers.push(one);
+      await until(() => one.misfits.length > 0, String(here));
+      match(one.misfits.join(), here);
+      await until(() => members.some(({ lines }) => lines.some((line) => there.test(line))), String(there));
+      one.close();
+    };
+    await stranger(
+      { index: 0 },
+      /connected to another process .* member 0: check --replica/,
+      /another process, at 127.0.0.1, says that it is member 0/,
+    );
+    await stranger(
+      { index: 0, addresses: [...addresses, ...addresses.slice(0, 2)] },
+      /counts 3 members, this one 5/,
+      /counts 5 members, this one 3/,
+    );
+    // Its --peers are in another order: it dials member 2 for member 1.
+    const [first, second, third] = addresses as [
+      typeof addresses[0],
+      typeof addresses[0],
+      typeof addresses[0],
+    ];
+    await stranger(
+      { index: 0, addresses: [first, third, second] },
+      /is member 2, not 1|is member 1, not 2/,
+      /takes this one for member 1, but it is member 2/,
+    );
+    deepStrictEqual(members.flatMap(({ misfits }) => misfits), []);
+    ok(members.every(({ peers }) => peers.statistics().every(({ connections }) => connections === 1)));
+  } finally {
+    for (const each of [...members, ...strangers]) each.close();
+    ports[3]?.close();
+  }
+});
+
+Deno.test("PeerConnections close hostile connections: garbage, frames too long, silence, damage, another's name", async () => {
+  const ports = await listeners(2);
+  const addresses = [...ports.map(({ local }) => local), { hostname: "127.0.0.1", port: 1 }];
+  const clusterId = new Uint8Array(16).fill(3);
+  const b = startPeer(ports[1] ?? fail(), addresses, { index: 1, knowledge: { clusterId, hasLog: false } });
+  const network = denoNetwork();
+  const fake = await network.listen({ hostname: "127.0.0.1", port: 0 });
+  const closes = async (bytes: Uint8Array): Promise<void> => {
+    const connection = await network.connect(addresses[1] ?? fail());
+    await connection.write(bytes);
+    const target = new Uint8Array(1000);
+    while (await connection.read(target).catch(() => null) !== null);
+    connection.close();
+  };
+  const own = {
+    version: 1,
+    oldestVersion: 1,
+    from: 0,
+    to: 1,
+    memberCount: 3,
+    hasToken: true,
+    clusterId,
+    hasLog: false,
+    configurationHash: 1n,
+    nonce: new Uint8Array(32),
+    process: new Uint8Array(16),
+  };
+  try {
+    await Promise.all([
+      closes(new TextEncoder().encode("GET / HTTP/1.1\r\n\r\n")),
+      closes(new Uint8Array([0xff, 0xff, 0xff, 0x7f])),
+      closes(new Uint8Array([1])),
+      closes(framed(new Uint8Array(5))),
+      closes(framed(encodePeerHello(own))),
+      closes(new Uint8Array([...framed(encodePeerHello(own)), ...framed(encodeProof(new Uint8Array(32)))])),
+      closes(crypto.getRandomValues(new Uint8Array(65536))),
+    ]);
+    // One that knows the token, and then sends what is no message.
+    const damaged = encodeMessage(0, { kind: "prepare_ok", from: 0, view: 1, op: 1, stamp: 0 });
+    damaged[12] = (damaged[12] ?? 0) ^ 1;
+    const piece = framed(new Uint8Array([0, 0, 0, 0, 128, 1, 5]));
+    const foreign = encodeMessage(0, { kind: "prepare_ok", from: 2, view: 1, op: 1, stamp: 0 });
+    const group = encodeMessage(3, { kind: "prepare_ok", from: 0, view: 1, op: 1, stamp: 0 });
+    const long = new Uint8Array([0, 0, 2, 0]);
+    for (const bytes of [damaged, piece, foreign, group, long]) {
+      const connection = await network.connect(addresses[1] ?? fail());
+      const input = new PeerInput(connection, new Uint8Array(0), 1024);
+      const dialer = encodePeerHello(own);
+      await connection.write(framed(dialer));
+      const acceptor = await input.next() ?? fail();
+      strictEqual(decodePeerHello(acceptor).from, 1);
+      await connection.write(framed(encodeProof(proofOf("dialer", "secret", { dialer, acceptor }))));
+      deepStrictEqual(await input.next(), encodeProof(proofOf("acceptor", "secret", { dialer, acceptor })));
+      await until(() => b.peers.connected(0), "the connection");
+      await connection.write(bytes);
+      await until(() => !b.peers.connected(0), "its end");
+      connection.close();
+    }
+    // One that is dialed and does not know the token: it may be anything that listens there.
+    const proof = new Uint8Array(32);
+    const dialing = startPeer(ports[0] ?? fail(), [
+      addresses[0] ?? fail(),
+      fake.local,
+      addresses[2] ?? fail(),
+    ], {
+      index: 0,
+    });
+    const connection = await fake.accept() ?? fail();
+    const input = new PeerInput(connection, new Uint8Array(0), 1024);
+    const hello = decodePeerHello(await input.next() ?? fail());
+    await connection.write(framed(encodePeerHello({ ...hello, from: 1, to: 0 })));
+    await input.next();
+    await connection.write(framed(encodeProof(proof)));
+    await until(() => dialing.misfits.length > 0, "the misfit");
+    match(dialing.misfits.join(), /has another token/);
+    ok(!dialing.peers.connected(1));
+    connection.close();
+    dialing.close();
+    deepStrictEqual(b.messages, []);
+    ok(b.lines.length <= 8, b.lines.join("\n"));
+    ok(b.lines.some((line) => line.startsWith("the connection to member 0 ended: ")), b.lines.join("\n"));
+  } finally {
+    b.close();
+    ports[0]?.close();
+    fake.close();
+  }
+});
+
+function fail(): never {
+  throw new Error("there is none");
+}
