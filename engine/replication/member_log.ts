@@ -17,7 +17,7 @@ import { DamagedFileError } from "../storage/table/damaged_file.ts";
 import { type EntryHeader, isSameEntry, type ReplicatedEntry, type Slot } from "./protocol/entry_header.ts";
 import { LARGE_ENTRY_SIZES, type LargeEntrySizes, type PiecesPlace } from "./large_entries.ts";
 import type { SummedBytes } from "./protocol/message.ts";
-import type { ReplicatedLog } from "./protocol/ports.ts";
+import type { CheckpointName, ReplicatedLog } from "./protocol/ports.ts";
 
 const ABSENT: Slot = { kind: "absent" };
 const NO_PAYLOAD = new Uint8Array(0);
@@ -86,6 +86,14 @@ export class MemberLog implements ReplicatedLog {
     const { checkpointOp, damaged, oldestOp } = this.#log;
     const last = damaged.findLast(({ from }) => from <= checkpointOp);
     return last === undefined ? oldestOp : Math.max(oldestOp, Math.min(last.to, checkpointOp) + 1);
+  }
+
+  /** Whether what the log has above the checkpoint continues it. */
+  continues({ op, digest }: CheckpointName): boolean {
+    if (this.lastOp <= op) return true;
+    const [at, next] = [this.slot(op), this.slot(op + 1)];
+    if (at.kind === "present") return at.header.digest === digest;
+    return next.kind === "present" && next.header.previousDigest === digest;
   }
 
   get checkpointOp(): number {

@@ -7,10 +7,10 @@ import type { Session } from "../session/session.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
 import { CheckpointDonor } from "./files/checkpoint_donor.ts";
 import type { ReplicatedEntry } from "./protocol/entry_header.ts";
-import { Member, SuperblockReports } from "./member.ts";
+import { Member } from "./member.ts";
 import { MemberLog } from "./member_log.ts";
 import type { DoViewChange, PeerMessage } from "./protocol/message.ts";
-import { Superblock } from "./superblock.ts";
+import { Superblock, SuperblockReports } from "./superblock.ts";
 import { until } from "./testing/peers.ts";
 
 const VIEW = 1;
@@ -161,8 +161,8 @@ Deno.test("a member that takes a checkpoint for damaged files knows that it is c
     // It has acknowledged everything, and knows of little that it is committed.
     backup.prepare(op - 1, 2);
     await until(() => member.engine.appliedOp === 2, "the entries");
-    member.onIrreparable();
-    await until(() => member.engine.appliedOp === op && !member.isBusy, "the checkpoint");
+    member.state.onIrreparable();
+    await until(() => member.engine.appliedOp === op && !member.state.isBusy, "the checkpoint");
     for (const view of [VIEW + 1, VIEW + 3]) {
       backup.deliver({ kind: "start_view_change", from: 0, view, reachedView: view });
     }
@@ -187,16 +187,16 @@ Deno.test("a member whose state is built again while it fetches a checkpoint fet
     strictEqual(member.replica.isTransferring, true);
     const gate = Promise.withResolvers<void>();
     state.reopened = gate.promise;
-    member.rebuild(0);
+    member.state.rebuild(0);
     // The other is given up for its silence meanwhile.
     backup.pass(6_000);
     await new Promise((resolve) => setTimeout(resolve, 100));
     gate.resolve();
-    await until(() => !member.isBusy, "the state");
+    await until(() => !member.state.isBusy, "the state");
     state.answers = true;
     await until(() => {
       for (const from of [0, PRIMARY]) backup.offer(from);
-      return member.engine.appliedOp === op && !member.isBusy;
+      return member.engine.appliedOp === op && !member.state.isBusy;
     }, "the checkpoint");
     deepStrictEqual(backup.failures, []);
   } finally {
@@ -211,8 +211,11 @@ Deno.test("a member that fetches a checkpoint already does not fetch another one
     await using backup = await backupOf(donor, disk);
     const { member } = backup;
     for (const from of [0, PRIMARY]) backup.offer(from);
-    member.onIrreparable();
-    await until(() => member.engine.appliedOp === donor.manifest.op && !member.isBusy, "the checkpoint");
+    member.state.onIrreparable();
+    await until(
+      () => member.engine.appliedOp === donor.manifest.op && !member.state.isBusy,
+      "the checkpoint",
+    );
     strictEqual(backup.sent.filter(({ kind }) => kind === "request_checkpoint").length, 1);
     deepStrictEqual(backup.failures, []);
   } finally {

@@ -52,6 +52,19 @@ export interface SuperblockListener {
   onSuperblockFailed(error: unknown): void;
 }
 
+/** Forwards what a superblock reports to a member that is made after it. */
+export class SuperblockReports implements SuperblockListener {
+  target: SuperblockListener | null = null;
+
+  onSuperblockDurable(): void {
+    this.target?.onSuperblockDurable();
+  }
+
+  onSuperblockFailed(error: unknown): void {
+    this.target?.onSuperblockFailed(error);
+  }
+}
+
 /** See the head of the file. */
 export class Superblock implements SuperblockStore {
   readonly identity: MemberIdentity;

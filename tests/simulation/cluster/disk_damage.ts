@@ -1,8 +1,7 @@
 /** Bits that flip in the files of a machine that is down, where its group can repair it. */
 import type { DiskImage } from "../../../engine/host/simulated_disk.ts";
 import { SimulatedHost } from "../../../engine/host/simulated_host.ts";
-import { SuperblockReports } from "../../../engine/replication/member.ts";
-import { Superblock, SUPERBLOCK_FILES } from "../../../engine/replication/superblock.ts";
+import { Superblock, SUPERBLOCK_FILES, SuperblockReports } from "../../../engine/replication/superblock.ts";
 import { DIRECTORY, type Machine } from "./machine.ts";
 
 /** Damages one file. `choice` says which. */

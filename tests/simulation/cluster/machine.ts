@@ -9,9 +9,9 @@ import type { Clock, Host } from "../../../engine/host/host.ts";
 import { NO_FAULTS, SimulatedCrash, SimulatedDisk } from "../../../engine/host/simulated_disk.ts";
 import type { SimulatedHost } from "../../../engine/host/simulated_host.ts";
 import { installTransfer } from "../../../engine/replication/files/checkpoint_transfer.ts";
-import { Member, SuperblockReports } from "../../../engine/replication/member.ts";
+import { Member } from "../../../engine/replication/member.ts";
 import type { PeerMessage } from "../../../engine/replication/protocol/message.ts";
-import { Superblock } from "../../../engine/replication/superblock.ts";
+import { Superblock, SuperblockReports } from "../../../engine/replication/superblock.ts";
 import type { Engine } from "../../../engine/session/engine.ts";
 // Loaded ahead: shards load it with their first fragment, for which virtual time does not wait.
 import "../../../engine/sharding/fragment_runs.ts";
