@@ -55,8 +55,8 @@ export interface Shards extends RemoteTables<Transaction>, StatementShards {
    * Moves what the transaction sees of them to the newest state; false: something that it has read has changed since.
    */
   advance(transaction: Transaction): Promise<boolean>;
-  /** What is known of each. */
-  statuses(): readonly ShardStatus[];
+  /** Of each, what is known or, for a transaction, what it says now. */
+  statuses(transaction: Transaction | null): readonly ShardStatus[];
   /** Asks the shards what they have, for plans. */
   learn(): Promise<void>;
 }

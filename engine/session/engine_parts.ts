@@ -11,6 +11,8 @@ import type { Shards } from "./commit_turns.ts";
 export interface RoutedEngine {
   readonly machine: StateMachine;
   readonly manager: TransactionManager;
+  /** Alone, or what a member of a replication group is. */
+  readonly role: "single" | "primary" | "backup";
   /** Resolves when the entry may be answered. */
   whenDurable(op: number): Promise<void>;
   /** The node can no longer go on, and must stop. */

@@ -307,7 +307,7 @@ export class Session implements SessionHost {
     };
     const portal = new Portal({
       columns: plan.planned.columns,
-      gather: plan.planned.tableIds.some((id) => this.engine.shards?.has(id)) ? gather : null,
+      gather: this.engine.shards?.concern(plan.planned) === true ? gather : null,
       step: (sink) => {
         this.checkCanceled();
         return transaction.compiledFor(catalog, () => {

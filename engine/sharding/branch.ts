@@ -16,6 +16,8 @@ export class Branch {
   cut = 0;
   /** What fragments have given to the running statement. */
   readonly gathered = new GatheredRows();
+  /** The statement that has asked shards what they say of themselves, by its number in the transaction. */
+  lookedAt = -1;
   /** Roughly what has been fetched. */
   bytes = 0;
 

@@ -24,13 +24,15 @@ import { isRetrySignal, RemoteWait, StaleSnapshot } from "../transactions/signal
 import type { Transaction } from "../transactions/transaction.ts";
 import { effectList } from "../transactions/transaction_effects.ts";
 import type { GatheredBatch, GatherExplanation } from "../execution/runtime/execution.ts";
-import type { Fragment } from "../sql/plan/plan.ts";
+import type { Fragment, Plan, PlannedStatement } from "../sql/plan/plan.ts";
+import { visitPlan } from "../sql/plan/traverse.ts";
 import type { SqlValue } from "../types/value.ts";
 import { Asking } from "./asking.ts";
 import { Branch } from "./branch.ts";
 import { Fragments } from "./fragments.ts";
 import { FetchedTable } from "./fetched_table.ts";
 import { ShardCommits } from "./shard_commits.ts";
+import { ShardFigures } from "./shard_figures.ts";
 import type { ShardGroup } from "./shard_group.ts";
 import { shardOf } from "./shard_map.ts";
 import type { BranchCommit, FetchedRows, Wanted } from "./shard_messages.ts";
@@ -48,12 +50,9 @@ export class Router implements Shards {
   readonly #branches = new Map<Transaction, Branch>();
   readonly #asking: Asking;
   readonly #fragments: Fragments;
-  /** By shard, the rows of each table. */
-  readonly #rowCounts: Map<number, number>[];
-  /** How they have changed since the shards were asked for them. */
-  #changedCounts: Map<number, number>[] | null = null;
-  /** What each shard takes, as it last said. */
-  readonly #bytes: number[];
+  /** Whether statements look at the figures. */
+  readonly #looking = new WeakMap<PlannedStatement, boolean>();
+  readonly #figures: ShardFigures;
   #nextBranch = 1;
   /** By row, the oldest first: the number of the last commit that has changed it. */
   readonly #changes = new Map<string, number>();
@@ -72,30 +71,14 @@ export class Router implements Shards {
   constructor(engine: RoutedEngine, group: ShardGroup, host: Pick<Host, "clock" | "timers">) {
     this.#engine = engine;
     this.ports = group.ports;
-    this.#rowCounts = this.ports.map(() => new Map());
-    this.#bytes = this.ports.map(() => 0);
+    this.#figures = new ShardFigures(group.ports, host);
     this.commits = new ShardCommits(engine, group);
     this.#asking = new Asking(this.ports, host);
     this.#fragments = new Fragments(this.#asking, this.ports, () => host.clock.monotonic());
   }
 
-  async learn(): Promise<void> {
-    if (this.#changedCounts !== null) return;
-    const changed = this.#changedCounts = this.ports.map(() => new Map());
-    try {
-      const reports = await Promise.all(this.ports.map((port) => port.report()));
-      for (const [shard, { rows, op, bytes }] of reports.entries()) {
-        this.#bytes[shard] = bytes;
-        const port = this.#port(shard);
-        port.op = Math.max(port.op, op);
-        const counts = this.#rowCounts[shard] = new Map(rows);
-        for (const [tableId, difference] of changed[shard] ?? []) {
-          counts.set(tableId, (counts.get(tableId) ?? 0) + difference);
-        }
-      }
-    } finally {
-      this.#changedCounts = null;
-    }
+  learn(): Promise<void> {
+    return this.#figures.learn();
   }
 
   get #catalog(): Catalog {
@@ -107,23 +90,32 @@ export class Router implements Shards {
   }
 
   rowCount(tableId: number): number {
-    let sum = 0;
-    for (const counts of this.#rowCounts) sum += counts.get(tableId) ?? 0;
-    return sum;
+    return this.#figures.rowCount(tableId);
   }
 
   get count(): number {
     return this.ports.length;
   }
 
-  statuses(): readonly ShardStatus[] {
-    // The next one to look sees what they are now. A shard that fails ends the engine by itself.
-    this.learn().catch(() => {});
-    return this.ports.map(({ sent, op }, shard) => {
-      let rows = 0;
-      for (const count of this.#rowCounts[shard]?.values() ?? []) rows += count;
-      return { shard, op, rows, bytes: this.#bytes[shard] ?? 0, ...sent };
-    });
+  concern(planned: PlannedStatement): boolean {
+    if (planned.tableIds.some((id) => this.has(id))) return true;
+    let looks = this.#looking.get(planned);
+    if (looks === undefined) this.#looking.set(planned, looks = looksAtShards(planned.plan));
+    return looks;
+  }
+
+  statuses(transaction: Transaction | null): readonly ShardStatus[] {
+    if (transaction === null) {
+      // The next one to look sees what they are now. A shard that fails ends the engine by itself.
+      this.learn().catch(() => {});
+    } else {
+      const branch = this.#branchOf(transaction);
+      if (branch.lookedAt !== transaction.statements) {
+        branch.lookedAt = transaction.statements;
+        throw new RemoteWait((_abort, done, failed) => this.#figures.look(done, failed));
+      }
+    }
+    return this.#figures.statuses(this.#engine.role === "backup" ? "backup" : "primary");
   }
 
   isAboveAll(tableId: number, id: RowId): boolean {
@@ -180,12 +172,6 @@ export class Router implements Shards {
       if ((this.#bulks.get(read.tableId) ?? 0) > branch.cut) return false;
     }
     return true;
-  }
-
-  #countRows(shard: number, tableId: number, difference: number): void {
-    for (const counts of [this.#rowCounts[shard], this.#changedCounts?.[shard]]) {
-      counts?.set(tableId, (counts.get(tableId) ?? 0) + difference);
-    }
   }
 
   // ---------------------------------------------------------------- reading
@@ -536,20 +522,20 @@ export class Router implements Shards {
       for (const effect of effects) {
         switch (effect.kind) {
           case "create":
-            this.#countRows(shard, effect.tableId, 1);
+            this.#figures.count(shard, effect.tableId, 1);
             break;
           case "delete":
-            this.#countRows(shard, effect.tableId, -1);
+            this.#figures.count(shard, effect.tableId, -1);
             break;
           case "create_batch":
-            this.#countRows(shard, effect.tableId, effect.batch.rowCount);
+            this.#figures.count(shard, effect.tableId, effect.batch.rowCount);
             break;
           case "truncate":
-            this.#countRows(shard, effect.tableId, -(this.#rowCounts[shard]?.get(effect.tableId) ?? 0));
+            this.#figures.empty(shard, effect.tableId);
             break;
           case "ddl":
             if (effect.change.kind !== "drop_table") break;
-            this.#rowCounts[shard]?.delete(effect.change.tableId);
+            this.#figures.forget(shard, effect.change.tableId);
             break;
           default:
             break;
@@ -557,6 +543,15 @@ export class Router implements Shards {
       }
     }
   }
+}
+
+/** Whether a plan shows what shards say of themselves. */
+function looksAtShards(plan: Plan): boolean {
+  let looks = false;
+  visitPlan(plan, {
+    plan: (each) => looks ||= each.kind === "virtual_scan" && each.relation.name === "db_shards",
+  });
+  return looks;
 }
 
 /** Whether what a transaction reads is compared with what others have written. */

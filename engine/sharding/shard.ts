@@ -98,6 +98,8 @@ export class Shard {
   #replies: FromShard[] = [];
   #working: Promise<void> | null = null;
   #hasFailed = false;
+  /** Entries of the log that it has applied since it was opened. */
+  #entries = 0;
 
   private constructor(
     options: ShardOptions,
@@ -294,6 +296,7 @@ export class Shard {
       (effects === null ? null : { effects: decodeEffects(effects), checksum: crc32c(effects) });
     this.manager.applyPart(opNumber(op), timestamp, part, known?.part ?? null);
     this.#storage.log.advance(op);
+    this.#entries++;
     this.#startWork();
   }
 
@@ -516,7 +519,7 @@ export class Shard {
       bytes += store.bytes;
       rows.push([id, store.rowCount]);
     }
-    return { op: lastOp, digest: this.#machine.digest(), bytes, rows };
+    return { op: lastOp, entries: this.#entries, digest: this.#machine.digest(), bytes, rows };
   }
 
   #beginCheckpoint(op: number): void {

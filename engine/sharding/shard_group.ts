@@ -111,7 +111,7 @@ export class ShardGroup implements EngineParts {
       for (const { shard, effects } of slices) {
         const agreed = appended?.calls.get(shard) ?? null;
         const port = this.port(shard);
-        port.op = op;
+        port.sentEntries++;
         port.tell({ kind: "apply", op, timestamp, agreed, effects: agreed === null ? effects : null });
       }
       appended?.onSent();

@@ -111,7 +111,9 @@ export type ShardRequest =
 
 /** What a shard says of itself. */
 export interface ShardReport {
+  /** The newest entry of the log that it has applied, and how many of them since it was opened. */
   readonly op: number;
+  readonly entries: number;
   readonly bytes: number;
   /** Chains all that it has applied. */
   readonly digest: string;

@@ -42,8 +42,10 @@ export class ShardPort {
   #error: DatabaseError | null = null;
   /** Messages sent, and requests in them. */
   readonly sent = { messages: 0, requests: 0 };
-  /** The newest op of the log that has something for the shard. */
-  op = 0;
+  /** Entries of the log that were sent to it. */
+  sentEntries = 0;
+  /** Hears of each message, with the requests in it. */
+  onSend: (requests: number) => void = () => {};
   /** Hears of damage in a file of the shard's checkpoint. */
   onDamage: (file: HashedFile) => void = () => {};
 
@@ -70,6 +72,7 @@ export class ShardPort {
       this.#outgoing = [];
       this.sent.messages++;
       this.sent.requests += requests.length;
+      this.onSend(requests.length);
       this.#send(requests);
     });
   }

@@ -15,7 +15,7 @@ import type { OpNumber } from "../operations/effect.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { ObjectName, ParsedStatement } from "../sql/parser/ast.ts";
-import type { Fragment } from "../sql/plan/plan.ts";
+import type { Fragment, PlannedStatement } from "../sql/plan/plan.ts";
 import type { PlanEnvironment } from "../sql/planner/plan_statement.ts";
 import type { ReadCounts } from "../storage/access/read_counts.ts";
 import type { AdvisoryLocks, LockingSession } from "../transactions/advisory_locks.ts";
@@ -81,6 +81,8 @@ export interface StatementShards {
   readonly count: number;
   /** Whether the committed rows of the table are there. */
   has(tableId: number): boolean;
+  /** Whether a statement may stop to wait for them. */
+  concern(planned: PlannedStatement): boolean;
   /** The rows that a fragment gives at the shards; see `Gatherer`. */
   gather(
     transaction: Transaction,

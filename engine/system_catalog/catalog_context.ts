@@ -43,7 +43,7 @@ export interface VisibleServer {
   /** null: the server is alone. */
   readonly cluster: ClusterStatus | null;
   /** null: all rows are at the server itself. */
-  readonly shards: { statuses(): readonly ShardStatus[] } | null;
+  readonly shards: { statuses(transaction: Transaction | null): readonly ShardStatus[] } | null;
   readonly sessions: Iterable<VisibleSession>;
   sessionById(processId: number): VisibleSession | undefined;
   statistics(): {

@@ -17,7 +17,12 @@ export const CATALOG_VIEW_SHAPES: RelationShapes = {
     view int8, op int8, commit_op int8, applied_op int8, lag_operations int8, lag_seconds float8, read_lease text,
     transfer_op int8, transfer_bytes int8, transfer_total_bytes int8, checkpoint_op int8, checkpoint_id text`,
   ],
-  db_shards: [0, `shard int4, role text, op int8, rows int8, bytes int8, requests int8, messages int8`],
+  db_shards: [
+    0,
+    `
+    shard int4, role text, op int8, lag_operations int8, last_contact_seconds float8, rows int8, bytes int8,
+    requests int8, messages int8, requests_per_second float8`,
+  ],
   pg_available_extension_versions: [
     0,
     `

@@ -63,9 +63,21 @@ function logPosition(op: number): string {
   return `${hexadecimal(Math.floor(op / 2 ** 32))}/${hexadecimal(op % 2 ** 32)}`;
 }
 
-function* shardRows({ server: { shards } }: CatalogContext): Iterable<RowValues> {
-  for (const { shard, op, rows, bytes, requests, messages } of shards?.statuses() ?? []) {
-    yield { shard, role: "primary", op, rows, bytes, requests, messages };
+function* shardRows({ server: { shards }, session }: CatalogContext): Iterable<RowValues> {
+  for (const status of shards?.statuses(session.currentTransaction) ?? []) {
+    const { shard, role, op, rows, bytes, requests, messages } = status;
+    yield {
+      shard,
+      role,
+      op,
+      lag_operations: status.lagOperations,
+      last_contact_seconds: status.lastContactSeconds,
+      rows,
+      bytes,
+      requests,
+      messages,
+      requests_per_second: Math.round(status.requestsPerSecond * 10) / 10,
+    };
   }
 }
 

@@ -4,6 +4,7 @@
 import type { Engine } from "../../engine/session/engine.ts";
 import { writeClusterMetrics } from "./cluster_metrics.ts";
 import { MetricsWriter } from "./metrics_writer.ts";
+import { writeShardMetrics } from "./shard_metrics.ts";
 
 /** Content type of the format. */
 export const METRICS_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -147,6 +148,7 @@ export function metricsText(engine: Engine, counters: RequestCounters, numbers: 
   writer.single("db_resident_memory_bytes", "gauge", "Memory of the process.", numbers.residentBytes);
   writer.single("db_heap_bytes", "gauge", "JavaScript heap in use.", numbers.heapBytes);
   if (engine.cluster !== null) writeClusterMetrics(writer, engine.cluster);
+  if (engine.shards !== null) writeShardMetrics(writer, engine.shards.statuses(null));
   counters.write(writer);
   return writer.finish();
 }

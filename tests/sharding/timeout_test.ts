@@ -1,47 +1,13 @@
 /** A shard that does not answer: statements end with an error that names it, or go on without its rows. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
-import { memoryHost } from "../../engine/host/memory_host.ts";
-import type { Engine } from "../../engine/session/engine.ts";
-import { Shard } from "../../engine/sharding/shard.ts";
-import { ShardPort } from "../../engine/sharding/shard_port.ts";
 import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
 import type { StatementOutcome } from "../../engine/statements/outcome.ts";
 import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 import { startHttpServer } from "../../gateways/http/server.ts";
 import { DatabaseError } from "../../mod.ts";
 import { openPgDatabase } from "../pg/support/pg_database.ts";
-import { openShardedEngine } from "./sharded_database.ts";
+import { DeafShards } from "./deaf_shards.ts";
 import postgres from "postgres";
-
-/** Shards of which some do not hear: what is sent to them waits until they do. */
-class DeafShards {
-  readonly deaf = new Set<number>();
-  readonly #kept: (() => void)[] = [];
-  readonly stops: number[] = [];
-
-  async open(): Promise<Engine> {
-    return await openShardedEngine(4, async (options, index) => {
-      const shard = await Shard.open({
-        ...options,
-        host: memoryHost(),
-        send: (replies) => port.receive(structuredClone(replies)),
-      });
-      const port = new ShardPort((requests) => {
-        for (const { kind } of requests) if (kind === "stop") this.stops.push(index);
-        const hear = (): void => shard.receive(structuredClone(requests));
-        if (this.deaf.has(index)) this.#kept.push(hear);
-        else hear();
-      });
-      return port;
-    });
-  }
-
-  /** All hear again, and what they have missed. */
-  wake(): void {
-    this.deaf.clear();
-    for (const hear of this.#kept.splice(0)) hear();
-  }
-}
 
 async function failure(work: Promise<unknown>): Promise<DatabaseError> {
   try {

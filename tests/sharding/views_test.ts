@@ -14,10 +14,24 @@ Deno.test("db_shards shows the rows and the requests of each shard, and EXPLAIN 
   await database.execute("INSERT INTO t SELECT n, n FROM generate_series(1, 400) AS n");
   await database.execute("DELETE FROM t WHERE id > 300");
   const rows = await database.query(
-    "SELECT shard, role, rows, op > 0 AS has_op, requests > 0 AS asked FROM db_shards",
+    "SELECT shard, role, rows, bytes, requests, messages, requests_per_second, " +
+      "op = (SELECT max(op) FROM db_shards) AS is_newest, lag_operations, last_contact_seconds < 30 AS is_near " +
+      "FROM db_shards",
   );
   deepStrictEqual(rows.map(({ shard }) => shard), [0, 1, 2, 3]);
-  ok(rows.every(({ role, has_op, asked }) => role === "primary" && has_op === true && asked === true));
+  for (const row of rows) {
+    deepStrictEqual([row.role, row.is_newest, Number(row.lag_operations), row.is_near], [
+      "primary",
+      true,
+      0,
+      true,
+    ]);
+    ok(
+      Number(row.bytes) > 1000 && Number(row.requests_per_second) > 0,
+      JSON.stringify(row, (_, v) => String(v)),
+    );
+    ok(Number(row.requests) >= Number(row.messages) && Number(row.messages) > 0);
+  }
   strictEqual(rows.reduce((sum, row) => sum + Number(row.rows), 0), 300);
   ok(rows.every((row) => Number(row.rows) > 40), JSON.stringify(rows.map((row) => Number(row.rows))));
   const plan = async (sql: string): Promise<string> =>

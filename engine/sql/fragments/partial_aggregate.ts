@@ -41,7 +41,7 @@ export function partialAggregate(plan: Aggregate, newColumn: () => ColumnRef): S
   }
   const groups = plan.groups.map((group) => ({ ...group, output: newColumn() }));
   return {
-    part: { ...plan, groups, aggregates: calls, groupingSets: null, groupings: [] },
+    part: { ...plan, groups, aggregates: calls, groupingSets: null, groupings: [], stage: "partial" },
     whole: {
       ...plan,
       groups: plan.groups.map((group, index) => ({
@@ -49,6 +49,7 @@ export function partialAggregate(plan: Aggregate, newColumn: () => ColumnRef): S
         expression: columnReference(groups[index]?.output ?? 0, group.expression.type, true),
       })),
       aggregates: merging,
+      stage: "final",
     },
     columns: [...groups, ...calls].map(({ output }) => output),
   };

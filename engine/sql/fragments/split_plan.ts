@@ -18,6 +18,7 @@ import {
   inputs,
   outputColumns,
   ownExpressions,
+  readsTables,
   visitPlan,
 } from "../plan/traverse.ts";
 import { topNCount } from "../planner/top_n.ts";
@@ -299,12 +300,6 @@ function isOrderSensitive(call: (Plan & { readonly kind: "aggregate" })["aggrega
 function isAccess(plan: Plan): plan is Access {
   return plan.kind === "table_scan" || plan.kind === "row_lookup" || plan.kind === "row_range" ||
     plan.kind === "index_scan";
-}
-
-function readsTables(plan: Plan): boolean {
-  let reads = false;
-  visitPlan(plan, { plan: (each) => reads ||= isAccess(each) });
-  return reads;
 }
 
 function accesses(plan: Plan): Access[] {

@@ -214,6 +214,8 @@ export type Plan =
     readonly groupingSets: readonly (readonly number[])[] | null;
     /** GROUPING(…) outputs: bit mask over group indexes. */
     readonly groupings: readonly { readonly output: ColumnRef; readonly groups: readonly number[] }[];
+    /** `partial`: over a part of the rows; `final`: over what comes of the parts. */
+    readonly stage?: "partial" | "final";
     readonly rows: number;
   }
   | {

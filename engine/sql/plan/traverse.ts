@@ -243,6 +243,15 @@ export function visitPlan(
   for (const input of inputs(plan)) visitPlan(input, visitor);
 }
 
+/** Whether a plan reads a stored table. */
+export function readsTables(plan: Plan): boolean {
+  let reads = false;
+  const isAccess = ({ kind }: Plan): boolean =>
+    kind === "table_scan" || kind === "row_lookup" || kind === "row_range" || kind === "index_scan";
+  visitPlan(plan, { plan: (each) => reads ||= isAccess(each) });
+  return reads;
+}
+
 const columnsByExpression = new WeakMap<Expression, ReadonlySet<ColumnRef>>();
 const freeByPlan = new WeakMap<Plan, ReadonlySet<ColumnRef>>();
 const definedByPlan = new WeakMap<Plan, ReadonlySet<ColumnRef>>();

@@ -15,7 +15,20 @@ export interface ExplainedOperator {
   readonly profile: OperatorProfile | null;
   /** `Sort Key` and the like, with their texts. A name may occur twice. */
   readonly details: readonly (readonly [name: string, text: string])[];
+  /** Where a gather's rows come from. */
+  readonly places: readonly ExplainedPlace[];
   readonly children: readonly ExplainedOperator[];
+}
+
+/** A place that rows come from, and with ANALYZE what it has done. */
+export interface ExplainedPlace {
+  readonly shard: number;
+  readonly work: {
+    readonly rows: number;
+    readonly bytes: number;
+    readonly batches: number;
+    readonly microseconds: number;
+  } | null;
 }
 
 /** What is shown in addition to the operators. */
@@ -38,8 +51,14 @@ export function explainText(root: ExplainedOperator, options: ExplainFormatOptio
     if (node.label !== "") lines.push(`${pad}${node.label}`);
     const estimated = node.estimatedRows === null || !options.costs ? "" : `  (rows=${node.estimatedRows})`;
     lines.push(`${isRoot ? "" : `${pad}->  `}${node.title}${estimated}${measured(node, options)}`);
-    for (const [name, text] of node.details) {
-      lines.push(`${isRoot ? "  " : " ".repeat(depth * 6)}${name}: ${text}`);
+    const detailPad = isRoot ? "  " : " ".repeat(depth * 6);
+    for (const [name, text] of node.details) lines.push(`${detailPad}${name}: ${text}`);
+    for (const { shard, work } of node.places) {
+      if (work === null) continue;
+      const time = options.timing ? ` time=${(work.microseconds / 1000).toFixed(3)}` : "";
+      lines.push(
+        `${detailPad}Shard ${shard}: rows=${work.rows} bytes=${work.bytes} batches=${work.batches}${time}`,
+      );
     }
     for (const child of node.children) show(child, depth + 1);
   };
@@ -56,11 +75,15 @@ function measured({ profile }: ExplainedOperator, { timing }: ExplainFormatOptio
 /** The JSON form: an array with one object, whose `Plan` is the root operator. */
 export function explainJson(
   root: ExplainedOperator,
-  options: ExplainFormatOptions & { readonly executionMilliseconds: number | null },
+  options: ExplainFormatOptions & {
+    readonly route: string | null;
+    readonly executionMilliseconds: number | null;
+  },
 ): string {
-  const { executionMilliseconds } = options;
+  const { route, executionMilliseconds } = options;
   const whole: Member = {
     Plan: members(root, options),
+    ...(route === null ? {} : { Route: route }),
     ...(executionMilliseconds === null ? {} : { "Execution Time": rounded(executionMilliseconds) }),
   };
   return JSON.stringify([whole], null, 2);
@@ -68,9 +91,11 @@ export function explainJson(
 
 function members(node: ExplainedOperator, options: ExplainFormatOptions): Member {
   const isBackward = / Backward\b/.test(node.title);
+  const [, stage, title = node.title] = /^(?:(Partial|Finalize) )?(.*)$/s.exec(node.title) ?? [];
   const result: Record<string, Member> = {
-    "Node Type": node.title.replace(/( Backward)?( using .*| on .*)?$/s, ""),
+    "Node Type": title.replace(/( Backward)?( using .*| on .*| \(shards? .*)?$/s, ""),
   };
+  if (stage !== undefined) result["Partial Mode"] = stage;
   if (node.label !== "") result["Subplan Name"] = node.label;
   if (node.index !== null) {
     result["Scan Direction"] = isBackward ? "Backward" : "Forward";
@@ -89,6 +114,13 @@ function members(node: ExplainedOperator, options: ExplainFormatOptions): Member
     // Keys are lists, as PostgreSQL has them.
     if (before === undefined) result[name] = name.endsWith(" Key") ? [text] : text;
     else result[name] = Array.isArray(before) ? [...before, text] : [before, text];
+  }
+  if (node.places.length > 0) {
+    result["Shards"] = node.places.map(({ shard, work }) => ({
+      Shard: shard,
+      ...(work === null ? {} : { Rows: work.rows, Bytes: work.bytes, Batches: work.batches }),
+      ...(work === null || !options.timing ? {} : { Time: rounded(work.microseconds / 1000) }),
+    }));
   }
   if (node.children.length > 0) result["Plans"] = node.children.map((child) => members(child, options));
   return result;

@@ -18,7 +18,7 @@ import type {
 } from "../plan/plan.ts";
 import { inputs, operands, ownExpressions, subqueryPlan } from "../plan/traverse.ts";
 import { columnReference } from "../plan/build.ts";
-import { type ExplainedOperator, explainText } from "./explain_format.ts";
+import { type ExplainedOperator, type ExplainedPlace, explainText } from "./explain_format.ts";
 import { ExpressionPrinter } from "./print_expression.ts";
 
 /** What EXPLAIN ANALYZE measured for one operator. */
@@ -36,10 +36,10 @@ export interface ExplainOptions {
   readonly gather?: (fragment: Fragment) => GatherText | undefined;
 }
 
-/** A gather's title and, with ANALYZE, what each place has done. */
+/** A gather's title, and what each place has done. */
 export interface GatherText {
   readonly title: string;
-  readonly details: readonly (readonly [name: string, text: string])[];
+  readonly places: readonly ExplainedPlace[];
 }
 
 /** The plan's operators with their texts. */
@@ -128,7 +128,12 @@ class Explainer {
         return;
       case "aggregate":
         for (const each of plan.groups) printer.nameAs(each.output, each.expression);
-        for (const each of plan.aggregates) printer.name(each.output, this.#aggregateText(each));
+        // What is made of parts is called by what they are parts of.
+        for (const each of plan.aggregates) {
+          const [part] = each.args;
+          const isFinal = plan.stage === "final" && part !== undefined;
+          printer.name(each.output, isFinal ? this.#text(part) : this.#aggregateText(each));
+        }
         for (const each of plan.groupings) printer.name(each.output, "GROUPING(...)");
         return;
       case "window":
@@ -212,6 +217,7 @@ class Explainer {
       estimatedRows: "rows" in plan ? Math.max(0, Math.round(plan.rows)) : null,
       profile,
       details,
+      places: plan.kind === "gather" ? this.#gather?.(plan.fragment)?.places ?? [] : [],
       children,
     };
   }
@@ -271,11 +277,12 @@ class Explainer {
       case "nested_loop_join":
         return `Nested Loop${plan.join === "inner" ? "" : `${JOIN_NAMES[plan.join]} Join`}`;
       case "aggregate":
-        return plan.groupingSets !== null
-          ? "MixedAggregate"
-          : plan.groups.length > 0
-          ? "HashAggregate"
-          : "Aggregate";
+        return (plan.stage === undefined ? "" : plan.stage === "partial" ? "Partial " : "Finalize ") +
+          (plan.groupingSets !== null
+            ? "MixedAggregate"
+            : plan.groups.length > 0
+            ? "HashAggregate"
+            : "Aggregate");
       case "window":
         return "WindowAgg";
       case "sort":
@@ -314,9 +321,6 @@ class Explainer {
     const list = (expressions: readonly Expression[]) =>
       expressions.map((each) => this.#text(each)).join(", ");
     switch (plan.kind) {
-      case "gather":
-        for (const [name, text] of this.#gather?.(plan.fragment)?.details ?? []) add(name, text);
-        break;
       case "row_lookup":
         add("Row Cond", plan.ids.length === 1 ? `(id = ${list(plan.ids)})` : `(id IN (${list(plan.ids)}))`);
         break;

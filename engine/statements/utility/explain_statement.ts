@@ -21,7 +21,7 @@ import {
   type OperatorProfile,
 } from "../../sql/planner/explain_plan.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";
-import { visitPlan } from "../../sql/plan/traverse.ts";
+import { readsTables, visitPlan } from "../../sql/plan/traverse.ts";
 import type { Fragment, Plan, PlannedStatement, ResultColumn } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
@@ -89,27 +89,27 @@ function explained({ plan, parts = [] }: PlannedStatement, options: ExplainOptio
 function gatherText({ places, count, work }: GatherExplanation): GatherText {
   const [first, ...more] = places;
   const title = more.length === 0 ? `Gather (shard ${first} of ${count})` : `Gather (shards 0-${count - 1})`;
-  const details = (work ?? []).map(({ rows, bytes, batches, microseconds }, index) => {
-    const time = (microseconds / 1000).toFixed(3);
-    return [`Shard ${places[index]}`, `rows=${rows} bytes=${bytes} batches=${batches} time=${time}`] as const;
-  });
-  return { title, details };
+  return { title, places: places.map((shard, index) => ({ shard, work: work?.[index] ?? null })) };
 }
 
-/** Where the rows come from, in a database of several shards. */
-function routeLines(
+/** Where the rows come from or go to, in a database of several shards; null: it is not one. */
+function routeOf(
   { engine }: PreparedHost,
-  { plan, tableIds }: PlannedStatement,
+  { plan, tableIds, parts = [] }: PlannedStatement,
   gathers: readonly GatherExplanation[],
-): string[] {
+): string | null {
   const { shards } = engine;
-  if (shards === null || !tableIds.some((id) => shards.has(id))) return [];
+  if (shards === null || !tableIds.some((id) => shards.has(id))) return null;
   const [gather, ...more] = gathers;
   if (gather?.places.length === 1 && more.length === 0) {
-    return [`Route: shard ${gather.places[0]} of ${gather.count} (key)`];
+    return `shard ${gather.places[0]} of ${gather.count} (key)`;
   }
-  if (isOneRow(plan)) return [`Route: one shard of ${shards.count} (row by its id)`];
-  return [`Route: gather (shards 0-${shards.count - 1})`];
+  if (isOneRow(plan)) return `one shard of ${shards.count} (row by its id)`;
+  const all = `(shards 0-${shards.count - 1})`;
+  if (gather !== undefined) return `gather ${all}`;
+  if ([plan, ...parts.map(({ planned }) => planned.plan)].some(readsTables)) return `fetch ${all}`;
+  const isOneNew = plan.kind === "insert" && "rows" in plan.source && plan.source.rows === 1;
+  return isOneNew ? `one shard of ${shards.count} (new row)` : `new rows ${all}`;
 }
 
 function isOneRow(plan: Plan): boolean {
@@ -145,10 +145,12 @@ export function explain(
   const gathers: GatherExplanation[] = [];
   const send = (root: ExplainedOperator, elapsed: number | null, source: string): StatementOutcome => {
     const executionMilliseconds = elapsed === null || !options.summary ? null : elapsed / 1000;
+    const route = routeOf(session, planned, gathers);
     const lines = options.isJson
-      ? [explainJson(root, { ...options, executionMilliseconds })]
-      : [...explainText(root, options), ...routeLines(session, planned, gathers)];
+      ? [explainJson(root, { ...options, route, executionMilliseconds })]
+      : explainText(root, options);
     if (!options.isJson) {
+      if (route !== null) lines.push(`Route: ${route}`);
       if (executionMilliseconds !== null) {
         lines.push(`Execution Time: ${executionMilliseconds.toFixed(3)} ms`);
       }
@@ -171,7 +173,7 @@ export function explain(
     const plan = context === null ? planned.plan : compiled.plan?.(context) ?? planned.plan;
     const gather = (fragment: Fragment): GatherText => {
       const gatherer = context?.gatherer?.(fragment.tableIds) ?? null;
-      if (gatherer === null || context === null) return { title: "Gather", details: [] };
+      if (gatherer === null || context === null) return { title: "Gather", places: [] };
       const explanation = gatherer.explain(fragment, context);
       gathers.push(explanation);
       return gatherText(explanation);
