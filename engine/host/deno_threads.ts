@@ -1,54 +1,43 @@
-/** Threads of the real machine: another program of the engine with a heap of its own, and messages both ways. */
+/**
+ * Threads of the real machine: another program of the engine with a heap of its own. It is handed one thing when it
+ * starts; what both say to each other afterwards goes through memory that is part of that.
+ */
 
 /** A thread, as the one that started it sees it. */
-export interface Thread<Sent, Received> {
-  post(message: Sent): void;
-  onMessage: (message: Received) => void;
+export interface Thread {
   /** An error in the thread that nobody caught. */
   onError: (message: string) => void;
   /** Ends it at once. */
   stop(): void;
 }
 
-/** The other end: what a thread sees of the one that started it. */
-export interface ThreadOwner<Sent, Received> {
-  post(message: Sent): void;
-  onMessage: (message: Received) => void;
-  /** Ends the thread. */
-  end(): void;
-}
-
-/** Starts the module as a thread. */
-export function startThread<Sent, Received>(module: string, name: string): Thread<Sent, Received> {
+/** Starts the module as a thread, and hands it what it works with. */
+export function startThread(module: string, name: string, handed: unknown): Thread {
   const worker = new Worker(module, { type: "module", name });
-  const thread: Thread<Sent, Received> = {
-    post: (message) => worker.postMessage(message),
-    onMessage: () => {},
-    onError: () => {},
-    stop: () => worker.terminate(),
-  };
-  worker.onmessage = ({ data }: MessageEvent<Received>) => thread.onMessage(data);
+  const thread: Thread = { onError: () => {}, stop: () => worker.terminate() };
   worker.onerror = (event) => {
     event.preventDefault();
     thread.onError(event.message);
   };
+  worker.postMessage(handed);
   return thread;
 }
 
 interface WorkerScope {
   onmessage: ((event: MessageEvent) => void) | null;
-  postMessage(message: unknown): void;
   close(): void;
 }
 
-/** The owner of the thread that this code runs in. */
-export function threadOwner<Sent, Received>(): ThreadOwner<Sent, Received> {
+/** What the thread that this code runs in has been handed. */
+export function handedToThread<Handed>(): Promise<Handed> {
   const scope = self as unknown as WorkerScope;
-  const owner: ThreadOwner<Sent, Received> = {
-    post: (message) => scope.postMessage(message),
-    onMessage: () => {},
-    end: () => scope.close(),
-  };
-  scope.onmessage = ({ data }) => owner.onMessage(data as Received);
-  return owner;
+  return new Promise((resolve) => {
+    // It stays, for it is what keeps the thread alive.
+    scope.onmessage = ({ data }) => resolve(data as Handed);
+  });
+}
+
+/** Ends the thread that this code runs in. */
+export function endThread(): void {
+  (self as unknown as WorkerScope).close();
 }

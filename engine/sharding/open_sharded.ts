@@ -26,7 +26,10 @@ export interface ShardedOptions extends Omit<EngineOptions, "parts"> {
 }
 
 /** Starts a shard and answers the way to it. */
-export type StartShard = (options: Omit<ShardOptions, "host" | "send">, index: number) => Promise<ShardPort>;
+export type StartShard = (
+  options: Omit<ShardOptions, "host" | "send" | "drained">,
+  index: number,
+) => Promise<ShardPort>;
 
 const MEMORY = ":memory:";
 /** The file that says how many shards a directory has. */

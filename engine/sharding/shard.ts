@@ -58,6 +58,8 @@ export interface ShardOptions {
   readonly isMember: boolean;
   /** Takes answers, several at a time, in order. */
   send(replies: readonly FromShard[]): void;
+  /** Resolves when what was sent is on its way, and no longer in this shard's memory; null, or not given: it is. */
+  drained?(): Promise<void> | null;
 }
 
 type Request<Kind extends ShardRequest["kind"]> = Extract<ShardRequest, { kind: Kind }>;
@@ -462,8 +464,10 @@ export class Shard {
   /** Lets others have their turn when it is time. Raises 57014 when nobody waits for the fetch any more. */
   async #turn(call: number, end: number): Promise<number> {
     const { clock, timers } = this.#options.host;
-    if (clock.monotonic() < end) return end;
-    await timers.yieldToLoop();
+    const full = this.#options.drained?.() ?? null;
+    if (full !== null) await full;
+    else if (clock.monotonic() < end) return end;
+    else await timers.yieldToLoop();
     if (this.#stopped.has(call)) {
       throw new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to user request");
     }

@@ -143,7 +143,7 @@ export class ShardGroup implements EngineParts {
     this.#unsubscribe();
     this.#horizon = null;
     this.#queue = [];
-    const closing = this.ports.map((port) => port.call({ kind: "close" }).done);
+    const closing = this.ports.map((port) => port.close());
     for (const end of await Promise.allSettled(closing)) if (end.status === "rejected") throw end.reason;
   }
 }

@@ -49,8 +49,12 @@ export class ShardPort {
   /** Hears of damage in a file of the shard's checkpoint. */
   onDamage: (file: HashedFile) => void = () => {};
 
-  constructor(send: SendRequests) {
+  readonly #release: () => void;
+
+  /** `release` is called when the shard is closed. */
+  constructor(send: SendRequests, release: () => void = () => {}) {
     this.#send = send;
+    this.#release = release;
     const { promise, resolve } = Promise.withResolvers<DatabaseError>();
     this.failed = promise;
     this.#announceFailure = resolve;
@@ -123,6 +127,15 @@ export class ShardPort {
       this.#waiting.delete(call);
       if (error === null) waiting.resolve(value);
       else waiting.reject(fromRemote(error));
+    }
+  }
+
+  /** Closes the shard. */
+  async close(): Promise<void> {
+    try {
+      await this.call({ kind: "close" }).done;
+    } finally {
+      this.#release();
     }
   }
 

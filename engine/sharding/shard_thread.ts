@@ -1,26 +1,40 @@
 /** Starts a shard in a thread of its own. */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { ByteRing } from "../host/byte_ring.ts";
 import { startThread } from "../host/deno_threads.ts";
+import { Doorbell } from "../host/doorbell.ts";
+import { RING_BYTES, RingChannel } from "./ring_channel.ts";
+import type { FromShard, ShardRequest } from "./shard_messages.ts";
 import { ShardPort } from "./shard_port.ts";
 import { threadSource } from "./thread_source.ts";
-import type { FromShardThread, ShardThreadOptions, ToShardThread } from "./shard_worker.ts";
+import type { FromShardThread, HandedToShard, ShardThreadOptions } from "./shard_worker.ts";
+
+/** What wakes this thread: one bell for all shards. */
+const bell = new Doorbell();
 
 /** Starts the thread; resolves when the shard is open, rejects with the reason why it cannot be opened. */
 export function startShardThread(options: ShardThreadOptions, index: number): Promise<ShardPort> {
-  const thread = startThread<ToShardThread, FromShardThread>(threadSource(), `shard ${index}`);
+  const rings = { toShard: ByteRing.memory(RING_BYTES), toRouter: ByteRing.memory(RING_BYTES) };
+  const shardBell = new Doorbell();
+  const handed: HandedToShard = { options, rings, bells: { router: bell.memory, shard: shardBell.memory } };
   return new Promise((resolve, reject) => {
-    const port = new ShardPort((requests) => thread.post(requests));
-    thread.onMessage = (message) => {
-      if (message === "open") resolve(port);
-      else port.receive(message);
-    };
+    const channel = new RingChannel<readonly ShardRequest[], FromShardThread>({
+      writes: rings.toShard,
+      reads: rings.toRouter,
+      bell,
+      otherBell: shardBell,
+      onMessage: (message) =>
+        message === "open" ? resolve(port) : port.receive(message as readonly FromShard[]),
+    });
+    const port = new ShardPort((requests) => channel.send(requests), () => channel.close());
+    const thread = startThread(threadSource(), `shard ${index}`, handed);
     thread.onError = (message) =>
       port.fail(new DatabaseError(SQLSTATE.internalError, `shard ${index} has ended: ${message}`));
     // Before it is open a failure means that it cannot be.
     void port.failed.then((error) => {
+      channel.close();
       thread.stop();
       reject(error);
     });
-    thread.post(options);
   });
 }

@@ -1,0 +1,66 @@
+// Shards in threads of their own: how they start, fail and end, and what is larger than a ring.
+import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
+import { startThread } from "../host/deno_threads.ts";
+import { denoHost } from "../host/deno_host.ts";
+import { RowBuffer } from "../statements/row_buffer.ts";
+import { openSharded } from "./open_sharded.ts";
+import { startShardThread } from "./shard_thread.ts";
+
+const OPTIONS = { directory: ":memory:", blockCacheBytes: 1 << 20, manifest: null, isMember: false };
+
+Deno.test("startShardThread() starts a shard that answers, and ends with its close()", async () => {
+  const port = await startShardThread(OPTIONS, 0);
+  deepStrictEqual((await port.report()).rows, []);
+  await port.close();
+});
+
+Deno.test("startShardThread() rejects with the reason why a shard cannot be opened", async () => {
+  const file = await Deno.makeTempFile();
+  await rejects(startShardThread({ ...OPTIONS, directory: `${file}/shard` }, 0));
+  await Deno.remove(file);
+});
+
+Deno.test("a shard's error that nobody expects ends its port, and all that wait for it", async () => {
+  const port = await startShardThread(OPTIONS, 3);
+  const waits = port.call({ kind: "built", op: 1 }).done;
+  port.tell({ kind: "give_up", agreed: 99 });
+  const [failed] = await Promise.all([port.failed, rejects(waits, /what was agreed to/)]);
+  match(failed.message, /a shard failed/);
+  await rejects(port.report(), /a shard failed/);
+});
+
+Deno.test("startThread() hears of an error that nobody has caught in the thread", async () => {
+  for (
+    const code of ["throw new Error('at once')", "self.onmessage = () => Promise.reject(new Error('later'))"]
+  ) {
+    const thread = startThread(`data:text/javascript,${encodeURIComponent(code)}`, "broken", 1);
+    const message = await new Promise<string>((resolve) => thread.onError = resolve);
+    match(message, /at once|later/);
+    thread.stop();
+  }
+});
+
+Deno.test("rows and effects that are larger than a ring pass between router and shards", async () => {
+  const engine = await openSharded({ host: denoHost(), directory: ":memory:", shardCount: 2 });
+  const session = engine.openSession();
+  const run = async (text: string): Promise<RowBuffer> => {
+    const rows = new RowBuffer();
+    await session.simple(text, rows, () => {});
+    return rows;
+  };
+  await run("CREATE TABLE t (id int PRIMARY KEY, v text)");
+  await run("INSERT INTO t SELECT n, repeat(n::text, 100000) FROM generate_series(1, 60) AS g(n)");
+  await run(`INSERT INTO t VALUES (61, repeat('z', 5000000))`);
+  const { rows } = await run("SELECT id, v FROM t ORDER BY id");
+  strictEqual(rows.length, 61);
+  rows.forEach(([id, v], index) => {
+    strictEqual(id, index + 1);
+    ok(v === (index < 60 ? String(index + 1).repeat(100_000) : "z".repeat(5_000_000)));
+  });
+  // The same through a fetch: the block sees what it has written itself.
+  await run("BEGIN; UPDATE t SET v = v || '!' WHERE id <= 61");
+  const changed = await run("SELECT sum(length(v)) FROM t; ROLLBACK");
+  strictEqual(String(changed.rows[0]?.[0]), String(51 * 200_000 + 9 * 100_000 + 5_000_000 + 61));
+  session.close();
+  await engine.close();
+});
