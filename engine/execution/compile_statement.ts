@@ -8,6 +8,7 @@ import type { ColumnRef } from "../sql/plan/expression.ts";
 import type { Plan, PlannedStatement } from "../sql/plan/plan.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { CompiledStatement, ExecutionContext, StatementExecution } from "./runtime/execution.ts";
+import type { Spread } from "../sql/fragments/join_places.ts";
 import { splitPlan } from "../sql/fragments/split_plan.ts";
 import { Compilation } from "./codegen/compilation.ts";
 import { Program, type Sink } from "./codegen/region.ts";
@@ -67,15 +68,21 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
   const here = compilePlan(planned.plan, planned, options);
   type Version = { readonly plan: Plan; readonly compiled: CompiledStatement };
   const whole: Version = { plan: planned.plan, compiled: here };
-  let split: Version | null | undefined;
+  let split: { readonly spread: Spread; readonly version: Version | null } | undefined;
   /** What runs fragments elsewhere, made when it is first needed; null: the plan has none. */
-  const elsewhere = (): Version | null => {
-    if (split !== undefined) return split;
-    const plan = splitPlan(planned);
-    return split = plan === null ? null : { plan, compiled: compilePlan(plan, planned, options) };
+  const elsewhere = (spread: Spread): Version | null => {
+    if (split?.spread.count === spread.count && split.spread.broadcastBytes === spread.broadcastBytes) {
+      return split.version;
+    }
+    const plan = splitPlan(planned, spread);
+    const version = plan === null ? null : { plan, compiled: compilePlan(plan, planned, options) };
+    split = { spread, version };
+    return version;
   };
-  const chosen = (context: ExecutionContext): Version =>
-    (context.gatherer?.(planned.tableIds) ?? null) === null ? whole : elsewhere() ?? whole;
+  const chosen = (context: ExecutionContext): Version => {
+    const gatherer = context.gatherer?.(planned.tableIds) ?? null;
+    return gatherer === null ? whole : elsewhere(gatherer.spread) ?? whole;
+  };
   return {
     start: (context): StatementExecution => chosen(context).compiled.start(context),
     source: (context) => chosen(context).compiled.source(context),
@@ -107,6 +114,8 @@ export interface RowProduction {
   step(onRow: RowCallback): boolean;
   /** EXPLAIN ANALYZE's counters of the plan's operators. */
   readonly profile: StatementExecution["profile"];
+  /** The last step has ended because rows of others are still to come. */
+  readonly isWaiting: boolean;
 }
 
 /** Compiles a plan to call back with the values of these columns for each row. */
@@ -127,6 +136,9 @@ export function compileRowProducer(
         },
         get profile() {
           return state.profile;
+        },
+        get isWaiting() {
+          return state.isWaiting;
         },
       };
     },

@@ -53,6 +53,7 @@ export class StatementContext implements ExecutionContext {
     if (shards === null || !seesCommitted(this.transaction, tableIds)) return null;
     const session = this.#session;
     return {
+      spread: { count: shards.count, broadcastBytes: session.settings.bytes("broadcast_limit") },
       gather: (fragment, { parameters, memoryLimitBytes, evaluation }) =>
         shards.gather(this.transaction, fragment, {
           parameters,

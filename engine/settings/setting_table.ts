@@ -196,6 +196,7 @@ enable_tidscan bool on
 # Replication / Standby Servers
 follower_max_staleness integer/ms 1000 -1.. effect
 min_op string 0 effect
+broadcast_limit integer/kB 32768 0.. effect
 partial_on_timeout bool off effect
 scatter_timeout integer/ms 30000 0.. effect
 seen_op string 0 internal effect

@@ -152,7 +152,8 @@ function unitsOf(definition: SettingDefinition): readonly (readonly [string, num
   return isTime(definition) ? TIME : MEMORY;
 }
 
-function baseSize(definition: SettingDefinition): number {
+/** How many bytes (or microseconds) a setting's own unit is. */
+export function baseSize(definition: SettingDefinition): number {
   if (definition.unit === "8kB") return BLOCK;
   return unitsOf(definition).find(([name]) => name === definition.unit)?.[1] ?? 1;
 }

@@ -8,7 +8,14 @@
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { closest } from "../base/suggest.ts";
 import { type SettingDefinition, SETTINGS } from "./setting_table.ts";
-import { baseValue, checkedValue, formatNumber, invalidSetting, numberOf } from "./setting_values.ts";
+import {
+  baseSize,
+  baseValue,
+  checkedValue,
+  formatNumber,
+  invalidSetting,
+  numberOf,
+} from "./setting_values.ts";
 
 export { SERVER_VERSION } from "./setting_table.ts";
 
@@ -94,6 +101,12 @@ export class Settings {
   milliseconds(name: string): number {
     const definition = SETTINGS.get(name);
     return definition === undefined ? 0 : numberOf(definition, this.get(name));
+  }
+
+  /** A size. */
+  bytes(name: string): number {
+    const definition = SETTINGS.get(name);
+    return definition === undefined ? 0 : numberOf(definition, this.get(name)) * baseSize(definition);
   }
 
   /** SET. Raises 42704, 22023 or 55000 for names and values that are not accepted. */

@@ -16,6 +16,10 @@ import type { ShardPort } from "./shard_port.ts";
 /** Rough memory of a value beside its text. */
 const VALUE_BYTES = 16;
 
+/** What a shard may hold for a fragment with exchanges at least. */
+const LEAST_BYTES = 8 << 20;
+const MAX_PASSES = 256;
+
 /** What is to be run. */
 export interface FragmentRequest {
   /** null: the fragment reads the newest state, and is all that is read. */
@@ -33,6 +37,7 @@ export class Fragments {
   readonly #known: readonly KnownFragments<true>[];
   readonly #numbers = new WeakMap<Fragment, number>();
   #next = 1;
+  #nextRun = 1;
 
   constructor(asking: Asking, ports: readonly ShardPort[], monotonic: () => number) {
     this.#asking = asking;
@@ -47,6 +52,11 @@ export class Fragments {
     let number = this.#numbers.get(fragment);
     if (number === undefined) this.#numbers.set(fragment, number = this.#next++);
     const stored = fragment.parameters.map(({ index, type }) => toStored(type, parameters[index] ?? null));
+    const run = fragment.hasExchanges ? this.#nextRun++ : null;
+    const share = run === null
+      ? memoryLimitBytes
+      : Math.max(LEAST_BYTES, memoryLimitBytes / 2 / shards.length);
+    const passes = passesFor(fragment, shards.length, share);
     const questions = shards.map((shard) => ({
       shard,
       request: {
@@ -57,7 +67,8 @@ export class Fragments {
         parameters: stored,
         session: fragment.asksSession ? factsOf(evaluation) : null,
         notesReads,
-        memoryLimitBytes,
+        memoryLimitBytes: share,
+        exchange: run === null ? null : { run, count: shards.length, place: shard, passes },
       } as const,
     }));
     const batches: GatheredBatch[][] = shards.map(() => []);
@@ -103,6 +114,11 @@ export class Fragments {
     known.add(number, true);
     return fragment.text;
   }
+}
+
+/** In how many passes the rows of exchanges are to come, so that what a shard keeps of them fits its share. */
+function passesFor({ exchangedBytes }: Fragment, count: number, share: number): number {
+  return Math.max(1, Math.min(MAX_PASSES, Math.ceil((exchangedBytes ?? 0) / count / share)));
 }
 
 function factsOf(evaluation: EvaluationContext): SessionFacts {

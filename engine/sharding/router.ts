@@ -23,7 +23,7 @@ import type { ReadPredicate } from "../transactions/read_set.ts";
 import { isRetrySignal, RemoteWait, StaleSnapshot } from "../transactions/signals.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { effectList } from "../transactions/transaction_effects.ts";
-import type { GatheredBatch, GatherExplanation } from "../execution/runtime/execution.ts";
+import type { BatchSource, GatherExplanation } from "../execution/runtime/execution.ts";
 import type { Fragment, Plan, PlannedStatement } from "../sql/plan/plan.ts";
 import { visitPlan } from "../sql/plan/traverse.ts";
 import type { SqlValue } from "../types/value.ts";
@@ -245,7 +245,7 @@ export class Router implements Shards {
     transaction: Transaction,
     fragment: Fragment,
     context: GatherContext,
-  ): Iterator<GatheredBatch, void> {
+  ): BatchSource {
     const branch = this.#branchOf(transaction);
     for (const tableId of fragment.tableIds) this.#requireFilled(branch, tableId);
     const known = branch.gathered.of(fragment, context.parameters, transaction.statements);
@@ -255,7 +255,8 @@ export class Router implements Shards {
       });
     }
     if (notesReadsOf(transaction)) transaction.reads.push(...known.reads);
-    return known.batches[Symbol.iterator]();
+    let next = 0;
+    return () => known.batches[next++];
   }
 
   explainGather(

@@ -34,7 +34,8 @@ import { batchRow } from "../transactions/batch_values.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { type PendingPart, TransactionManager } from "../transactions/transaction_manager.ts";
 import { storageClassOf } from "../types/physical_type.ts";
-import type { FragmentCode } from "./fragment_runs.ts";
+import { ExchangeEnds, RunningExchanges } from "./exchange_ends.ts";
+import type { FragmentCode, FragmentTask } from "./fragment_runs.ts";
 import { ShardFragments } from "./shard_fragments.ts";
 import { appendRows, compact, rowAt, wantedRows } from "./row_parts.ts";
 import {
@@ -89,6 +90,9 @@ export class Shard {
   readonly #branches = new Map<number, Transaction>();
   readonly #stopped = new Set<number>();
   readonly #fragments = new ShardFragments();
+  readonly #exchanges = new RunningExchanges();
+  /** By the call that runs a fragment with exchanges. */
+  readonly #ends = new Map<number, ExchangeEnds>();
   /** By the call that asked. */
   readonly #agreed = new Map<number, Agreed>();
   /** Up to which op checkpoints exist. */
@@ -187,8 +191,12 @@ export class Shard {
       case "run":
         this.#run(request);
         return;
+      case "peer":
+        this.#exchanges.receive(request.message);
+        return;
       case "stop":
         this.#stopped.add(request.call);
+        this.#ends.get(request.call)?.wake();
         return;
       case "advance": {
         const transaction = this.#branch(request.branch);
@@ -352,14 +360,22 @@ export class Shard {
   }
 
   #run(request: Request<"run">): void {
-    const { call } = request;
+    const { call, exchange } = request;
+    if (exchange !== null) {
+      const ends = new ExchangeEnds(exchange, (to, message) => this.#reply({ to, message }));
+      this.#ends.set(call, ends);
+      this.#exchanges.begin(exchange.run, ends);
+    }
     const snapshot = request.branch === null ? this.#machine.lastOp : this.#branch(request.branch).snapshot;
     const code = this.#fragments.code(request, this.#machine.catalog);
     if (!(code instanceof Promise)) void this.#runCode(code, request, snapshot);
     else {
       code.then(
         (loaded) => this.#runCode(loaded, request, snapshot),
-        (error: unknown) => this.#answer(call, null, error),
+        (error: unknown) => {
+          this.#endExchange(request);
+          this.#answer(call, null, error);
+        },
       );
     }
   }
@@ -369,6 +385,8 @@ export class Shard {
     const { call, branch, parameters, session, notesReads, memoryLimitBytes } = request;
     // What ends in the same turn needs no one to keep its snapshot.
     let keeper: Transaction | null = null;
+    const ends = this.#ends.get(call) ?? null;
+    const passes = request.exchange?.passes ?? 1;
     try {
       const execution = code.start({
         parameters,
@@ -379,17 +397,46 @@ export class Shard {
         table: (tableId) => this.#machine.store(tableId).at(snapshot),
         monotonic: () => this.#options.host.clock.monotonic(),
         send: (batch) => this.#reply({ call, isLast: false, value: batch, error: null }),
+        ends,
+        passes,
       });
-      if (!execution.step()) {
-        if (branch === null) keeper = this.manager.begin({ interruptible: true });
-        for (let end = this.#sliceEnd(); !execution.step();) end = await this.#turn(call, end);
+      for (let pass = 0; pass < passes; pass++) {
+        const open = execution.tasks(pass).filter((task) => !task.step());
+        if (open.length === 0) continue;
+        if (branch === null) keeper ??= this.manager.begin({ interruptible: true });
+        await this.#finish(call, open, ends);
       }
       this.#answer(call, { kind: "end", batch: execution.rest(), reads: execution.reads });
     } catch (error) {
       this.#answer(call, null, error);
     } finally {
+      this.#endExchange(request);
       this.#stopped.delete(call);
       if (keeper !== null) this.manager.end(keeper);
+    }
+  }
+
+  #endExchange({ call, exchange }: Request<"run">): void {
+    if (exchange === null) return;
+    this.#ends.delete(call);
+    this.#exchanges.end(exchange.run);
+  }
+
+  /** Works through the tasks in turn until all are done; sleeps while each of them waits for other shards. */
+  async #finish(call: number, tasks: FragmentTask[], ends: ExchangeEnds | null): Promise<void> {
+    let end = this.#sliceEnd();
+    while (tasks.length > 0) {
+      const changes = ends?.changes ?? 0;
+      const open = [];
+      for (const task of tasks) {
+        if (!task.step()) open.push(task);
+        end = await this.#turn(call, end);
+      }
+      tasks = open;
+      if (ends === null || open.length === 0 || !open.every(({ isWaiting }) => isWaiting)) continue;
+      await ends.changed(changes);
+      this.#requireWanted(call);
+      end = this.#sliceEnd();
     }
   }
 
@@ -468,10 +515,13 @@ export class Shard {
     if (full !== null) await full;
     else if (clock.monotonic() < end) return end;
     else await timers.yieldToLoop();
-    if (this.#stopped.has(call)) {
-      throw new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to user request");
-    }
+    this.#requireWanted(call);
     return this.#sliceEnd();
+  }
+
+  #requireWanted(call: number): void {
+    if (!this.#stopped.has(call)) return;
+    throw new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to user request");
   }
 
   #rows(call: number, ids: readonly RowId[], rows: readonly StoredRow[]): void {

@@ -65,6 +65,7 @@ export class ShardGroup implements EngineParts {
         continue;
       }
       this.ports.push(each.value);
+      each.value.onPeer = (to, message) => this.port(to).tell({ kind: "peer", message });
       each.value.onDamage = (file) => onDamage({ ...file, name: joinPath(partFolder(index), file.name) });
     }
     if (failures.length > 0) {

@@ -18,7 +18,7 @@ export function shardOf(tableId: number, id: RowId, count: number): number {
 }
 
 /** The finalizer of MurmurHash3 for 32 bits. */
-function mix(value: number): number {
+export function mix(value: number): number {
   let hash = value ^ (value >>> 16);
   hash = Math.imul(hash, 0x85ebca6b);
   hash ^= hash >>> 13;

@@ -2,6 +2,7 @@
 import { DatabaseError, type ErrorFields, type SqlState } from "../base/errors.ts";
 import type { GatheredBatch } from "../execution/runtime/execution.ts";
 import type { HashedFile } from "../storage/file_hashes.ts";
+import type { PeerMessage } from "./exchange_ends.ts";
 import type { Manifest } from "../storage/manifest.ts";
 import { DamagedFileError } from "../storage/table/damaged_file.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
@@ -45,6 +46,17 @@ export interface BranchCommit {
   readonly effects: Uint8Array | null;
 }
 
+/** Of a fragment with exchanges: which run it is, and how. */
+export interface ExchangeRun {
+  /** Higher than all before. */
+  readonly run: number;
+  /** How many shards there are, and which one this is. */
+  readonly count: number;
+  readonly place: number;
+  /** Rows come in so many passes. */
+  readonly passes: number;
+}
+
 /** A message to a shard. Those with a `call` are answered. */
 export type ShardRequest =
   /** From now on the branch reads at the newest state. */
@@ -74,7 +86,11 @@ export type ShardRequest =
     readonly session: SessionFacts | null;
     readonly notesReads: boolean;
     readonly memoryLimitBytes: number;
+    /** null: the fragment has no exchanges. */
+    readonly exchange: ExchangeRun | null;
   }
+  /** What another shard says. */
+  | { readonly kind: "peer"; readonly message: PeerMessage }
   /** Nobody waits for the fetch any more. */
   | { readonly kind: "stop"; readonly call: number }
   /** Moves a branch to the newest state; answered by whether what it has read has stayed as it was. */
@@ -133,13 +149,19 @@ export interface ShardFailure {
   readonly failure: RemoteError;
 }
 
+/** A shard has something to say to another, for which there is no shorter way. */
+export interface ToPeer {
+  readonly to: number;
+  readonly message: PeerMessage;
+}
+
 /** A shard has found damage in a file of its checkpoint. */
 export interface ShardDamage {
   readonly damage: HashedFile;
 }
 
 /** What a shard says. */
-export type FromShard = ShardReply | ShardFailure | ShardDamage;
+export type FromShard = ShardReply | ShardFailure | ShardDamage | ToPeer;
 
 /** An error on its way. */
 export interface RemoteError {

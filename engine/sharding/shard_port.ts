@@ -5,6 +5,7 @@
 import { assertDefined } from "../base/assert.ts";
 import type { DatabaseError } from "../base/errors.ts";
 import type { HashedFile } from "../storage/file_hashes.ts";
+import type { PeerMessage } from "./exchange_ends.ts";
 import {
   fromRemote,
   type FromShard,
@@ -46,6 +47,8 @@ export class ShardPort {
   sentEntries = 0;
   /** Hears of each message, with the requests in it. */
   onSend: (requests: number) => void = () => {};
+  /** Passes on what the shard says to another one. */
+  onPeer: (to: number, message: PeerMessage) => void = () => {};
   /** Hears of damage in a file of the shard's checkpoint. */
   onDamage: (file: HashedFile) => void = () => {};
 
@@ -115,6 +118,10 @@ export class ShardPort {
       }
       if ("damage" in reply) {
         this.onDamage(reply.damage);
+        continue;
+      }
+      if ("to" in reply) {
+        this.onPeer(reply.to, reply.message);
         continue;
       }
       const { call, isLast, value, error } = reply;

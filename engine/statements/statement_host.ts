@@ -5,9 +5,9 @@
 import type { Catalog, Relation } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type {
+  BatchSource,
   CompiledStatement,
   ExecutionContext,
-  GatheredBatch,
   GatherExplanation,
   StatementExecution,
 } from "../execution/runtime/execution.ts";
@@ -88,7 +88,7 @@ export interface StatementShards {
     transaction: Transaction,
     fragment: Fragment,
     context: GatherContext,
-  ): Iterator<GatheredBatch, void>;
+  ): BatchSource;
   /** See `Gatherer`. */
   explainGather(
     transaction: Transaction,

@@ -256,6 +256,9 @@ export class Compilation {
       case "gather":
         for (const { column, type } of plan.fragment.columns) this.#set(column, type, true);
         break;
+      case "exchange":
+        for (const { column, type } of plan.columns) this.#set(column, type, true);
+        break;
       case "virtual_scan":
         for (const column of plan.columns) this.#set(column.output, column.type, true);
         break;

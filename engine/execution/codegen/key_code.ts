@@ -20,7 +20,7 @@ import { formOf, isFloat } from "./value_form.ts";
 export type KeyMode = "add" | "find";
 
 /** How values of a key become codes. */
-type KeyKind = "number" | "number_or_bigint" | "boolean" | "text" | "value" | "numeric" | "float";
+export type KeyKind = "number" | "number_or_bigint" | "boolean" | "text" | "value" | "numeric" | "float";
 
 function keyKind(type: SqlType): KeyKind {
   if (isFloat(type)) return "float";
@@ -39,7 +39,7 @@ function keyKind(type: SqlType): KeyKind {
 }
 
 /** What both sides of a comparison have in common. */
-function commonKind(left: SqlType, right: SqlType): KeyKind {
+export function keyKindOf(left: SqlType, right: SqlType): KeyKind {
   const first = keyKind(left);
   const second = keyKind(right);
   if (first === "float" || second === "float") return first === second ? "float" : "numeric";
@@ -71,7 +71,8 @@ function floatKey(_type: SqlType, value: SqlValue): unknown {
   return value;
 }
 
-const keyFunctions = { value: hashKey, numeric: numericKey, float: floatKey } as const;
+/** By kind: values as keys of a Map, equal exactly when the values are. */
+export const keyFunctions = { value: hashKey, numeric: numericKey, float: floatKey } as const;
 
 type InternerKind = "text" | "value" | "big";
 
@@ -124,7 +125,7 @@ export class KeyCode {
   constructor(compilation: Compilation, type: SqlType, other: SqlType = type) {
     this.#compilation = compilation;
     this.type = type;
-    this.#kind = commonKind(type, other);
+    this.#kind = keyKindOf(type, other);
     this.slot = compilation.newSlot();
   }
 

@@ -1,26 +1,28 @@
-/** The rows that a fragment has given elsewhere: a loop over each batch. */
+/** Rows that come from elsewhere, a fragment's or those of an exchange: a loop over each batch. */
+import { assertDefined } from "../../base/assert.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import type { Block } from "../../storage/access/block.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import { PipelineCode, type RunningPipeline } from "../codegen/pipeline_code.ts";
 import type { Program, Sink } from "../codegen/region.ts";
 import { storedCode } from "../codegen/value_form.ts";
-import type { GatheredBatch } from "../runtime/execution.ts";
+import type { BatchSource, GatheredBatch } from "../runtime/execution.ts";
 import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
 import { isEncoded } from "../../types/stored_value.ts";
 
-type Gather = Extract<Plan, { kind: "gather" }>;
+type Gather = Extract<Plan, { kind: "gather" | "exchange" }>;
 
-/** Puts the rows of a fragment into a program. */
+/** Puts the rows into a program. */
 export function produceGather(plan: Gather, program: Program, sink: Sink): void {
   program.add(new GatherPipeline(plan, program, sink));
 }
 
 /** A gather that is under way. */
 interface GatherRun {
-  readonly batches: Iterator<GatheredBatch, void>;
+  readonly next: BatchSource;
   batch: GatheredBatch | null;
-  next: number;
+  /** The first row of the batch that has not been looked at. */
+  from: number;
   running: RunningPipeline | null;
 }
 
@@ -48,15 +50,19 @@ class GatherPipeline implements Pipeline {
     let run = state.x[this.#slot] as GatherRun | undefined;
     if (run === undefined) {
       if (this.#flags.some((flag) => state.x[flag] === true)) return true;
-      state.x[this.#slot] = run = { batches: this.#open(state), batch: null, next: 0, running: null };
+      state.x[this.#slot] = run = { next: this.#open(state), batch: null, from: 0, running: null };
     }
     const ended = this.#morsel(state, run);
     if (ended) state.x[this.#slot] = undefined;
     return ended;
   }
 
-  #open({ context }: ExecutionState): Iterator<GatheredBatch, void> {
-    const { fragment } = this.#plan;
+  #open({ context }: ExecutionState): BatchSource {
+    const plan = this.#plan;
+    if (plan.kind === "exchange") {
+      return assertDefined(context.exchange?.(plan.number), `exchange ${plan.number}`);
+    }
+    const { fragment } = plan;
     const gatherer = context.gatherer?.(fragment.tableIds);
     if (gatherer === undefined || gatherer === null) throw new TypeError("rows are gathered only elsewhere");
     return gatherer.gather(fragment, context);
@@ -66,14 +72,18 @@ class GatherPipeline implements Pipeline {
   #morsel(state: ExecutionState, run: GatherRun): boolean {
     if (run.running === null) {
       if (run.batch === null) {
-        const { done, value } = run.batches.next();
-        if (done === true) return true;
-        run.batch = value;
-        run.next = 0;
+        const batch = run.next();
+        if (batch === undefined) return true;
+        if (batch === null) {
+          state.isWaiting = true;
+          return false;
+        }
+        run.batch = batch;
+        run.from = 0;
       }
       const { batch } = run;
-      const from = run.next;
-      const to = run.next = Math.min(batch.rowCount, from + state.batchRows);
+      const { from } = run;
+      const to = run.from = Math.min(batch.rowCount, from + state.batchRows);
       // The code knows it by its columns.
       const begun = this.#code.begin(state, batch as unknown as Block, from, to);
       this.writesResult = this.#code.writesResult;
@@ -86,7 +96,7 @@ class GatherPipeline implements Pipeline {
     const { done, value } = run.running.next();
     if (done !== true) return false;
     run.running = null;
-    if (run.next === run.batch?.rowCount) run.batch = null;
+    if (run.from === run.batch?.rowCount) run.batch = null;
     return value;
   }
 
@@ -100,13 +110,14 @@ function emitRows(
   { plan, sink, flags }: { readonly plan: Gather; readonly sink: Sink; readonly flags: readonly number[] },
 ): void {
   const label = code.name("rows");
-  const columns = plan.fragment.columns.map((_, index) => code.define("v", `block.columns[${index}]`));
+  const named = plan.kind === "exchange" ? plan.columns : plan.fragment.columns;
+  const columns = named.map((_, index) => code.define("v", `block.columns[${index}]`));
   code.loopLabel = label;
   code.morselRows = "(to - from)";
   sink.open(code);
   code.block(`${label}: for (let i = from; i < to; i++) `, "row", () => {
     code.rowBlock(() => {
-      plan.fragment.columns.forEach(({ column, type }, index) => {
+      named.forEach(({ column, type }, index) => {
         code.bind(column, {
           type,
           cheap: true,

@@ -83,6 +83,7 @@ function produceOperator(plan: Plan, region: Region, sink: Sink): void {
     case "with_scan":
       return produceWithScan(plan, region, sink);
     case "gather":
+    case "exchange":
       return produceGather(plan, region as Program, sink);
     case "lock_rows":
       return produceLockRows(plan, region, sink);

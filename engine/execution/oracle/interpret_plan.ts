@@ -88,6 +88,7 @@ export function interpretPlan(plan: Plan, scope: Scope): Iterable<Row> {
       return rows.map((row) => named(plan.outputs, plan.columns.map((column) => row.get(column) ?? null)));
     }
     case "lock_rows":
+    case "exchange":
       return interpretPlan(plan.input, scope);
     // All rows are one part of them.
     case "gather":

@@ -11,6 +11,7 @@ import type { ReadableTable } from "../../storage/access/readable_table.ts";
 import type { ReadCounts } from "../../storage/access/read_counts.ts";
 import type { EvaluationContext } from "../../sql/functions/definition.ts";
 import type { Fragment, Plan, VirtualRelation } from "../../sql/plan/plan.ts";
+import type { Spread } from "../../sql/fragments/join_places.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { ResultWriter } from "./result_writer.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
@@ -31,6 +32,8 @@ export interface ExecutionContext {
   table(tableId: number): ReadableTable;
   /** Runs fragments where rows are; null: the transaction sees these tables otherwise than others do. */
   gatherer?(tableIds: readonly number[]): Gatherer | null;
+  /** In a fragment: what comes of an exchange. */
+  exchange?(number: number): BatchSource;
   /** Where scans and look-ups are counted. */
   readonly reads: ReadCounts;
   readonly writer: RowTransaction;
@@ -51,12 +54,18 @@ export interface ExecutionContext {
   monotonic(): number;
   /** Bytes that sorts, hash tables and materialized results of this statement may hold before 53200. */
   readonly memoryLimitBytes: number;
+  /** Where executions that share the limit count what they hold. */
+  readonly memory?: { bytes: number };
 }
+
+/** Gives batches one after the other; null: the next one is still to come; undefined: all have come. */
+export type BatchSource = () => GatheredBatch | null | undefined;
 
 /** Runs fragments at all places. */
 export interface Gatherer {
+  readonly spread: Spread;
   /** The rows that have come; the statement is stopped by a signal, and runs again, when they are still to come. */
-  gather(fragment: Fragment, context: ExecutionContext): Iterator<GatheredBatch, void>;
+  gather(fragment: Fragment, context: ExecutionContext): BatchSource;
   /** For EXPLAIN: where a fragment runs, and what came of it when it was gathered last. */
   explain(fragment: Fragment, context: ExecutionContext): GatherExplanation;
 }

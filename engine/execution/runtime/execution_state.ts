@@ -85,6 +85,8 @@ export class ExecutionState implements StatementExecution {
   callback: RowCallback | null = null;
   rowCount = 0;
   insertedId: RowId | null = null;
+  /** The last step has ended because rows of others are still to come. */
+  isWaiting = false;
   /** Rows (or rounds of inner loops) that a morsel may work through. */
   batchRows = FIRST_BATCH_ROWS;
   readonly #profile: OperatorProfile[] | null;
@@ -96,7 +98,7 @@ export class ExecutionState implements StatementExecution {
   #hasStarted = false;
   #hasTurns = false;
   #morselsPerCheck = 1;
-  #memoryBytes = 0;
+  readonly #memory: { bytes: number };
 
   constructor(
     context: ExecutionContext,
@@ -105,6 +107,7 @@ export class ExecutionState implements StatementExecution {
     analyze: { readonly ancestors: readonly (readonly number[])[] } | null,
   ) {
     this.context = context;
+    this.#memory = context.memory ?? { bytes: 0 };
     this.evaluation = context.evaluation;
     this.parameters = context.parameters;
     this.#pipelines = pipelines;
@@ -123,6 +126,7 @@ export class ExecutionState implements StatementExecution {
   /** Works through as many morsels as a step may take, and writes their rows. The writer is the same in each step. */
   step(writer: ResultWriter): boolean {
     this.writer = writer;
+    this.isWaiting = false;
     gas.beginTurn();
     const { context } = this;
     const rowsBefore = this.rowCount;
@@ -147,7 +151,7 @@ export class ExecutionState implements StatementExecution {
           if (this.#pipeline === this.#pipelines.length) return true;
           this.#morselsPerCheck = 1;
         }
-      }
+      } else if (this.isWaiting) return false;
       const hasWritten = !done && pipeline.writesResult && this.rowCount !== rowsBefore;
       const isTurnDue = gas.isTurnDue;
       if (morsels < this.#morselsPerCheck && !hasWritten && !isTurnDue) continue;
@@ -229,8 +233,8 @@ export class ExecutionState implements StatementExecution {
 
   /** Accounts for memory; 53200 beyond the statement's limit. Negative amounts give back. */
   charge(bytes: number): void {
-    this.#memoryBytes += bytes;
-    if (this.#memoryBytes > this.context.memoryLimitBytes) {
+    this.#memory.bytes += bytes;
+    if (this.#memory.bytes > this.context.memoryLimitBytes) {
       const megabytes = Math.round(this.context.memoryLimitBytes / 1048576);
       throw new DatabaseError(SQLSTATE.outOfMemory, "out of memory", {
         detail:

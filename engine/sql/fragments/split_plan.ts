@@ -8,6 +8,7 @@
 import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import { assertDefined } from "../../base/assert.ts";
 import { columnReference, conjunction, conjuncts, hasSubquery } from "../plan/build.ts";
+import type { SqlType } from "../../types/sql_type.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Fragment, Plan, PlannedStatement, SortKey } from "../plan/plan.ts";
 import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/rewrite.ts";
@@ -24,6 +25,19 @@ import {
 import { topNCount } from "../planner/top_n.ts";
 import { fragmentText, NoText } from "./fragment_text.ts";
 import { asksSession, isSteady } from "./steady_expression.ts";
+import {
+  areColocated,
+  bytesOf,
+  columnOfKey,
+  exchangedBytes,
+  hashGroup,
+  type Placement,
+  placementsAfter,
+  placementsOf,
+  type Spread,
+  wayOf,
+  withoutPasses,
+} from "./join_places.ts";
 import { partialAggregate } from "./partial_aggregate.ts";
 
 type Access = Plan & { readonly kind: "table_scan" | "row_lookup" | "row_range" | "index_scan" };
@@ -32,12 +46,20 @@ type Access = Plan & { readonly kind: "table_scan" | "row_lookup" | "row_range" 
 interface Divisible {
   readonly plan: Plan;
   readonly order: readonly SortKey[];
+  readonly placements: readonly Placement[];
+  /** Roughly the bytes that travel between places, and those that would travel to one place instead. */
+  readonly bytes: { readonly exchanged: number; readonly read: number };
 }
 
+type HashJoin = Plan & { readonly kind: "hash_join" };
+
+/** Less than this is gathered rather than exchanged: each exchange costs messages between all places. */
+const SMALL_BYTES = 4096;
+
 /** The statement's plan with gathers in it; null: nothing of it runs elsewhere. */
-export function splitPlan({ plan, columns, parts }: PlannedStatement): Plan | null {
+export function splitPlan({ plan, columns, parts }: PlannedStatement, spread: Spread): Plan | null {
   if (parts !== undefined || plan.kind === "update" || plan.kind === "delete") return null;
-  const splitter = new Splitter(plan, columns.map(({ column }) => column));
+  const splitter = new Splitter(plan, columns.map(({ column }) => column), spread);
   const split = splitter.split(plan, true);
   const [first, ...more] = splitter.made;
   if (first === undefined) return null;
@@ -51,9 +73,12 @@ type MadeFragment = Fragment & { isAlone: boolean };
 class Splitter {
   readonly made: MadeFragment[] = [];
   readonly #mentions = new Map<ColumnRef, number>();
+  readonly #spread: Spread;
   #nextColumn = 0;
+  #nextExchange = 1;
 
-  constructor(root: Plan, results: readonly ColumnRef[]) {
+  constructor(root: Plan, results: readonly ColumnRef[], spread: Spread) {
+    this.#spread = spread;
     for (const column of results) this.#mention(this.#mentions, column);
     this.#count(root, this.#mentions);
     visitPlan(root, {
@@ -119,10 +144,14 @@ class Splitter {
 
   #whole(plan: Plan, ordered: boolean): Plan | null {
     const divisible = this.#divide(plan, ordered);
-    return divisible === null ? null : this.#gathered(divisible, ordered);
+    if (divisible === null) return null;
+    const { exchanged, read } = divisible.bytes;
+    // What a join multiplies had better travel before it.
+    if (exchanged > 0 && exchanged + bytesOf(plan.rows, this.#outputs(plan) ?? []) > read * 2) return null;
+    return this.#gathered(divisible, ordered);
   }
 
-  #gathered({ plan, order }: Divisible, ordered: boolean): Plan | null {
+  #gathered({ plan, order }: Pick<Divisible, "plan" | "order">, ordered: boolean): Plan | null {
     const gather = this.#gather(plan, ordered ? order : []);
     if (gather === null || !ordered || order.length === 0) return gather;
     return { kind: "sort", input: gather, keys: order, limit: null, rows: plan.rows };
@@ -204,14 +233,13 @@ class Splitter {
     const tables = accesses(plan).map(({ table }) => table);
     if (tables.some(({ schema }) => isTemporarySchema(schema))) return null;
     const keys = order.flatMap(({ expression }) => [...columnsOf(expression)]);
-    const columns = given ?? [...new Set([...this.#neededAbove(plan), ...keys])];
-    const types = columnTypes(plan);
-    const seen = visibleTypes(plan);
-    const outputs = columns.map((column) => ({ column, type: types.get(column) ?? seen.get(column) }));
-    if (outputs.some(({ type }) => type === undefined)) return null;
+    const outputs = this.#outputs(plan, given ?? [...new Set([...this.#neededAbove(plan), ...keys])]);
+    if (outputs === null) return null;
     const fragment = {
       plan,
-      columns: outputs as Fragment["columns"],
+      columns: outputs,
+      hasExchanges: hasExchanges(plan),
+      exchangedBytes: exchangedBytes(plan),
       parameters: parametersOf(plan),
       asksSession: mayAskSession(plan),
       tableIds: tables.map(({ id }) => id),
@@ -227,6 +255,147 @@ class Splitter {
     }
   }
 
+  /** Columns of a plan with their types; null: there is one that it does not give. */
+  #outputs(plan: Plan, columns: readonly ColumnRef[] = this.#neededAbove(plan)): Fragment["columns"] | null {
+    const types = columnTypes(plan);
+    const seen = visibleTypes(plan);
+    const outputs = columns.map((column) => ({ column, type: types.get(column) ?? seen.get(column) }));
+    return outputs.some(({ type }) => type === undefined) ? null : outputs as Fragment["columns"];
+  }
+
+  /** A join whose sides are brought together. */
+  #join(plan: HashJoin, ordered: boolean): Divisible | null {
+    const own = allDefinedColumns(plan);
+    if (!ownExpressions(plan).every((each) => isSteady(each, own))) return null;
+    const left = this.#divide(plan.left, ordered);
+    const right = this.#divide(plan.right, false);
+    if (left === null || right === null) return null;
+    const { order } = left;
+    const bytes = {
+      exchanged: left.bytes.exchanged + right.bytes.exchanged,
+      read: left.bytes.read + right.bytes.read,
+    };
+    if (!plan.nullAware && areColocated(plan, left.placements, right.placements)) {
+      return {
+        plan: { ...plan, left: left.plan, right: right.plan },
+        order,
+        placements: placementsAfter(plan.join, left.placements, right.placements),
+        bytes,
+      };
+    }
+    const [leftColumns, rightColumns] = [this.#outputs(plan.left), this.#outputs(plan.right)];
+    if (leftColumns === null || rightColumns === null || bytes.read < SMALL_BYTES) return null;
+    const found = wayOf(
+      plan,
+      { left: bytesOf(plan.left.rows, leftColumns), right: bytesOf(plan.right.rows, rightColumns) },
+      this.#spread,
+    );
+    if (found === null || found.way !== "broadcast_right" && ordered && order.length > 0) return null;
+    const sum = { ...bytes, exchanged: bytes.exchanged + found.bytes };
+    switch (found.way) {
+      case "broadcast_right":
+        return {
+          plan: { ...plan, left: left.plan, right: this.#exchange(right.plan, rightColumns) },
+          order,
+          placements: left.placements,
+          bytes: sum,
+        };
+      case "broadcast_left":
+        return {
+          plan: { ...plan, left: this.#exchange(left.plan, leftColumns), right: right.plan },
+          order: [],
+          placements: right.placements,
+          bytes: sum,
+        };
+      case "repartition":
+        return { ...this.#repartition(plan, left.plan, right.plan, [leftColumns, rightColumns]), bytes: sum };
+    }
+  }
+
+  #repartition(
+    plan: HashJoin,
+    left: Plan,
+    right: Plan,
+    [leftColumns, rightColumns]: readonly [Fragment["columns"], Fragment["columns"]],
+  ): Omit<Divisible, "bytes"> {
+    const types = (keys: readonly Expression[]) => keys.map(({ type }) => type);
+    const first = this.#exchangeByKeys(left, leftColumns, plan.leftKeys, types(plan.rightKeys));
+    const second = this.#exchangeByKeys(right, rightColumns, plan.rightKeys, types(plan.leftKeys));
+    const joined: HashJoin = {
+      ...plan,
+      left: first.plan,
+      leftKeys: first.keys,
+      right: second.plan,
+      rightKeys: second.keys,
+    };
+    return {
+      plan: joined,
+      order: [],
+      placements: placementsAfter(plan.join, first.placements, second.placements),
+    };
+  }
+
+  /** Sends each row to all places. */
+  #exchange(input: Plan, columns: Fragment["columns"]): Plan {
+    const number = this.#nextExchange++;
+    return {
+      kind: "exchange",
+      number,
+      input: withoutPasses(input),
+      columns,
+      keys: null,
+      inPasses: false,
+      rows: input.rows,
+    };
+  }
+
+  /** Sends each row to the place that its keys say; `others`: the types that they are compared with. */
+  #exchangeByKeys(
+    input: Plan,
+    given: Fragment["columns"],
+    expressions: readonly Expression[],
+    others: readonly SqlType[],
+  ): {
+    readonly plan: Plan;
+    readonly keys: readonly Expression[];
+    readonly placements: readonly Placement[];
+  } {
+    const columns = [...given];
+    const computed: { readonly output: ColumnRef; readonly expression: Expression }[] = [];
+    const keys: Expression[] = [];
+    const positions = expressions.map((expression) => {
+      const known = columnOfKey(expression);
+      const position = columns.findIndex(({ column }) => column === known);
+      if (position >= 0) {
+        keys.push(expression);
+        return position;
+      }
+      const output = this.newColumn();
+      computed.push({ output, expression });
+      keys.push(columnReference(output, expression.type, true));
+      return columns.push({ column: output, type: expression.type }) - 1;
+    });
+    const { rows } = input;
+    const beneath: Plan = computed.length === 0 ? input : { kind: "project", input, outputs: computed, rows };
+    const group = hashGroup(keys.map(({ type }, index) => ({ type, other: others[index] ?? type })));
+    return {
+      plan: {
+        kind: "exchange",
+        number: this.#nextExchange++,
+        input: withoutPasses(beneath),
+        columns,
+        keys: positions.map((position, index) => ({
+          position,
+          other: assertDefined(others[index], "a type for each key"),
+        })),
+        inPasses: true,
+        rows,
+      },
+      keys,
+      placements: [{ group, columns: keys.map((key) => columnOfKey(key) ?? 0) }],
+    };
+  }
+
   /** The plan, if its rows are those that it gives at each place; `ordered`: with the order that it keeps. */
   #divide(plan: Plan, ordered: boolean): Divisible | null {
     switch (plan.kind) {
@@ -239,26 +408,32 @@ class Splitter {
         const others = ownExpressions(plan).filter((each) => each !== filter);
         if (!others.every((each) => isSteady(each, NO_COLUMNS))) return null;
         if (filter !== null && !conjuncts(filter).every((each) => isSteady(each, own))) return null;
-        return ordered ? this.#inOrder(plan) : { plan, order: [] };
+        return {
+          ...(ordered ? this.#inOrder(plan) : { plan, order: [] }),
+          placements: placementsOf(plan),
+          bytes: { exchanged: 0, read: bytesOf(plan.rows, plan.columns) },
+        };
       }
       case "filter": {
         const input = this.#divide(plan.input, ordered);
         if (input === null || !isSteady(plan.condition, allDefinedColumns(plan.input))) return null;
-        return { plan: { ...plan, input: input.plan }, order: input.order };
+        return { ...input, plan: { ...plan, input: input.plan } };
       }
       case "project": {
         const input = this.#divide(plan.input, ordered);
         const own = allDefinedColumns(plan.input);
         if (input === null || !plan.outputs.every(({ expression }) => isSteady(expression, own))) return null;
-        return { plan: { ...plan, input: input.plan }, order: input.order };
+        return { ...input, plan: { ...plan, input: input.plan } };
       }
+      case "hash_join":
+        return this.#join(plan, ordered);
       default:
         return null;
     }
   }
 
   /** An access with the columns that its order is of, though nobody else may read them. */
-  #inOrder(plan: Access): Divisible {
+  #inOrder(plan: Access): Pick<Divisible, "plan" | "order"> {
     switch (plan.kind) {
       case "table_scan":
       case "row_lookup":
@@ -300,6 +475,10 @@ function isOrderSensitive(call: (Plan & { readonly kind: "aggregate" })["aggrega
 function isAccess(plan: Plan): plan is Access {
   return plan.kind === "table_scan" || plan.kind === "row_lookup" || plan.kind === "row_range" ||
     plan.kind === "index_scan";
+}
+
+function hasExchanges(plan: Plan): boolean {
+  return plan.kind === "exchange" || inputs(plan).some(hasExchanges);
 }
 
 function accesses(plan: Plan): Access[] {

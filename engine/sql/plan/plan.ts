@@ -108,6 +108,9 @@ export interface Fragment {
   readonly tableIds: readonly number[];
   /** The statement reads nothing else of tables. */
   readonly isAlone: boolean;
+  readonly hasExchanges: boolean;
+  /** Roughly the bytes that its hash joins keep of exchanges in passes, at all places together; null: it has none. */
+  readonly exchangedBytes: number | null;
   /** It looks at one row only, whose id is a parameter or a constant. */
   readonly id: { readonly tableId: number; readonly value: Expression } | null;
 }
@@ -288,6 +291,24 @@ export type Plan =
   }
   /** The rows that a fragment gives at all places. */
   | { readonly kind: "gather"; readonly fragment: Fragment; readonly rows: number }
+  /** Within a fragment: the rows that all places send to this one. */
+  | {
+    readonly kind: "exchange";
+    /** Tells it from the others of its fragment. */
+    readonly number: number;
+    /** Gives what this place sends. */
+    readonly input: Plan;
+    /** What travels. */
+    readonly columns: readonly { readonly column: ColumnRef; readonly type: SqlType }[];
+    /**
+     * Positions of columns whose values say which place a row goes to, and the type that each is compared with;
+     * null: each row goes to all places.
+     */
+    readonly keys: readonly { readonly position: number; readonly other: SqlType }[] | null;
+    /** Its rows may come in several passes, those of some keys in each. */
+    readonly inPasses: boolean;
+    readonly rows: number;
+  }
   /** SELECT … FOR UPDATE/SHARE: locks rows (by row-id column) on their way up. */
   | {
     readonly kind: "lock_rows";

@@ -191,6 +191,7 @@ export function mapInputs(plan: Plan, map: PlanMapper): Plan {
     case "sort":
     case "limit":
     case "distinct":
+    case "exchange":
     case "lock_rows": {
       const input = map(plan.input);
       return input === plan.input ? plan : { ...plan, input };
@@ -341,6 +342,7 @@ export function mapOwnExpressions(plan: Plan, map: ExpressionMapper): Plan {
           : mapList(plan.returning, (each) => ({ ...each, expression: map(each.expression) })),
       };
     case "gather":
+    case "exchange":
       return plan;
     default:
       return unreachable(plan);

@@ -100,6 +100,7 @@ export function inputs(plan: Plan): readonly Plan[] {
     case "limit":
     case "distinct":
     case "lock_rows":
+    case "exchange":
       return [plan.input];
     case "hash_join":
     case "nested_loop_join":
@@ -194,6 +195,7 @@ export function ownExpressions(plan: Plan): readonly Expression[] {
     case "with":
     case "with_scan":
     case "gather":
+    case "exchange":
     case "lock_rows":
       return [];
     case "insert":
@@ -343,6 +345,8 @@ export function definedColumns(plan: Plan): readonly ColumnRef[] {
       return plan.outputs;
     case "gather":
       return plan.fragment.columns.map(({ column }) => column);
+    case "exchange":
+      return plan.columns.map(({ column }) => column);
     case "function_scan": {
       const list = plan.functions.flatMap((each) => each.outputs);
       return plan.ordinality === null ? list : [...list, plan.ordinality];
@@ -467,6 +471,9 @@ function collectTypes(plan: Plan, result: Map<ColumnRef, SqlType>): void {
       return;
     case "gather":
       for (const { column, type } of plan.fragment.columns) result.set(column, type);
+      return;
+    case "exchange":
+      for (const { column, type } of plan.columns) result.set(column, type);
       return;
     case "values":
     case "set_operation":

@@ -124,7 +124,9 @@ export function pruneColumns(plan: Plan, needed: ReadonlySet<ColumnRef>): Plan {
     return result;
   };
   switch (plan.kind) {
+    // Made when all columns are decided.
     case "gather":
+    case "exchange":
       return plan;
     case "table_scan":
     case "row_lookup":

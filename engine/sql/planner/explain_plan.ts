@@ -302,6 +302,14 @@ class Explainer {
         return plan.working ? `WorkTable Scan on cte${plan.id}` : `CTE Scan on cte${plan.id}`;
       case "gather":
         return this.#gather?.(plan.fragment)?.title ?? "Gather";
+      case "exchange": {
+        if (plan.keys === null) return "Broadcast";
+        const keys = plan.keys.flatMap(({ position }) => {
+          const key = plan.columns[position];
+          return key === undefined ? [] : [this.#text(columnReference(key.column, key.type, true))];
+        });
+        return `Repartition (hash: ${keys.join(", ")})`;
+      }
       case "lock_rows":
         return "LockRows";
       case "insert":

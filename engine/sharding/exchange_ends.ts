@@ -1,0 +1,169 @@
+/**
+ * What the shards of a database send each other while they run one fragment: batches of its exchanges.
+ *
+ * An edge leads from one shard to another (or itself) for one exchange in one pass. Whoever reads grants credits: four
+ * batches may be on an edge before the first of them has been read, so that nobody is ahead by more. Batches are read
+ * in turns, one of each shard, so that their order does not depend on who is faster.
+ */
+import { assertDefined } from "../base/assert.ts";
+import type { BatchSource, GatheredBatch } from "../execution/runtime/execution.ts";
+
+/** Batches that may be on an edge. */
+export const CREDITS = 4;
+
+/** What one shard says to another. */
+export interface PeerMessage {
+  /** Tells runs of fragments apart; later ones have higher numbers. */
+  readonly run: number;
+  /** Exchange and pass. */
+  readonly edge: string;
+  readonly from: number;
+  /** null: a batch was read, and another may come. */
+  readonly batch: GatheredBatch | null;
+  readonly isLast: boolean;
+}
+
+/** Carries a message to another shard; messages to one keep their order. */
+export type SendToPeer = (shard: number, message: PeerMessage) => void;
+
+/** Which exchange in which pass. */
+export function edgeName(exchange: number, pass: number): string {
+  return `${exchange}/${pass}`;
+}
+
+/** Of one edge's name, at one shard: what has come, and what may be sent. */
+interface Edge {
+  readonly arrived: GatheredBatch[][];
+  readonly ended: boolean[];
+  /** By receiver: how many batches may still be sent. */
+  readonly credits: number[];
+  /** Whose batch is read next. */
+  turn: number;
+}
+
+/** The exchanges of one running fragment at one shard. */
+export class ExchangeEnds {
+  readonly count: number;
+  readonly place: number;
+  readonly #run: number;
+  readonly #send: SendToPeer;
+  readonly #edges = new Map<string, Edge>();
+  #wakers: (() => void)[] = [];
+  #changes = 0;
+
+  constructor(
+    { run, count, place }: { readonly run: number; readonly count: number; readonly place: number },
+    send: SendToPeer,
+  ) {
+    this.#run = run;
+    this.count = count;
+    this.place = place;
+    this.#send = send;
+  }
+
+  /** Grows with everything that comes. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** Resolves when something has come since there were so many changes, or all are let look again. */
+  changed(since: number): Promise<void> {
+    if (this.#changes !== since) return Promise.resolve();
+    return new Promise((resolve) => this.#wakers.push(resolve));
+  }
+
+  /** Lets all that wait look again. */
+  wake(): void {
+    this.#changes++;
+    const wakers = this.#wakers;
+    this.#wakers = [];
+    for (const waker of wakers) waker();
+  }
+
+  /** Sends a batch if there is a credit. false: there is none. */
+  send(edge: string, to: number, batch: GatheredBatch, isLast: boolean): boolean {
+    const { credits } = this.#edge(edge);
+    const left = assertDefined(credits[to], `credits of shard ${to}`);
+    if (left === 0) return false;
+    credits[to] = left - 1;
+    this.#deliver(to, { run: this.#run, edge, from: this.place, batch, isLast });
+    return true;
+  }
+
+  /** What comes on an edge. */
+  source(edge: string): BatchSource {
+    return () => {
+      const state = this.#edge(edge);
+      const { arrived, ended } = state;
+      for (let looked = 0; looked < this.count; looked++) {
+        const from = state.turn;
+        const batch = arrived[from]?.shift();
+        if (batch === undefined && ended[from] !== true) return null;
+        state.turn = (from + 1) % this.count;
+        if (batch === undefined) continue;
+        this.#deliver(from, { run: this.#run, edge, from: this.place, batch: null, isLast: false });
+        return batch;
+      }
+      return undefined;
+    };
+  }
+
+  /** Takes a message of a shard. */
+  receive({ edge, from, batch, isLast }: PeerMessage): void {
+    const { arrived, ended, credits } = this.#edge(edge);
+    if (batch === null) credits[from] = (credits[from] ?? 0) + 1;
+    else {
+      arrived[from]?.push(batch);
+      if (isLast) ended[from] = true;
+    }
+    this.wake();
+  }
+
+  #deliver(to: number, message: PeerMessage): void {
+    if (to === this.place) this.receive(message);
+    else this.#send(to, message);
+  }
+
+  #edge(name: string): Edge {
+    let edge = this.#edges.get(name);
+    if (edge === undefined) {
+      const all = <Value>(make: () => Value): Value[] => Array.from({ length: this.count }, make);
+      edge = { arrived: all(() => []), ended: all(() => false), credits: all(() => CREDITS), turn: 0 };
+      this.#edges.set(name, edge);
+    }
+    return edge;
+  }
+}
+
+/** All running exchanges of one shard. */
+export class RunningExchanges {
+  readonly #running = new Map<number, ExchangeEnds>();
+  /** What has come before the router's request. */
+  readonly #early = new Map<number, PeerMessage[]>();
+  #newest = 0;
+
+  /** Begins a run, whose number is higher than all before. */
+  begin(run: number, ends: ExchangeEnds): void {
+    this.#newest = run;
+    this.#running.set(run, ends);
+    for (const message of this.#early.get(run) ?? []) ends.receive(message);
+    this.#early.delete(run);
+  }
+
+  /** Ends a run: what still comes of it is for nobody. */
+  end(run: number): void {
+    this.#running.delete(run);
+  }
+
+  /** Takes a message of another shard. */
+  receive(message: PeerMessage): void {
+    const { run } = message;
+    const running = this.#running.get(run);
+    if (running !== undefined) running.receive(message);
+    else if (run > this.#newest) {
+      const early = this.#early.get(run);
+      if (early === undefined) this.#early.set(run, [message]);
+      else early.push(message);
+    }
+  }
+}
