@@ -321,12 +321,13 @@ export class ClusterProcesses implements AsyncDisposable {
   }
 }
 
-/** Waits until the condition holds; raises with what `explain` says after half a minute. */
+/** Waits until the condition holds; raises with what `explain` says after half a minute, unless told otherwise. */
 export async function eventually(
   condition: () => boolean | Promise<boolean>,
   explain: () => string,
+  milliseconds = 30_000,
 ): Promise<void> {
-  const end = performance.now() + 30_000;
+  const end = performance.now() + milliseconds;
   while (!await condition()) {
     if (performance.now() > end) throw new Error(`it does not come about:\n${explain()}`);
     await new Promise((resolve) => setTimeout(resolve, 50));

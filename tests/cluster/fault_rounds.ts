@@ -4,15 +4,14 @@
  * itself or told of a bug meanwhile.
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { runProgram } from "../support/programs.ts";
 import { seededRandom } from "../support/random.ts";
-import { connectPg } from "../support/clients.ts";
-import { ClusterProcesses, eventually, type MemberProcess } from "./cluster_processes.ts";
+import { ClusterProcesses } from "./cluster_processes.ts";
+import { expectEqual } from "./equal_members.ts";
 import { FaultNetwork } from "./fault_network.ts";
 import { type FaultName, FAULTS } from "./member_faults.ts";
 import { MemberWatch } from "./member_watch.ts";
-import { atPrimary, type LoadFigures, MixedLoad } from "./mixed_load.ts";
+import { type LoadFigures, MixedLoad } from "./mixed_load.ts";
 
 /** What happens under which load. */
 export interface FaultOptions {
@@ -49,8 +48,6 @@ export interface FaultFigures {
   /** See {@link MemberWatch.growth}. */
   readonly growth: readonly number[];
 }
-
-const CHECKPOINT_METRIC = "db_cluster_checkpoint_op_number";
 
 /** What a member may take, whatever happens: 128 MiB for blocks of tables, and what the program itself takes. */
 const MAX_MEBIBYTES = 512;
@@ -118,42 +115,6 @@ async function timeToWrite(load: MixedLoad): Promise<number> {
     await pause(5);
   }
   return performance.now() - start;
-}
-
-/**
- * Waits until all members have the same op number and a checkpoint of the same id, and compares all rows that they
- * have, each by itself.
- */
-export async function expectEqual(cluster: ClusterProcesses): Promise<void> {
-  await atPrimary(cluster, (primary) => connectPg(primary), (client) => client.query("CHECKPOINT"));
-  await cluster.level();
-  let ids: string[] = [];
-  await eventually(async () => {
-    const all = await Promise.all(cluster.members.map((member) => member.metrics(CHECKPOINT_METRIC)));
-    ids = all.map((metrics) => [...metrics?.entries() ?? []].map(([id, op]) => `op ${op} ${id}`).join());
-    return ids[0] !== "" && new Set(ids).size === 1;
-  }, () => `checkpoints differ:\n${ids.join("\n")}\n${cluster.logs()}`);
-  const [first, ...others] = await Promise.all(cluster.members.map(contents));
-  for (const other of others) deepStrictEqual(other, first);
-}
-
-/** A digest of the rows of each table. */
-async function contents(member: MemberProcess): Promise<Record<string, string>> {
-  const client = await member.follower();
-  try {
-    const { rows: tables } = await client.query(
-      "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1",
-    );
-    const digests: Record<string, string> = {};
-    for (const { relname } of tables) {
-      const { rows } = await client.query({ text: `SELECT * FROM "${relname}"`, rowMode: "array" });
-      const texts = rows.map((row) => JSON.stringify(row)).sort();
-      digests[relname] = `${rows.length} ${createHash("sha256").update(texts.join("\n")).digest("hex")}`;
-    }
-    return digests;
-  } finally {
-    await client.end();
-  }
 }
 
 function pause(milliseconds: number): Promise<void> {

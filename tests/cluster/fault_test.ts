@@ -3,7 +3,7 @@ import { match, ok, strictEqual } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { connectPg } from "../support/clients.ts";
 import { ClusterProcesses } from "./cluster_processes.ts";
-import { expectEqual } from "./fault_rounds.ts";
+import { expectEqual } from "./equal_members.ts";
 
 const { dbd } = await compiledPrograms();
 

@@ -4,37 +4,60 @@
  * `AWAY_MIB` is how much is written while the member is away; the soak writes 10 GiB.
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { connect } from "../../mod.ts";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { reportNotRun } from "../../tools/not_run.ts";
 import { run as runProgram } from "../../tools/project.ts";
 import { connectPg } from "../support/clients.ts";
 import { ClusterProcesses, eventually, type MemberProcess } from "./cluster_processes.ts";
+import { expectEqualCheckpoints, expectEqualDirectories } from "./equal_members.ts";
 
 const { dbd } = await compiledPrograms();
 const AWAY_MIB = Number(Deno.env.get("AWAY_MIB") ?? 6);
 const MIB = 1 << 20;
 const FLAGS = ["--checkpoint-log", "256KiB"];
 
-/** Runs it at whoever is the primary, again and again: views end, and disks have no space for a while. */
-async function run(cluster: ClusterProcesses, sql: string): Promise<readonly Record<string, unknown>[]> {
+/** How long anything may take; more when more is written. */
+const PATIENCE_MILLISECONDS = 120_000 + AWAY_MIB * 500;
+/** What is loaded as one entry: few of them, so that few segments are merged later on. */
+const LOAD_BYTES = Math.min(256, AWAY_MIB / 3) * MIB;
+const ROW_BYTES = 1000;
+/** What a backup may take, whatever it catches up with: the same as beside any other fault. */
+const BACKUP_MEBIBYTES = 512;
+/** A primary has what it loads in memory, rows and entry, until the entry is made. */
+const PRIMARY_MEBIBYTES = BACKUP_MEBIBYTES + 4 * LOAD_BYTES / MIB;
+
+/** Outcomes after which a statement is tried again: views end, and disks have no space for a while. */
+const RETRIED = /^(57P0[13]|4000[13]|53100|08000|08006|ECONN.*)$/;
+
+/** Does it again and again, until it is done. */
+async function untilDone<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
-    let client: Awaited<ReturnType<typeof connectPg>> | null = null;
     try {
-      client = await connectPg(await cluster.primary());
-      return await client.query(sql);
+      return await work();
     } catch (error) {
-      const code = (error as { code?: string }).code ?? "";
-      if (!/^(57P0[13]|4000[13]|53100|08006|ECONN.*)$/.test(code)) throw error;
+      if (!RETRIED.test((error as { code?: string }).code ?? "")) throw error;
       await new Promise((resolve) => setTimeout(resolve, 50));
-    } finally {
-      await client?.close().catch(() => undefined);
     }
   }
 }
 
+/** Runs it at whoever is the primary. */
+function run(cluster: ClusterProcesses, sql: string): Promise<readonly Record<string, unknown>[]> {
+  return untilDone(async () => {
+    const client = await connectPg(await cluster.primary());
+    try {
+      return await client.query(sql);
+    } finally {
+      await client.close();
+    }
+  });
+}
+
 /** Inserts about so many bytes, by so many rows at a time; a statement that was repeated does nothing. */
 async function insert(cluster: ClusterProcesses, from: number, bytes: number, at = 100): Promise<number> {
-  const rows = Math.ceil(bytes / 1000);
+  const rows = Math.ceil(bytes / ROW_BYTES);
   for (let first = from; first < from + rows; first += at) {
     await run(
       cluster,
@@ -46,9 +69,38 @@ async function insert(cluster: ClusterProcesses, from: number, bytes: number, at
   return from + Math.ceil(rows / at) * at;
 }
 
+/** The rows from one number up to another, as COPY has them. */
+function* lines(from: number, to: number): Generator<string> {
+  for (let first = from; first < to; first += 1000) {
+    let text = "";
+    for (let n = first; n < Math.min(first + 1000, to); n++) {
+      text += `${n}\t${createHash("md5").update(String(n)).digest("hex").repeat(30)}\n`;
+    }
+    yield text;
+  }
+}
+
+/** Loads about so many bytes. */
+async function load(cluster: ClusterProcesses, from: number, bytes: number): Promise<number> {
+  const end = from + Math.ceil(bytes / ROW_BYTES);
+  const rows = Math.ceil(LOAD_BYTES / ROW_BYTES);
+  await using client = await connect({
+    addresses: cluster.members.map(({ binaryPort }) => `127.0.0.1:${binaryPort}`),
+  });
+  for (let first = from; first < end; first += rows) {
+    const next = Math.min(first + rows, end);
+    await untilDone(async () => {
+      // An outcome that was not told may have been either.
+      const [there] = await client.query(`SELECT FROM t WHERE a = ${first}`);
+      if (there === undefined) await client.copyIn("t", lines(first, next));
+    });
+  }
+  return end;
+}
+
 /** Waits until all are level, and counts the rows at each of them. */
 async function expectRows(cluster: ClusterProcesses, rows: number): Promise<void> {
-  await cluster.level(120_000 + AWAY_MIB * 200);
+  await cluster.level(PATIENCE_MILLISECONDS);
   for (const { host, httpPort } of cluster.members) {
     let text = "";
     // What is committed is applied a little later.
@@ -62,6 +114,15 @@ async function expectRows(cluster: ClusterProcesses, rows: number): Promise<void
       text = await response.text();
       return text.includes(`"n":${rows},"same":${rows}`);
     }, () => text);
+  }
+}
+
+/** Each member has kept to its bounds, in all of its lives. */
+function expectMemory({ members }: ClusterProcesses, victim: MemberProcess): void {
+  for (const member of members) {
+    const most = member === victim ? BACKUP_MEBIBYTES : PRIMARY_MEBIBYTES;
+    const peak = member.peakMebibytes();
+    ok(peak < most, `resident memory of member ${member.index}: ${peak} MiB, and ${most} are allowed`);
   }
 }
 
@@ -150,6 +211,10 @@ function lastTransfer(member: MemberProcess): readonly [number, number] | null {
 }
 
 Deno.test("a member that was away for many changes gets a checkpoint, and the next time what has changed", async () => {
+  const start = performance.now();
+  const seconds: string[] = [];
+  const passed = (what: string) =>
+    void seconds.push(`${what} ${Math.round((performance.now() - start) / 1000)} s`);
   await using cluster = await ClusterProcesses.start({ dbd, memberCount: 3, flags: FLAGS });
   const victim = cluster.members[2] as MemberProcess;
   await run(cluster, "CREATE TABLE IF NOT EXISTS t (a int PRIMARY KEY, b text)");
@@ -161,18 +226,19 @@ Deno.test("a member that was away for many changes gets a checkpoint, and the ne
   );
   await expectRows(cluster, 4000);
   await victim.stop("SIGKILL");
-  // In few large entries, so that few segments are merged later on.
-  const statements = Math.max(3, AWAY_MIB / 512);
-  let rows = await insert(cluster, 4000, AWAY_MIB * MIB, Math.ceil(AWAY_MIB * MIB / 1000 / statements));
+  let rows = await load(cluster, 4000, AWAY_MIB * MIB);
   await run(cluster, "CHECKPOINT");
+  passed("loaded after");
   victim.start();
+  await cluster.caughtUp(victim, PATIENCE_MILLISECONDS);
+  passed("caught up after");
   await expectRows(cluster, rows);
   const first = lastTransfer(victim);
   ok(first !== null && first[0] > AWAY_MIB * MIB / 40, victim.log);
 
   // One row in a hundred, and much log that leaves little behind.
   await victim.stop("SIGKILL");
-  rows = await insert(cluster, rows, AWAY_MIB * MIB / 100);
+  rows = await insert(cluster, rows, AWAY_MIB * MIB / 100, Math.max(100, Math.ceil(AWAY_MIB / 10)));
   for (let round = 0; round < 40; round++) {
     await run(
       cluster,
@@ -181,9 +247,23 @@ Deno.test("a member that was away for many changes gets a checkpoint, and the ne
   }
   await run(cluster, "TRUNCATE churn");
   await run(cluster, "CHECKPOINT");
+  passed("one percent changed after");
   victim.start();
   await expectRows(cluster, rows);
   const second = lastTransfer(victim);
   ok(second !== null && second[1] > first[1], victim.log);
   ok(second[0] <= 0.05 * second[1], `${second[0]} of ${second[1]} bytes were sent`);
+
+  await expectEqualCheckpoints(cluster, PATIENCE_MILLISECONDS);
+  passed("equal checkpoints after");
+  deepStrictEqual(cluster.bugs(), []);
+  await Promise.all(cluster.members.map((member) => member.stop("SIGKILL")));
+  await expectEqualDirectories(dbd, cluster.members.map(({ directory }) => directory));
+  passed("equal files after");
+  const peaks = cluster.members.map((member) => member.peakMebibytes()).join(", ");
+  console.log(
+    `${AWAY_MIB} MiB: ${first[0]} of ${first[1]} bytes were sent, then ${second[0]} of ${second[1]};`,
+    `${seconds.join(", ")}; resident memory at most ${peaks} MiB`,
+  );
+  expectMemory(cluster, victim);
 });
