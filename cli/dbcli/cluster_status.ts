@@ -39,6 +39,9 @@ export interface MemberRow {
   readonly transfer_total_bytes: number | null;
   readonly checkpoint_op: number | null;
   readonly checkpoint_id: string | null;
+  /** Releases before there was a cluster version say neither. */
+  readonly cluster_version?: number | null;
+  readonly spoken_version?: number | null;
 }
 
 interface Answer {
@@ -138,6 +141,7 @@ export function statusTable(members: readonly MemberRow[]): string {
     ["commit", "right", ({ commit_op: op }) => op === null ? "" : String(op)],
     ["lag", "left", lagText],
     ["checkpoint", "left", checkpointText],
+    ["version", "left", versionText],
     [
       "last contact",
       "right",
@@ -166,6 +170,12 @@ function stateText(row: MemberRow): string {
 /** Equal ones are equal files; the rest of the id is in the JSON. */
 function checkpointText({ checkpoint_op: op, checkpoint_id: id }: MemberRow): string {
   return op === null || id === null ? "" : `${op} ${id.slice(0, 8)}`;
+}
+
+/** The active version of the cluster, and the newest that the member speaks if that is another one. */
+function versionText({ cluster_version: active = null, spoken_version: spoken = null }: MemberRow): string {
+  if (active === spoken) return active === null ? "" : String(active);
+  return active === null ? `speaks ${spoken}` : `${active}, speaks ${spoken}`;
 }
 
 function lagText({ lag_operations: operations, lag_seconds: seconds }: MemberRow): string {

@@ -23,6 +23,8 @@ const NOTHING: MemberRow = {
   transfer_total_bytes: null,
   checkpoint_op: null,
   checkpoint_id: null,
+  cluster_version: null,
+  spoken_version: null,
 };
 
 function seen(member: number, row: Partial<MemberRow>): MemberRow {
@@ -51,7 +53,10 @@ Deno.test("dbcli status: each member speaks for itself, the newest primary for w
   ];
   const primary = [
     seen(0, { role: "backup", connected: false, last_contact_seconds: 4.25 }),
-    self(1, { role: "primary", view: 4, lag_operations: 0, lag_seconds: 0 }),
+    self(1, {
+      ...{ role: "primary", view: 4, lag_operations: 0, lag_seconds: 0 },
+      ...{ cluster_version: 1, spoken_version: 1 },
+    }),
     seen(2, { role: "backup", op: 5, lag_operations: 4, lag_seconds: 2.5, last_contact_seconds: 0.04 }),
   ];
   const backup = [
@@ -63,6 +68,8 @@ Deno.test("dbcli status: each member speaks for itself, the newest primary for w
       view: 4,
       op: 5,
       commit_op: 8,
+      cluster_version: 1,
+      spoken_version: 2,
       state: "transferring",
       lag_operations: 3,
       lag_seconds: 9,
@@ -75,11 +82,11 @@ Deno.test("dbcli status: each member speaks for itself, the newest primary for w
   const merged = mergeRows([former, primary, backup]);
   deepStrictEqual(merged, mergeRows([backup, primary, former]));
   deepStrictEqual(statusTable(merged).split("\n").map((line) => line.trimEnd()), [
-    " member |  address   |  role   |              state              | view | op | commit |         lag         | checkpoint | last contact",
-    "--------+------------+---------+---------------------------------+------+----+--------+---------------------+------------+--------------",
-    "      0 | host0:7878 | primary | normal, cut off                 |    3 | 12 |      9 | none                |            |        4.3 s",
-    "      1 | host1:7878 | primary | normal                          |    4 |  9 |      9 | none                |            |",
-    "      2 | host2:7878 | backup  | fetching state, 3.0 of 12.0 MiB |    4 |  5 |      8 | 4 operations, 2.5 s | 4 01234567 |        0.0 s",
+    " member |  address   |  role   |              state              | view | op | commit |         lag         | checkpoint |   version   | last contact",
+    "--------+------------+---------+---------------------------------+------+----+--------+---------------------+------------+-------------+--------------",
+    "      0 | host0:7878 | primary | normal, cut off                 |    3 | 12 |      9 | none                |            |             |        4.3 s",
+    "      1 | host1:7878 | primary | normal                          |    4 |  9 |      9 | none                |            | 1           |",
+    "      2 | host2:7878 | backup  | fetching state, 3.0 of 12.0 MiB |    4 |  5 |      8 | 4 operations, 2.5 s | 4 01234567 | 1, speaks 2 |        0.0 s",
     "(3 rows)",
     "",
   ]);

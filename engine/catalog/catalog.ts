@@ -6,6 +6,7 @@
  */
 import { assert, assertDefined, unreachable } from "../base/assert.ts";
 import type { CatalogChange } from "./catalog_change.ts";
+import { versionOfSettings } from "./cluster_version.ts";
 import {
   type EnumDefinition,
   FIRST_USER_OBJECT_ID,
@@ -102,6 +103,11 @@ export class Catalog {
   /** The catalog with these contents, as read from a checkpoint. */
   static from(contents: CatalogContents): Catalog {
     return new Catalog(contents);
+  }
+
+  /** The version of the cluster that the catalog is of. */
+  get clusterVersion(): number {
+    return versionOfSettings(this.contents.settings);
   }
 
   /** Grows with every change; the key of cached plans. */

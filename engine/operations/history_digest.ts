@@ -4,6 +4,7 @@
  * Two multiplicative lanes: cheap, and different histories differ with probability 1 - 2^-64. It finds accidents, not
  * attackers. It is a function of the payloads alone: a single node's log has the same digests as that of a group.
  */
+import { versionOfSettings } from "../catalog/cluster_version.ts";
 import { decodeCanonicalJson } from "./canonical_json.ts";
 
 const EMPTY_LOW = 0x811c9dc5;
@@ -66,10 +67,23 @@ export function digestOfHex(hex: string): bigint {
   return BigInt(`0x${hex}`);
 }
 
-/** The digest of the log up to the op of an encoded state of the state machine. */
+/** What a log must know of an encoded state of the state machine: its digest up to there, and the cluster's version. */
+export function factsOfState(
+  state: Uint8Array,
+): { readonly digest: bigint; readonly clusterVersion: number } {
+  const { digest, catalog } = decodeCanonicalJson(new TextDecoder().decode(state)) as unknown as EncodedState;
+  return { digest: digestOfHex(digest), clusterVersion: versionOfSettings(catalog.settings) };
+}
+
+/** Of an encoded state. */
+interface EncodedState {
+  readonly digest: string;
+  readonly catalog: { readonly settings: Readonly<Record<string, string>> };
+}
+
+/** The digest of the log up to the op of an encoded state. */
 export function digestOfState(state: Uint8Array): bigint {
-  const { digest } = decodeCanonicalJson(new TextDecoder().decode(state)) as { readonly digest: string };
-  return digestOfHex(digest);
+  return factsOfState(state).digest;
 }
 
 /** The digest that follows another by one entry. */

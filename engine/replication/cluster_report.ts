@@ -21,6 +21,9 @@ export interface ReportedMember {
   readonly peers: ReportedPeers;
   readonly primaryIndex: number | null;
   readonly isRebuilding: boolean;
+  readonly clusterVersion: number;
+  /** The newest version that it speaks. */
+  readonly spokenVersion: number;
   readonly usesReadLease: boolean;
   readonly appliedOp: number;
   readonly durableOp: number;
@@ -43,6 +46,7 @@ export function reportCluster(member: ReportedMember): ClusterStatus {
   return {
     index,
     state: stateOf(member),
+    clusterVersion: member.clusterVersion,
     viewNumber: replica.view,
     commitNumber: replica.commit,
     appliedOp: member.appliedOp,
@@ -67,9 +71,12 @@ function stateOf({ replica, isRebuilding, transfer }: ReportedMember): MemberSta
 
 type Report = Omit<ClusterMember, "index" | "address" | "role">;
 
-function ownReport({ index, primaryIndex, replica, appliedOp, durableOp }: ReportedMember): Report {
+function ownReport(
+  { index, primaryIndex, replica, appliedOp, durableOp, spokenVersion }: ReportedMember,
+): Report {
   const { staleness } = replica;
   return {
+    spokenVersion,
     isSelf: true,
     isConnected: true,
     lastContactSeconds: 0,
@@ -86,6 +93,7 @@ function peerReport(each: number, member: ReportedMember, statistics: PeerStatis
   const lastHeard = statistics?.lastHeard ?? null;
   const backup = member.replica.backupProgress(each);
   return {
+    spokenVersion: statistics?.spokenVersion ?? null,
     isSelf: false,
     isConnected: statistics?.isConnected ?? false,
     lastContactSeconds: lastHeard === null ? null : (member.now - lastHeard) / 1_000_000,

@@ -10,6 +10,7 @@
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { VersionRange } from "../catalog/cluster_version.ts";
 import type { Host, TimerId } from "../host/host.ts";
 import type { ClusterStatus } from "../system_catalog/cluster_status.ts";
 import type { Horizon } from "../storage/commit_horizon.ts";
@@ -23,6 +24,7 @@ import type { PeerMessage } from "./protocol/message.ts";
 import { Replica } from "./protocol/replica.ts";
 import { ReplicatedEngine, type StateOwner } from "./replicated_engine.ts";
 import type { SuperblockListener } from "./superblock.ts";
+import { VersionWatch } from "./version_watch.ts";
 import { SPARE_LOOK_MILLISECONDS, TICK_MILLISECONDS } from "./protocol/timeouts.ts";
 
 /** A primary that stops waits no longer for its superblock before it goes. */
@@ -49,11 +51,13 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
   #timer: TimerId | null = null;
   #spareTimer: TimerId | null = null;
   readonly #disk: DiskWatch;
+  readonly #versions: VersionWatch;
 
   private constructor(options: MemberOptions<E>) {
     this.#options = options;
     this.state = new ReplicatedEngine(options, this);
     this.#disk = new DiskWatch(() => this.#milliseconds(), options.log);
+    this.#versions = new VersionWatch(options.peers, options.log);
     const { promise, resolve } = Promise.withResolvers<DatabaseError>();
     this.failed = promise;
     this.#announceFailure = resolve;
@@ -109,6 +113,10 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
     return this.state.replayTo;
   }
 
+  get versions(): VersionRange {
+    return this.#options.peers.versions;
+  }
+
   get viewNumber(): number {
     return this.#replica?.view ?? this.#options.superblock.read().view;
   }
@@ -131,6 +139,8 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
       peers,
       primaryIndex: this.primaryIndex,
       isRebuilding: state.isRebuilding,
+      clusterVersion: state.engineIfOpen?.clusterVersion ?? 0,
+      spokenVersion: peers.versions.newest,
       usesReadLease,
       // What reads here see: an entry that is being applied in steps is not among it.
       appliedOp: state.engineIfOpen?.appliedOp ?? 0,
@@ -180,6 +190,7 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
       if (replica.canServe && !this.#isServing && !this.#isLeaving) {
         this.#isServing = true;
         this.engine.startServing();
+        this.#lookAtVersion();
       }
       this.#lookAtPrimary();
       if (this.#spareTimer === null && replica.keepsSpareWaiting) this.#setSpareTimer();
@@ -309,6 +320,7 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
       this.state.files.onTick();
       this.#large?.onTick();
       this.#lookAtDisk();
+      this.#lookAtVersion();
     });
   }
 
@@ -327,6 +339,11 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
       this.hear((replica) => replica.handOver());
     }
     this.#disk.checkSyncs(log, this.#options.superblock);
+  }
+
+  #lookAtVersion(): void {
+    const { engineIfOpen } = this.state;
+    if (engineIfOpen !== null) this.#versions.look(engineIfOpen, this.#isServing);
   }
 
   #setSpareTimer(): void {

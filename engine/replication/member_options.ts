@@ -8,6 +8,7 @@ import type { MemberSeat, SeatedEngine } from "./member_seat.ts";
 import type { PeerMessage } from "./protocol/message.ts";
 import type { MessageBus } from "./protocol/ports.ts";
 import type { Superblock, SuperblockReports } from "./superblock.ts";
+import type { VersionedPeers } from "./version_watch.ts";
 
 /** The engine of a member, with what it is closed by. */
 export interface MemberEngine extends SeatedEngine {
@@ -17,7 +18,7 @@ export interface MemberEngine extends SeatedEngine {
 }
 
 /** The other members. */
-export interface Peers extends MessageBus, ReportedPeers {
+export interface Peers extends MessageBus, ReportedPeers, VersionedPeers {
   /** Takes what they send. */
   onMessage(listener: (message: PeerMessage) => void): void;
   send(to: number, message: PeerMessage): void;

@@ -1,6 +1,7 @@
 /**
  * Between an engine and the member of a replication group that it is the state of: what each of them asks of the other.
  */
+import type { VersionRange } from "../catalog/cluster_version.ts";
 import type { Horizon } from "../storage/commit_horizon.ts";
 import type { StoredPayload } from "../storage/stored_payload.ts";
 import type { HashedFile } from "../storage/file_hashes.ts";
@@ -12,6 +13,8 @@ export interface MemberSeat {
   readonly horizon: Horizon;
   /** Entries up to this op are committed and applied when the engine is opened; those above it stay in the log. */
   readonly replayTo: number;
+  /** The versions of a cluster that the release speaks; those of the sources unless given. */
+  readonly versions?: VersionRange;
   /** The view that the member is in. */
   readonly viewNumber: number;
   /** Whether what a primary reads now may be answered: no other member can be the primary of a later view. */
@@ -32,6 +35,13 @@ export interface SeatedEngine {
   readonly appliedOp: number;
   /** The digest of the log at `appliedOp`. */
   readonly appliedDigest: bigint;
+  /** The active version of the cluster, as of what is applied and committed. */
+  readonly clusterVersion: number;
+  /**
+   * At a primary: writes the entry that makes a later version the active one. Nothing happens while another entry is on
+   * its way.
+   */
+  raiseClusterVersion(version: number): void;
   /** This member has become the primary, its state is that of its whole log: sessions may begin. */
   startServing(): void;
   /**

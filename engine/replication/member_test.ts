@@ -95,6 +95,8 @@ async function backupOf(donor: Donor, disk: MemoryDisk) {
       onMessage: (listener: (message: PeerMessage) => void) => state.deliver = listener,
       close: () => {},
       statistics: () => [],
+      commonVersion: null,
+      requireVersion: () => {},
     } as never,
     openEngine: async (seat) => {
       const engine = await Engine.open({ host, directory: "own", member: seat });

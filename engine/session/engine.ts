@@ -6,6 +6,8 @@
  * that follows from it up, {@link Engine.reopen} opens them again, and whoever holds the engine goes on with it.
  */
 import type { Catalog } from "../catalog/catalog.ts";
+import type { CatalogChange } from "../catalog/catalog_change.ts";
+import { CLUSTER_VERSION_SETTING, SPOKEN_VERSIONS, type VersionRange } from "../catalog/cluster_version.ts";
 import { dropSchemaChanges, isTemporarySchema } from "../catalog/temporary_schema.ts";
 import { isRetrySignal } from "../transactions/signals.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
@@ -21,6 +23,7 @@ import { isCheckpointEntry } from "../operations/entry_codec.ts";
 import { parseStatements } from "../sql/parser/statements.ts";
 import type { CommitHorizon } from "../storage/commit_horizon.ts";
 import type { ClusterStatus } from "../system_catalog/cluster_status.ts";
+import { memberFormatOf } from "../storage/log_file.ts";
 import type { LogOptions } from "../storage/log_options.ts";
 import { AdvisoryLocks } from "../transactions/advisory_locks.ts";
 import { StorageEngine } from "../storage/storage_engine.ts";
@@ -101,6 +104,8 @@ export class Engine implements SessionEngine, SeatedEngine {
   /** The state is being given up, or opened again. */
   #changing: Promise<void> | null = null;
   #isAnnouncing = false;
+  /** The entry that makes another version the active one, until it is committed. */
+  #raised: { readonly op: number; readonly before: number } | null = null;
   /** Ends the calls of the state's log and horizon. */
   #unsubscribe: () => void = () => {};
   readonly #sessions = new Map<number, Session>();
@@ -158,9 +163,15 @@ export class Engine implements SessionEngine, SeatedEngine {
       this.#seat?.horizon.fail(error);
       this.#announceFailure(error);
     });
+    this.#followVersion();
     if (this.#seat !== null) {
       // A checkpoint may have waited for its entry.
-      const unsubscribe = [storage.log, horizon].map((each) => each.onDurable(() => this.#startWork()));
+      const unsubscribe = [storage.log, horizon].map((each) =>
+        each.onDurable(() => {
+          this.#startWork();
+          if (this.#raised !== null) this.#followVersion();
+        })
+      );
       this.#unsubscribe = () => unsubscribe.forEach((end) => end());
     }
     this.#shards = manager.remote = parts?.route(this) ?? null;
@@ -227,6 +238,39 @@ export class Engine implements SessionEngine, SeatedEngine {
 
   get appliedDigest(): bigint {
     return this.machine.digestValue;
+  }
+
+  get clusterVersion(): number {
+    const { versions } = this;
+    if (this.#seat === null) return versions.newest;
+    const { machine, horizon } = this.#state;
+    const raised = this.#raised;
+    const active = raised !== null && raised.op > horizon.durableOp
+      ? raised.before
+      : machine.catalog.clusterVersion;
+    // A release that does not speak 1 begins with its oldest.
+    return Math.max(versions.oldest, active);
+  }
+
+  /** The versions of a cluster that the release speaks. */
+  get versions(): VersionRange {
+    return this.#seat?.versions ?? SPOKEN_VERSIONS;
+  }
+
+  raiseClusterVersion(version: number): void {
+    const { newest } = this.versions;
+    assert(version <= newest, `version ${version} of ${newest}`);
+    const before = this.machine.catalog.clusterVersion;
+    if (version <= before || this.manager.isCommitting || !this.#isServing || this.isFailed) return;
+    this.#commitChanges([{ kind: "set_setting", name: CLUSTER_VERSION_SETTING, value: String(version) }]);
+    if (this.machine.catalog.clusterVersion === version) this.#raised = { op: this.machine.lastOp, before };
+  }
+
+  /** What is written from now on is as the active version has it. */
+  #followVersion(): void {
+    if (this.#seat === null) return;
+    if (this.#raised !== null && this.#raised.op <= this.durableOp) this.#raised = null;
+    this.storage.log.memberFormat = memberFormatOf(this.clusterVersion);
   }
 
   filesRepaired(): void {
@@ -310,6 +354,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     const { catalog } = this.machine;
     if (catalog !== catalogBefore) {
       this.manager.catalogChanged(null, catalogBefore);
+      this.#followVersion();
       if (catalog.functions !== catalogBefore.functions) {
         this.#preparing = this.#preparing.then(() => this.#prepareFunctions());
       }
@@ -344,6 +389,7 @@ export class Engine implements SessionEngine, SeatedEngine {
 
   async #openState(): Promise<void> {
     this.#state = await openState(this.#options);
+    this.#raised = null;
     this.#absence = null;
     await this.#stateOpened();
     await this.#prepareFunctions();
@@ -390,9 +436,14 @@ export class Engine implements SessionEngine, SeatedEngine {
     const schemas = this.machine.catalog.schemas.map((schema) => schema.name)
       .filter((name) => isTemporarySchema(name) && !live.has(name));
     if (schemas.length === 0) return;
+    this.#commitChanges(dropSchemaChanges(this.machine.catalog, schemas));
+  }
+
+  /** Changes the catalog by itself, if nothing is in the way. */
+  #commitChanges(changes: readonly CatalogChange[]): void {
     const transaction = this.manager.begin({ interruptible: false });
     try {
-      for (const change of dropSchemaChanges(transaction.catalog, schemas)) transaction.change(change);
+      for (const change of changes) transaction.change(change);
       this.afterCommit(this.manager.commit(transaction));
     } catch (thrown) {
       this.manager.end(transaction);
@@ -668,6 +719,7 @@ async function openState(options: EngineOptions): Promise<EngineState> {
     machine = member === undefined && parts === null
       ? StateMachine.recover(storage)
       : await recoverSlowly(storage, host);
+    requireSpoken(machine.catalog.clusterVersion, member?.versions ?? SPOKEN_VERSIONS);
   } catch (error) {
     // A member opens it again when it has fetched what cannot be read.
     await parts?.close().catch(() => {});
@@ -678,6 +730,16 @@ async function openState(options: EngineOptions): Promise<EngineState> {
   snapshots.oldestSnapshot = () => manager.oldestSnapshot();
   snapshots.hasReaders = () => manager.activeCount > 0;
   return { storage, machine, manager, plans: new Planning(machine), horizon, parts };
+}
+
+/** Raises 0A000 for a state that only later releases know how to go on with. */
+function requireSpoken(version: number, { oldest, newest }: VersionRange): void {
+  if (version <= newest) return;
+  throw new DatabaseError(
+    SQLSTATE.featureNotSupported,
+    `the data is of version ${version} of the cluster's protocol, and this release speaks ${oldest} to ${newest}`,
+    { hint: "Start a later release with it." },
+  );
 }
 
 /** A member goes on with its messages meanwhile. */

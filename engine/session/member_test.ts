@@ -26,6 +26,7 @@ class Seat implements MemberSeat {
     return {
       index: 1,
       state: "normal",
+      clusterVersion: 1,
       viewNumber: this.viewNumber,
       commitNumber: this.horizon.durableOp,
       appliedOp: 0,

@@ -141,7 +141,7 @@ export class Log {
       : new LogHistory(RECENT_BUFFERS * options.bufferBytes);
     const { open, ...found } = history === null
       ? recoverLog(disk, directory, base.op)
-      : recoverMemberLog(disk, directory, memberBase(base), history);
+      : recoverMemberLog(disk, directory, memberBase(base), history, options.member?.format ?? MEMBER_FORMAT);
     const files = new LogFiles(disk, directory, options, found.files);
     let opened = open;
     if (opened === null) {
@@ -202,6 +202,12 @@ export class Log {
     return this.#isDiskFull;
   }
 
+  /** What a member begins files in from now on: the next entry is the first of one if the last file is older. */
+  set memberFormat(format: LogFormat) {
+    assert(this.#history !== null && format.isMember, "the log is a member's");
+    this.#files.format = format;
+  }
+
   /** Bytes of a record besides its payload. */
   get headBytes(): number {
     return this.#format.headBytes;
@@ -245,7 +251,7 @@ export class Log {
     if (payload.length > LIMITS.maximumEntryBytes) throw entryTooLarge();
     const recordBytes = this.#format.headBytes + payload.length;
     try {
-      if (this.#tail.isFullFor(recordBytes)) this.#rotate();
+      if (this.#needsFile(recordBytes)) this.#rotate();
       const head = this.#headOf(op, payload.length, checksum, view);
       this.#tail.append(payload, head);
       this.#accept(head, recordBytes, kept);
@@ -298,7 +304,7 @@ export class Log {
     assert(op === this.#lastOp + 1, `op ${op} appended after ${this.#lastOp}`);
     assert(this.#inPieces === null, "no entry is on its way in pieces");
     assert(this.#history?.isEndKnown ?? true, `op ${op - 1} cannot be read`);
-    if (this.#tail.isFullFor(estimatedBytes)) this.#rotate();
+    if (this.#needsFile(estimatedBytes)) this.#rotate();
     this.#tail.writeOut();
     const entry = this.#inPieces = new PiecewiseEntry(this.#tail, this.#format, {
       checkUsable: () => this.#assertUsable(),
@@ -352,6 +358,11 @@ export class Log {
   #assertUsable(): void {
     assert(!this.#closed, "the log is closed");
     if (this.#error !== null) throw this.#error;
+  }
+
+  /** Whether the next record, of so many bytes, is for another file. */
+  #needsFile(bytes: number): boolean {
+    return this.#tail.isFullFor(bytes) || this.#tail.isOlderThan(this.#files.format);
   }
 
   /** Begins a new file. That it exists proves to recovery that the old one is complete. */

@@ -35,8 +35,13 @@ export interface LogFormat {
 export const SINGLE_FORMAT: LogFormat = { version: 1, headBytes: 20, recordsStart: 40, isMember: false };
 /** The files of a member of a replication group. */
 export const MEMBER_FORMAT: LogFormat = { version: 3, headBytes: 36, recordsStart: 4096, isMember: true };
-/** Those of before there were marks; they are read, and written to their end. */
+/** Those of before there were marks. */
 export const UNMARKED_FORMAT: LogFormat = { version: 2, headBytes: 36, recordsStart: 40, isMember: true };
+
+/** The format that members begin new files in while a version of the cluster is active. */
+export function memberFormatOf(clusterVersion: number): LogFormat {
+  return clusterVersion < 2 ? UNMARKED_FORMAT : MEMBER_FORMAT;
+}
 
 const FORMATS = [SINGLE_FORMAT, UNMARKED_FORMAT, MEMBER_FORMAT];
 

@@ -57,12 +57,15 @@ export class LogFiles {
   readonly #directory: string;
   readonly #options: LogOptions;
   readonly #entries: LogFileEntry[];
+  /** Of files that are made from now on. */
+  format: LogFormat;
 
   constructor(disk: Disk, directory: string, options: LogOptions, entries: readonly LogFileEntry[]) {
     this.#disk = disk;
     this.#directory = directory;
     this.#options = options;
     this.#entries = [...entries];
+    this.format = options.member === undefined ? SINGLE_FORMAT : options.member.format ?? MEMBER_FORMAT;
   }
 
   get entries(): readonly LogFileEntry[] {
@@ -94,8 +97,7 @@ export class LogFiles {
     digest: bigint | null,
     onError?: (error: unknown) => void,
   ): { readonly file: DiskFile; readonly entry: LogFileEntry } {
-    const format = this.#options.member === undefined ? SINGLE_FORMAT : MEMBER_FORMAT;
-    const entry = logFileEntry(this.#directory, firstOp, format, digest);
+    const entry = logFileEntry(this.#directory, firstOp, this.format, digest);
     entry.isScanned = true;
     return { file: createLogFile(this.#disk, this.#directory, entry, this.#options, onError), entry };
   }

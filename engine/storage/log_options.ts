@@ -1,5 +1,6 @@
 /** What a log may be given: sizes, and whether it is a member's. */
 import { LIMITS } from "../base/limits.ts";
+import { type LogFormat, memberFormatOf } from "./log_file.ts";
 
 /** Sizes that tests and operators change. */
 export interface LogOptions {
@@ -15,6 +16,8 @@ export interface LogOptions {
 export interface MemberLogOptions {
   /** So many bytes of files before the checkpoint are kept for members that lag. */
   readonly keepBytes: number;
+  /** Of the first file, unless {@link Log.memberFormat} says another one. The newest unless given. */
+  readonly format?: LogFormat;
 }
 
 /** The sizes of a server. */
@@ -32,10 +35,15 @@ export const MEMBER_LOG_OPTIONS: LogOptions = {
 };
 
 /** A member keeps the log of two checkpoints for others, in files that can be removed as soon as that allows. */
-export function memberLogOptions(log: LogOptions, checkpointLogBytes: number): LogOptions {
+export function memberLogOptions(
+  log: LogOptions,
+  checkpointLogBytes: number,
+  clusterVersion: number,
+): LogOptions {
+  const { keepBytes } = log.member ?? { keepBytes: Math.min(LIMITS.keptLogBytes, 2 * checkpointLogBytes) };
   return {
     ...log,
     fileBytes: Math.min(log.fileBytes, checkpointLogBytes),
-    member: log.member ?? { keepBytes: Math.min(LIMITS.keptLogBytes, 2 * checkpointLogBytes) },
+    member: { keepBytes, format: memberFormatOf(clusterVersion) },
   };
 }

@@ -125,13 +125,14 @@ export function recoverMemberLog(
   directory: string,
   base: Required<LogBase>,
   history: LogHistory,
+  newFormat: LogFormat,
 ): RecoveredLog {
-  const files = memberFiles(disk, directory, base);
+  const files = memberFiles(disk, directory, base, newFormat);
   const first = Math.max(files.findLastIndex((each) => each.firstOp <= base.op + 1), 0);
   const start = {
     firstOp: files[first]?.firstOp ?? base.op + 1,
     op: base.op + 1,
-    position: (files[first]?.format ?? MEMBER_FORMAT).recordsStart,
+    position: (files[first]?.format ?? newFormat).recordsStart,
   };
   let countedBytes = 0;
   for (const [index, entry] of files.entries()) {
@@ -180,14 +181,19 @@ export function recoverMemberLog(
   // Nothing behind the checkpoint: what that has is not needed here, and the log goes on in another file.
   history.setEnd(base.op, base.digest);
   start.firstOp = base.op + 1;
-  start.position = MEMBER_FORMAT.recordsStart;
+  start.position = newFormat.recordsStart;
   return { files, lastOp: base.op, open: null, countedBytes: 0, start, cutBytes: 0 };
 }
 
 /**
  * The files of a member's log with the digests of their headers; one that is missing behind the checkpoint is made.
  */
-function memberFiles(disk: Disk, directory: string, base: Required<LogBase>): LogFileEntry[] {
+function memberFiles(
+  disk: Disk,
+  directory: string,
+  base: Required<LogBase>,
+  newFormat: LogFormat,
+): LogFileEntry[] {
   const found = listLogFiles(disk, directory);
   removeOtherKind(disk, found, base.op, MEMBER_FORMAT);
   const headers = found.map((each) => headerOf(disk, each));
@@ -212,7 +218,7 @@ function memberFiles(disk: Disk, directory: string, base: Required<LogBase>): Lo
   });
   const [oldest] = files;
   if (oldest !== undefined && oldest.firstOp > base.op + 1) {
-    const missing = logFileEntry(directory, base.op + 1, MEMBER_FORMAT, base.digest);
+    const missing = logFileEntry(directory, base.op + 1, newFormat, base.digest);
     const file = disk.openFile(missing.path, { create: true, write: true });
     writeHeader(file, missing, base.digest);
     file.syncDataNow();

@@ -80,6 +80,11 @@ export class LogTail {
     return this.#end + bytes > this.#options.fileBytes && this.#end > this.#format.recordsStart;
   }
 
+  /** Whether the file has records, and is of an older format. */
+  isOlderThan(format: LogFormat): boolean {
+    return this.#format.version < format.version && this.#end > this.#format.recordsStart;
+  }
+
   /** The next record goes to this place of a file that is the last one from now on. */
   goOnIn({ file, entry, end }: OpenTail): void {
     this.#file.close();

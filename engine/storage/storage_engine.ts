@@ -22,7 +22,7 @@ import { type DirectoryLock, type Disk, joinPath } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
 import { MemoryDisk } from "../host/memory_host.ts";
 import { decodeEntry } from "../operations/entry_codec.ts";
-import { digestOfState } from "../operations/history_digest.ts";
+import { factsOfState } from "../operations/history_digest.ts";
 import { type Entry, type OpNumber, opNumber, type Slice } from "../operations/effect.ts";
 import { Checkpoint, isStateFileName } from "./checkpoint.ts";
 import type { CommitHorizon } from "./commit_horizon.ts";
@@ -231,16 +231,17 @@ export class StorageEngine<L extends StorageLog = Log> {
    */
   static open(options: StorageOptions): Promise<StorageEngine> {
     const { log = DEFAULT_LOG_OPTIONS, member, checkpointLogBytes = LIMITS.checkpointLogBytes } = options;
-    return StorageEngine.#open(options, null, (place) => (op, machineState) =>
-      Log.open(
+    return StorageEngine.#open(options, null, (place) => (op, machineState) => {
+      const directory = joinPath(place.directory, LOG_DIRECTORY);
+      if (member === undefined) return Log.open(place.host, directory, { op }, log);
+      const known = machineState === null ? null : factsOfState(machineState);
+      return Log.open(
         place.host,
-        joinPath(place.directory, LOG_DIRECTORY),
-        {
-          op,
-          ...(member === undefined || machineState === null ? {} : { digest: digestOfState(machineState) }),
-        },
-        member === undefined ? log : memberLogOptions(log, checkpointLogBytes),
-      ));
+        directory,
+        { op, ...(known === null ? {} : { digest: known.digest }) },
+        memberLogOptions(log, checkpointLogBytes, known?.clusterVersion ?? 1),
+      );
+    });
   }
 
   /** The same for a part of another storage, of which it has tables, and no log. */

@@ -15,7 +15,8 @@ export const CATALOG_VIEW_SHAPES: RelationShapes = {
     `
     member int4, address text, role text, is_self bool, state text, connected bool, last_contact_seconds float8,
     view int8, op int8, commit_op int8, applied_op int8, lag_operations int8, lag_seconds float8, read_lease text,
-    transfer_op int8, transfer_bytes int8, transfer_total_bytes int8, checkpoint_op int8, checkpoint_id text`,
+    transfer_op int8, transfer_bytes int8, transfer_total_bytes int8, checkpoint_op int8, checkpoint_id text,
+    cluster_version int4, spoken_version int4`,
   ],
   db_shards: [
     0,

@@ -19,6 +19,7 @@ function memberRow(member: ClusterMember, cluster: ClusterStatus): RowValues {
     op: member.durableOp,
     lag_operations: member.lagOperations,
     lag_seconds: member.lagSeconds,
+    spoken_version: member.spokenVersion,
     ...(member.isSelf
       ? {
         state: cluster.state,
@@ -31,6 +32,7 @@ function memberRow(member: ClusterMember, cluster: ClusterStatus): RowValues {
         transfer_total_bytes: transfer?.totalBytes ?? null,
         checkpoint_op: checkpoint?.op ?? null,
         checkpoint_id: checkpoint?.id ?? null,
+        cluster_version: cluster.clusterVersion,
       }
       : {}),
   };

@@ -13,6 +13,8 @@ export interface ClusterMember {
   readonly address: string;
   /** null: no primary is known, and this is another member. */
   readonly role: "primary" | "backup" | null;
+  /** The newest version of the cluster's protocol that it speaks. */
+  readonly spokenVersion: number | null;
   readonly isSelf: boolean;
   readonly isConnected: boolean;
   /** Since it was last heard; 0 for the member itself. */
@@ -34,6 +36,8 @@ export interface ClusterStatus {
   /** Of the member that reports. */
   readonly index: number;
   readonly state: MemberState;
+  /** The active version of the cluster, as of the member's state; 0 while it builds that again. */
+  readonly clusterVersion: number;
   readonly viewNumber: number;
   /** Every entry up to here is durable at a quorum. */
   readonly commitNumber: number;

@@ -1,9 +1,10 @@
 /** The worked examples of docs/protocols.md are what the code writes and reads. */
-import { deepStrictEqual as equal, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual as equal, ok, strictEqual, throws } from "node:assert/strict";
 import { ByteWriter } from "../../engine/base/bytes.ts";
 import type { Reply, Request } from "../shared/operation/operation.ts";
 import { decodeRequest, encodeRequest } from "../shared/operation/operation_codec.ts";
 import { decodeReply, writeReply } from "../shared/operation/reply_codec.ts";
+import { decodeRelayHello, encodeRelayHello } from "../shared/relay_hello.ts";
 import { FrameReader } from "./frame_reader.ts";
 import * as handshake from "./handshake.ts";
 
@@ -26,6 +27,15 @@ const NONCES = {
   client: Uint8Array.from({ length: 32 }, (_, index) => index),
   server: Uint8Array.from({ length: 32 }, (_, index) => 0xe0 + index),
 };
+
+Deno.test("docs/protocols.md shows the first frame of a relay", async () => {
+  const process = Uint8Array.from({ length: 16 }, (_, index) => 0xa0 + index);
+  const ends = { from: 2, to: 0, process, token: "secret" };
+  const frame = encodeRelayHello(ends, 2);
+  equal(frame.subarray(4), await example("relay-hello"));
+  equal(decodeRelayHello(frame, ends, { oldest: 1, newest: 2 }), { from: 2, rest: new Uint8Array(0) });
+  throws(() => decodeRelayHello(frame, ends, { oldest: 1, newest: 1 }), /version 2/);
+});
 
 Deno.test("docs/protocols.md shows a handshake", async () => {
   const clientHello = { version: 1, nonce: NONCES.client, name: "dbcli", readFrom: "primary" } as const;

@@ -30,6 +30,12 @@ const OF_OTHERS: readonly Family[] = [
     "How old what a backup has is; known to the primary.",
     ({ lagSeconds }) => lagSeconds,
   ],
+  [
+    "spoken_version",
+    "gauge",
+    "The newest version that it speaks, while it is connected.",
+    ({ spokenVersion }) => spokenVersion,
+  ],
   ["queued_bytes", "gauge", "Bytes that wait to be sent to it.", ({ queuedBytes }) => queuedBytes],
   ["sent_bytes_total", "counter", "Bytes sent to it.", ({ sentBytes }) => sentBytes],
   ["received_bytes_total", "counter", "Bytes that came from it.", ({ receivedBytes }) => receivedBytes],
@@ -50,6 +56,10 @@ export function writeClusterMetrics(writer: MetricsWriter, cluster: ClusterStatu
     "Whether this member takes part in a view, with its state whole.",
     Number(cluster.state === "normal"),
   );
+  gauge("version", "The active version of the cluster's protocol.", cluster.clusterVersion);
+  if (self !== undefined && self.spokenVersion !== null) {
+    gauge("spoken_version", "The newest version that this member speaks.", self.spokenVersion);
+  }
   gauge("view", "The view that this member is in.", cluster.viewNumber);
   gauge("commit_number", "The newest entry that a quorum has durable.", cluster.commitNumber);
   gauge("applied_op_number", "The newest entry that is in this member's state.", cluster.appliedOp);

@@ -9,6 +9,7 @@ import type { ClusterMember, ClusterStatus } from "../../engine/system_catalog/c
 import { startHttpServer } from "./server.ts";
 
 const SELF = {
+  spokenVersion: 3,
   isSelf: true,
   isConnected: true,
   lastContactSeconds: 0,
@@ -36,6 +37,7 @@ const BEHIND: ClusterMember = {
 const PRIMARY: ClusterStatus = {
   index: 1,
   state: "normal",
+  clusterVersion: 2,
   viewNumber: 4,
   commitNumber: 8,
   appliedOp: 9,
@@ -66,6 +68,7 @@ Deno.test("a member shows its cluster in /v1/health, /v1/metrics and system view
   const seat: MemberSeat = {
     horizon: new Horizon(0),
     replayTo: 0,
+    versions: { oldest: 1, newest: 3 },
     viewNumber: 4,
     canRead: true,
     staleness: 0,
@@ -98,6 +101,8 @@ Deno.test("a member shows its cluster in /v1/health, /v1/metrics and system view
       view: 4,
       op_number: 8,
       version: "1.2.3",
+      cluster_version: 2,
+      spoken_version: 3,
       member: 1,
       primary: { member: 1, address: "b:7878" },
     });
@@ -105,6 +110,9 @@ Deno.test("a member shows its cluster in /v1/health, /v1/metrics and system view
     for (
       const line of [
         "db_cluster_is_primary 1",
+        "db_cluster_version 2",
+        "db_cluster_spoken_version 3",
+        'db_cluster_peer_spoken_version{member="0"} 3',
         "db_cluster_commit_number 8",
         'db_cluster_peer_lag_operations{member="0"} 2',
         'db_cluster_peer_lag_seconds{member="0"} 1.5',

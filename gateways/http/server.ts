@@ -459,7 +459,7 @@ class Gateway implements HttpServer {
 
   #health(): HttpReply {
     this.#requireReady();
-    const { role, viewNumber, lastOp, cluster } = this.#engine;
+    const { role, viewNumber, lastOp, clusterVersion, versions, cluster } = this.#engine;
     if (cluster?.isAvailable === false) {
       const present = cluster.members.filter(({ isConnected }) => isConnected).length;
       const count = cluster.members.length;
@@ -474,6 +474,8 @@ class Gateway implements HttpServer {
       view: viewNumber,
       op_number: cluster?.commitNumber ?? lastOp,
       version: this.#options.version,
+      cluster_version: cluster?.clusterVersion ?? clusterVersion,
+      spoken_version: versions.newest,
       ...(primary === undefined ? {} : {
         member: cluster?.index,
         primary: { member: primary.index, address: primary.address },

@@ -396,6 +396,8 @@ Deno.test("GET /v1/health tells role, view, op number and version", () =>
       view: 0,
       op_number: 1,
       version: "1.2.3",
+      cluster_version: 2,
+      spoken_version: 2,
     });
     const head = await request("/v1/health", { method: "HEAD" });
     deepStrictEqual([head.status, head.text], [200, ""]);

@@ -7,9 +7,10 @@
  */
 import { equalBytes } from "../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
+import type { VersionRange } from "../../engine/catalog/cluster_version.ts";
 import type { NetworkAddress, NetworkConnection } from "../../engine/host/network.ts";
 import { placeOf } from "../../engine/replication/peers/peer_connections.ts";
-import type { PeerHello } from "../../engine/replication/peers/peer_hello.ts";
+import { type PeerHello, spokenVersion } from "../../engine/replication/peers/peer_hello.ts";
 import type { ByteStream } from "../shared/byte_stream.ts";
 import { decodeRelayHello, encodeRelayHello } from "../shared/relay_hello.ts";
 import {
@@ -37,10 +38,14 @@ export interface RelayOptions {
   /** The other members; `PeerConnections` is such. */
   readonly peers: {
     /** What a connected member has said of itself; null when it is not connected. */
-    hello(index: number): Pick<PeerHello, "process"> | null;
+    hello(index: number): Pick<PeerHello, "process" | "version"> | null;
     address(index: number): NetworkAddress;
     /** Names this start of this member's program. */
     readonly process: Uint8Array;
+    /** Those that this member speaks. */
+    readonly versions: VersionRange;
+    /** The oldest of them that its cluster allows. */
+    readonly oldestVersion: number;
   };
   /** Writes one line for people. */
   log(line: string): void;
@@ -130,11 +135,12 @@ export class Relay implements RelayPort {
     const known = this.#way;
     if (known?.index === index && equalBytes(known.process, peer.process)) return known;
     this.#leaveWay();
-    return this.#way = this.#begin(index, peer.process);
+    return this.#way = this.#begin(index, peer);
   }
 
-  #begin(index: number, process: Uint8Array): Way {
-    const link = this.#connect(index, process);
+  #begin(index: number, peer: Pick<PeerHello, "process" | "version">): Way {
+    const { process } = peer;
+    const link = this.#connect(index, peer);
     const way: Way = { index, process, link, opened: null, isClosed: false };
     this.#ways.add(way);
     void link.then((opened) => {
@@ -148,11 +154,12 @@ export class Relay implements RelayPort {
     return way;
   }
 
-  async #connect(to: number, process: Uint8Array): Promise<RelayLink> {
+  async #connect(to: number, peer: Pick<PeerHello, "process" | "version">): Promise<RelayLink> {
     const { index: from, token, peers, network } = this.#options;
+    const version = spokenVersion({ version: peers.versions.newest }, peer);
     const connection = await network.connect(peers.address(to));
     try {
-      await connection.write(encodeRelayHello({ from, to, process, token }));
+      await connection.write(encodeRelayHello({ from, to, process: peer.process, token }, version));
     } catch (error) {
       connection.close();
       throw error;
@@ -188,7 +195,9 @@ export class Relay implements RelayPort {
   accept(connection: NetworkConnection, received: Uint8Array): void {
     const { index, token, peers } = this.#options;
     try {
-      const { from, rest } = decodeRelayHello(received, { to: index, process: peers.process, token });
+      const versions = { newest: peers.versions.newest, oldest: peers.oldestVersion };
+      const ends = { to: index, process: peers.process, token };
+      const { from, rest } = decodeRelayHello(received, ends, versions);
       const { certificate } = connection;
       if (certificate?.isFor(peers.address(from).hostname) === false) {
         throw new DatabaseError(

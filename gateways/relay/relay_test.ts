@@ -79,9 +79,11 @@ async function withMembers(
       endOfTurn: () => new Promise((resolve) => setTimeout(resolve, 0)),
       network: security === null ? denoNetwork() : securedNetwork(security),
       peers: {
-        hello: (other) => ({ process: processes[other] ?? new Uint8Array(16) }),
+        hello: (other) => ({ process: processes[other] ?? new Uint8Array(16), version: 2 }),
         address: (other) => doors[other]?.address ?? LOOPBACK,
         process: processes[index] ?? new Uint8Array(16),
+        versions: { oldest: 1, newest: 3 },
+        oldestVersion: 2,
       },
       target: () => member.target,
       log: (line) => lines.push(line),
@@ -570,9 +572,11 @@ Deno.test("Relay.open() leaves no stream behind that is there too late, goes to 
       index: 1,
       token: null,
       peers: {
-        hello: () => ({ process: new Uint8Array(16) }),
+        hello: () => ({ process: new Uint8Array(16), version: 2 }),
         address: () => LOOPBACK,
         process: new Uint8Array(16),
+        versions: { oldest: 1, newest: 2 },
+        oldestVersion: 1,
       },
       target: () => target,
       log: () => {},
@@ -636,9 +640,10 @@ Deno.test("MemberDoor lets clients in however many connections say nothing", asy
 
 Deno.test("decodeRelayHello() takes what a member with the token says to this process, and nothing else", () => {
   const ends = { from: 1, to: 0, process: new Uint8Array(16).fill(9), token: "secret" };
-  const frame = encodeRelayHello(ends);
+  const versions = { oldest: 2, newest: 3 };
+  const frame = encodeRelayHello(ends, 2);
   const rest = new Uint8Array([1, 2, 3]);
-  deepStrictEqual(decodeRelayHello(concat(frame, rest), ends), { from: 1, rest });
+  deepStrictEqual(decodeRelayHello(concat(frame, rest), ends, versions), { from: 1, rest });
   for (let length = 0; length <= frame.length + 3; length++) {
     const state = relayHelloState(concat(frame, rest).subarray(0, length));
     strictEqual(state, length < frame.length ? "partial" : "whole");
@@ -646,20 +651,29 @@ Deno.test("decodeRelayHello() takes what a member with the token says to this pr
   for (let at = 4; at < frame.length; at++) {
     const changed = frame.slice();
     changed[at] = (changed[at] ?? 0) ^ 1;
-    throws(() => decodeRelayHello(changed, ends), DatabaseError, `byte ${at}`);
+    throws(() => decodeRelayHello(changed, ends, versions), DatabaseError, `byte ${at}`);
   }
   throws(
-    () => decodeRelayHello(frame, { ...ends, process: new Uint8Array(16) }),
+    () => decodeRelayHello(frame, { ...ends, process: new Uint8Array(16) }, versions),
     /no member of this cluster/,
   );
-  throws(() => decodeRelayHello(frame, { ...ends, token: "other" }), /no member of this cluster/);
+  throws(() => decodeRelayHello(frame, { ...ends, token: "other" }, versions), /no member of this cluster/);
   throws(
-    () => decodeRelayHello(frame, { ...ends, to: 2 }),
+    () => decodeRelayHello(frame, { ...ends, to: 2 }, versions),
     /to member 0, and this is member 2: check the order/,
   );
-  throws(() => decodeRelayHello(frame, { ...ends, token: null }), DatabaseError);
+  throws(() => decodeRelayHello(frame, { ...ends, token: null }, versions), DatabaseError);
   const open = { ...ends, token: null };
-  deepStrictEqual(decodeRelayHello(encodeRelayHello(open), open), { from: 1, rest: new Uint8Array(0) });
+  deepStrictEqual(decodeRelayHello(encodeRelayHello(open, 3), open, versions), {
+    from: 1,
+    rest: new Uint8Array(0),
+  });
+  for (const version of [1, 4]) {
+    throws(
+      () => decodeRelayHello(encodeRelayHello(ends, version), ends, versions),
+      new RegExp(`a relayed client: version ${version}`),
+    );
+  }
   strictEqual(relayHelloState(new TextEncoder().encode("GET / HTTP/1.1")), "none");
   strictEqual(relayHelloState(startup({ user: "u" })), "none");
 });

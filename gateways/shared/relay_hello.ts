@@ -1,7 +1,7 @@
 /**
  * What a backup says of itself at the primary's member port before it passes clients on, and what it says of each.
  *
- * The first frame: u32 length, u8 4, `DBVR`, u16 version, u8 sender, u8 receiver, and the proof that the sender knows
+ * The first frame: u32 length, u8 4, `DBVR`, u16 version that the two members speak, u8 sender, u8 receiver, and the proof that the sender knows
  * the token: HMAC-SHA-256(token; the receiver's process, all before). The process is what the receiver's hello to its
  * peer named it, so that the frame is of no use at another member or after a restart; the login of a client is between
  * it and the primary. What follows is `gateways/relay/relay_link.ts`.
@@ -11,7 +11,8 @@
  */
 import { ByteReader, ByteWriter, encodeUtf8 } from "../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
-import { keyedHash, PEER_MAGIC, PEER_VERSION, sameProof } from "../../engine/replication/peers/peer_hello.ts";
+import type { VersionRange } from "../../engine/catalog/cluster_version.ts";
+import { keyedHash, PEER_MAGIC, sameProof } from "../../engine/replication/peers/peer_hello.ts";
 import type { RelayedProtocol, RelayedStream } from "./relay_port.ts";
 
 /** The code of the frame; those of members among themselves are 1 to 3. */
@@ -42,12 +43,12 @@ export interface RelayEnds {
 }
 
 /** The frame, its length in front. */
-export function encodeRelayHello({ from, to, process, token }: RelayEnds): Uint8Array {
+export function encodeRelayHello({ from, to, process, token }: RelayEnds, version: number): Uint8Array {
   const writer = new ByteWriter(64);
   writer.writeU32(0);
   writer.writeU8(RELAY_CODE);
   writer.writeU32(PEER_MAGIC);
-  writer.writeU16(PEER_VERSION.newest);
+  writer.writeU16(version);
   writer.writeU8(from);
   writer.writeU8(to);
   writer.patchU32(0, writer.length - 4 + (token === null ? 0 : PROOF_BYTES));
@@ -65,12 +66,13 @@ export interface DecodedRelayHello {
 export function decodeRelayHello(
   bytes: Uint8Array,
   { to, process, token }: Omit<RelayEnds, "from">,
+  versions: VersionRange,
 ): DecodedRelayHello {
   const end = 4 + new ByteReader(bytes).readU32();
   const reader = new ByteReader(bytes, 4, end);
   if (reader.readU8() !== RELAY_CODE || reader.readU32() !== PEER_MAGIC) throw refused("it is none");
   const version = reader.readU16();
-  if (version > PEER_VERSION.newest || version < PEER_VERSION.oldest) throw refused(`version ${version}`);
+  if (version > versions.newest || version < versions.oldest) throw refused(`version ${version}`);
   const from = reader.readU8();
   const receiver = reader.readU8();
   const proof = reader.readBytes(token === null ? 0 : PROOF_BYTES);

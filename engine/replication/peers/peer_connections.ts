@@ -9,12 +9,13 @@
  */
 import { assert } from "../../base/assert.ts";
 import { equalBytes } from "../../base/bytes.ts";
+import { SPOKEN_VERSIONS, type VersionRange } from "../../catalog/cluster_version.ts";
 import type { Host, TimerId } from "../../host/host.ts";
 import type { NetworkAddress, NetworkConnection } from "../../host/network.ts";
 import type { PeerMessage } from "../protocol/message.ts";
 import { PeerConnection, wireOf } from "./peer_connection.ts";
 import { type Handshake, PeerMisfit, shakeHands } from "./peer_handshake.ts";
-import { PEER_ID_BYTES, PEER_NONCE_BYTES, PEER_VERSION, type PeerHello } from "./peer_hello.ts";
+import { PEER_ID_BYTES, PEER_NONCE_BYTES, type PeerHello } from "./peer_hello.ts";
 import type { MessageBus } from "../protocol/ports.ts";
 
 /** Times, in milliseconds. */
@@ -70,13 +71,16 @@ export interface PeerConnectionsOptions {
   /** The members do not fit together, and this one fits to none: it must stop. */
   onMisfit(error: PeerMisfit): void;
   readonly times?: Partial<PeerTimes>;
-  readonly version?: { readonly newest: number; readonly oldest: number };
+  /** Those of this release unless given. */
+  readonly versions?: VersionRange;
 }
 
 /** What has gone between this member and another. */
 export interface PeerStatistics {
   readonly index: number;
   readonly isConnected: boolean;
+  /** The newest version that it speaks; null while it is not connected. */
+  readonly spokenVersion: number | null;
   /** Monotonic microseconds of the last message, or of the hello; null: none yet. */
   readonly lastHeard: number | null;
   /** How often a connection was made. */
@@ -114,7 +118,10 @@ export class PeerConnections implements MessageBus {
   readonly #peers: ReadonlyMap<number, Peer>;
   readonly #lines = new Map<string, number>();
   readonly #handshakes = new Set<NetworkConnection>();
+  readonly versions: VersionRange;
   #knowledge: PeerKnowledge;
+  /** The active version of the cluster, as far as it is known. */
+  #requiredVersion = 0;
   #listener: ((message: PeerMessage) => void) | null = null;
   #changeListeners: (() => void)[] = [];
   /** The bytes of messages with entries, as long as their owner has those. */
@@ -132,6 +139,7 @@ export class PeerConnections implements MessageBus {
     this.#options = options;
     this.#times = { ...TIMES, ...options.times };
     this.#knowledge = options.knowledge;
+    this.versions = options.versions ?? SPOKEN_VERSIONS;
     this.process = this.#randomBytes(PEER_ID_BYTES);
     this.#peers = new Map(
       addresses.map((address, peer): [number, Peer] => [peer, {
@@ -199,6 +207,32 @@ export class PeerConnections implements MessageBus {
     return this.#peers.get(index)?.hello ?? null;
   }
 
+  /** The newest version that all members speak; null while one of them is not connected. */
+  get commonVersion(): number | null {
+    let common = this.versions.newest;
+    for (const { hello } of this.#peers.values()) {
+      if (hello === null) return null;
+      common = Math.min(common, hello.version);
+    }
+    return common;
+  }
+
+  /** The oldest version that this member speaks and its cluster allows. */
+  get oldestVersion(): number {
+    return Math.max(this.versions.oldest, this.#requiredVersion);
+  }
+
+  /** Members that do not speak the version are refused from now on. */
+  requireVersion(version: number): void {
+    if (version <= this.#requiredVersion) return;
+    this.#requiredVersion = version;
+    for (const { hello, connection } of this.#peers.values()) {
+      if (hello !== null && hello.version < version) {
+        connection?.close(`version ${version} is active, and the member speaks version ${hello.version}`);
+      }
+    }
+  }
+
   /** Where a member is dialed. */
   address(index: number): NetworkAddress {
     const address = this.#options.addresses[index];
@@ -226,11 +260,12 @@ export class PeerConnections implements MessageBus {
 
   /** What has gone to and from each member. */
   statistics(): readonly PeerStatistics[] {
-    return [...this.#peers.values()].map(({ index, connection, connections, lastHeard, before }) => {
+    return [...this.#peers.values()].map(({ index, connection, hello, connections, lastHeard, before }) => {
       const now = connection?.counters;
       return {
         index,
         isConnected: connection !== null,
+        spokenVersion: hello?.version ?? null,
         lastHeard,
         connections,
         queuedBytes: connection?.queuedBytes ?? 0,
@@ -347,10 +382,10 @@ export class PeerConnections implements MessageBus {
   }
 
   #helloTo(to: number): PeerHello {
-    const { version = PEER_VERSION, token, configurationHash } = this.#options;
+    const { token, configurationHash } = this.#options;
     return {
-      version: version.newest,
-      oldestVersion: version.oldest,
+      version: this.versions.newest,
+      oldestVersion: this.oldestVersion,
       from: this.index,
       to,
       memberCount: this.memberCount,

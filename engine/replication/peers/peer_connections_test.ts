@@ -103,7 +103,7 @@ Deno.test("PeerConnections end a member that fits to none, with one line at each
       /cluster 0707.*, this one to 0909/,
     ],
     ["configuration", { configurationHash: 2n }, /another --checkpoint-log/, /another --checkpoint-log/],
-    ["version", { version: { newest: 3, oldest: 2 } }, /speaks version 3/, /speaks version 1/],
+    ["version", { versions: { newest: 4, oldest: 3 } }, /speaks version 4/, /speaks version 2/],
   ];
   await Promise.all(cases.map(async ([name, wrong, first, second]) => {
     const ports = await listeners(2);

@@ -3,7 +3,8 @@
  *
  * A frame is u32 length, u8 code, and a body; integers are little-endian. `docs/replication.md` shows one.
  *
- * 1 hello: `DBVR`, u16 version, u16 oldest version spoken, u8 sender, u8 receiver, u8 members, u8 flags (1 has a token,
+ * 1 hello: `DBVR`, u16 newest and u16 oldest version that the sender speaks (`catalog/cluster_version.ts`; not below
+ * the active one of its cluster), u8 sender, u8 receiver, u8 members, u8 flags (1 has a token,
  * 2 knows a cluster, 4 has a log), 16 bytes cluster id, u64 configuration hash, 32 bytes nonce, 16 bytes process.
  * 2 proof: HMAC-SHA-256(token; u8 side, hello of the one that dialed, hello of the other); empty without a token.
  * 3 refusal: u8 reason.
@@ -18,8 +19,6 @@ import { assert } from "../../base/assert.ts";
 import { ByteReader, ByteWriter, encodeUtf8, equalBytes } from "../../base/bytes.ts";
 import { corruptedReplication } from "./header_codec.ts";
 
-/** The version of everything that members say to each other, and the oldest one that this build still speaks. */
-export const PEER_VERSION = { newest: 1, oldest: 1 } as const;
 /** The longest frame of the hello, its length not counted. */
 export const MAX_HELLO_BYTES = 1024;
 /** Bytes of a nonce. */
@@ -36,7 +35,9 @@ const FLAGS = { token: 1, cluster: 2, log: 4 } as const;
 
 /** What a member says of itself. */
 export interface PeerHello {
+  /** The newest that it speaks. */
   readonly version: number;
+  /** The oldest that it speaks, and that its cluster allows. */
   readonly oldestVersion: number;
   readonly from: number;
   readonly to: number;
@@ -77,6 +78,11 @@ export function isSecureFrame(first: Uint8Array): boolean {
 function isFrameOf(code: number, first: Uint8Array): boolean {
   const head = [code, ...encodeUtf8("DBVR")];
   return head.every((byte, at) => first[at + 4] === undefined || first[at + 4] === byte);
+}
+
+/** The version that two members speak to each other. */
+export function spokenVersion(one: Pick<PeerHello, "version">, other: Pick<PeerHello, "version">): number {
+  return Math.min(one.version, other.version);
 }
 
 /** Whether a frame refuses. */
@@ -187,7 +193,7 @@ export function sameProof(left: Uint8Array, right: Uint8Array): boolean {
  */
 export function misfitBeforeProof(own: PeerHello, other: PeerHello, place: string): string | null {
   const member = `member ${other.from} at ${place}`;
-  if (Math.min(own.version, other.version) < Math.max(own.oldestVersion, other.oldestVersion)) {
+  if (spokenVersion(own, other) < Math.max(own.oldestVersion, other.oldestVersion)) {
     return `${member} speaks version ${other.version} of the cluster's protocol, this one version ${own.version}: ` +
       `upgrade ${own.version < other.version ? "this member" : "that one"} first`;
   }

@@ -15,7 +15,7 @@ import {
 } from "./peer_hello.ts";
 
 const HELLO: PeerHello = {
-  version: 1,
+  version: 2,
   oldestVersion: 1,
   from: 0,
   to: 2,
@@ -93,13 +93,20 @@ Deno.test("misfitOf() has a line for each member, for everything that differs", 
     ];
   };
   deepStrictEqual(both({}), [null, null]);
-  deepStrictEqual(both({ version: 2 }), [null, null]);
+  deepStrictEqual(both({ version: 3 }), [null, null]);
+  deepStrictEqual(both({ version: 1 }), [null, null]);
   deepStrictEqual(both({ clusterId: null, hasLog: false }), [null, null]);
   const cases: [Partial<PeerHello>, RegExp, RegExp][] = [
     [
-      { version: 3, oldestVersion: 2 },
-      /member 1 at b:1 speaks version 3 .*upgrade this member/,
+      { version: 4, oldestVersion: 3 },
+      /member 1 at b:1 speaks version 4 .*upgrade this member/,
       /upgrade that one/,
+    ],
+    [
+      // Its cluster has made its newest version the active one.
+      { version: 3, oldestVersion: 3 },
+      /speaks version 3 of the cluster's protocol, this one version 2: upgrade this member first/,
+      /speaks version 2 of the cluster's protocol, this one version 3: upgrade that one first/,
     ],
     [{ hasToken: false }, /has no token, this one has one/, /has a token, this one has none/],
     [

@@ -6,9 +6,12 @@
  * What clients are told must hold: see `cluster_work.ts` for what they do, `cluster_checks.ts` for what members must
  * agree on. When the faults end, every client goes on, and all members have the same history and state.
  */
-import { ok } from "node:assert/strict";
+import { ok, strictEqual } from "node:assert/strict";
+import { assert } from "../../../engine/base/assert.ts";
 import { DatabaseError } from "../../../engine/base/errors.ts";
 import { SeededRandom } from "../../../engine/base/random.ts";
+import { SPOKEN_VERSIONS } from "../../../engine/catalog/cluster_version.ts";
+import { joinPath } from "../../../engine/host/disk.ts";
 import { NO_FAULTS, SimulatedCrash } from "../../../engine/host/simulated_disk.ts";
 import { SimulatedHost } from "../../../engine/host/simulated_host.ts";
 import type { PeerMessage } from "../../../engine/replication/protocol/message.ts";
@@ -17,12 +20,15 @@ import {
   encodeMessage,
   FRAME_LENGTH_BYTES,
 } from "../../../engine/replication/peers/message_codec.ts";
+import { readLogHeader, UNMARKED_FORMAT } from "../../../engine/storage/log_file.ts";
+import { listLogFiles } from "../../../engine/storage/log_files.ts";
+import { LOG_DIRECTORY } from "../../../engine/storage/storage_engine.ts";
 import { ClusterChecks } from "./cluster_checks.ts";
 import { PgConnection } from "./cluster_clients.ts";
 import { CLIENT_KINDS, type ClientKind, ClusterWork } from "./cluster_work.ts";
 import { damageDisk } from "./disk_damage.ts";
 import { planFaults, type PlannedFault } from "./fault_plan.ts";
-import { type EndKind, Machine, type MachineWorld } from "./machine.ts";
+import { DIRECTORY, type EndKind, Machine, type MachineWorld, OLD_RELEASE } from "./machine.ts";
 import { CLIENT_HOST, StreamNetwork } from "./simulated_sockets.ts";
 import { VirtualTime } from "./virtual_time.ts";
 
@@ -81,6 +87,8 @@ class ClusterWorld implements MachineWorld {
   #isHealed = true;
   #faults = 0;
   readonly #ends: { readonly why: string; readonly acknowledged: number }[] = [];
+  /** The newest version that a primary has made the active one. */
+  #raisedVersion = 1;
   /** The member that has lost or damaged something of its disk, and has not made up for it. */
   #injured: Machine | null = null;
 
@@ -114,6 +122,9 @@ class ClusterWorld implements MachineWorld {
       (_, index) => new Machine(index, this, seed * 64 + index),
     );
     this.#plan = options.faults ?? faultsOf(seed);
+    if (this.#plan.some(({ kind }) => kind === "another release")) {
+      for (const machine of this.machines) machine.release = OLD_RELEASE;
+    }
     this.#checks = new ClusterChecks(this.machines);
     this.#work = new ClusterWork(seed, {
       streams: this.streams,
@@ -162,6 +173,7 @@ class ClusterWorld implements MachineWorld {
     await this.#pass(END_MICROSECONDS);
     await this.#until(this.#repaired(() => this.#readLast()));
     await this.#pass(END_MICROSECONDS / 2);
+    this.#checkVersions();
     let checkpoints = 0;
     await this.#until(
       this.#repaired(async () => void (checkpoints = await this.#checks.checkEnd(this.#work))),
@@ -183,6 +195,14 @@ class ClusterWorld implements MachineWorld {
       await this.#work.check(connection);
     } finally {
       await connection.close();
+    }
+  }
+
+  /** When all members run, the newest version that all speak is the active one, unless a later one was before. */
+  #checkVersions(): void {
+    const newest = Math.min(...this.machines.map(({ versions }) => versions.newest));
+    for (const { index, member } of this.machines) {
+      strictEqual(member.engine.clusterVersion, newest, `the active version at member ${index}`);
     }
   }
 
@@ -236,7 +256,8 @@ class ClusterWorld implements MachineWorld {
 
   ended(machine: Machine, error: Error): void {
     this.host.trace(`${machine.index} ended`);
-    if (machine.hasFailingDisk && isOfTheDisk(error)) {
+    if (this.#isRefused(machine, error)) this.#refuse(machine);
+    else if (machine.hasFailingDisk && isOfTheDisk(error)) {
       this.#ends.push({ why: error.message, acknowledged: this.#work.acknowledged });
       this.#end(machine, "kill", machine.random.between(100_000, 1_000_000));
     } else this.fail(new Error(`member ${machine.index} has failed: ${error.stack}`, { cause: error }));
@@ -245,7 +266,61 @@ class ClusterWorld implements MachineWorld {
   // --- the network ---
 
   isConnected(a: number, b: number): boolean {
-    return !this.#isCut(a, b) && !this.#isCut(b, a);
+    return !this.#isCut(a, b) && !this.#isCut(b, a) && this.#fits(a, b);
+  }
+
+  // --- releases ---
+
+  #fits(a: number, b: number): boolean {
+    const [one, other] = [this.machines[a]?.versions, this.machines[b]?.versions];
+    assert(one !== undefined && other !== undefined, "there are two members");
+    return Math.min(one.newest, other.newest) >= Math.max(one.oldest, other.oldest);
+  }
+
+  commonVersion(machine: Machine): number | null {
+    const all = this.machines.every((other) =>
+      other === machine || other.isUp && this.isConnected(machine.index, other.index)
+    );
+    return all ? Math.min(...this.machines.map(({ versions }) => versions.newest)) : null;
+  }
+
+  raises(version: number): void {
+    this.host.trace(`version ${version}`);
+    this.#raisedVersion = Math.max(this.#raisedVersion, version);
+    for (const { index, isUp, versions } of this.machines) {
+      if (isUp && versions.newest >= version) continue;
+      const what = isUp ? `speaks ${versions.newest}` : "does not run";
+      this.fail(new Error(`version ${version} is made the active one while member ${index} ${what}`));
+    }
+  }
+
+  /** Releases of version 1 read log files of format 2 at most. */
+  starts(machine: Machine): void {
+    if (machine.versions.newest > 1 || this.#raisedVersion > 1) return;
+    for (const { path, firstOp } of listLogFiles(machine.disk, joinPath(DIRECTORY, LOG_DIRECTORY))) {
+      const file = machine.disk.openFile(path, { create: false, write: false });
+      const version = readLogHeader(file, firstOp)?.format.version ?? 0;
+      file.close();
+      if (version > UNMARKED_FORMAT.version) {
+        this.fail(new Error(`member ${machine.index} of version 1 finds "${path}" of format ${version}`));
+      }
+    }
+  }
+
+  /** Whether a process has found that its data is for a later release. */
+  #isRefused({ versions }: Machine, error: Error): boolean {
+    return error instanceof DatabaseError && error.code === "0A000" && versions.newest < this.#raisedVersion;
+  }
+
+  /** A process that the others do not take ends; whoever looks after it starts the later release. */
+  #refuse(machine: Machine): void {
+    if (machine.process === null) return;
+    this.host.trace(`${machine.index} refused`);
+    if (machine.versions.newest >= this.#raisedVersion) {
+      this.fail(new Error(`member ${machine.index} speaks ${machine.versions.newest} and is refused`));
+    }
+    machine.release = SPOKEN_VERSIONS;
+    this.#end(machine, "kill", machine.random.between(100_000, 1_000_000));
   }
 
   #isCut(from: number, to: number): boolean {
@@ -258,6 +333,12 @@ class ClusterWorld implements MachineWorld {
 
   send(from: number, to: number, message: PeerMessage): void {
     if (this.#isCut(from, to)) return;
+    if (!this.#fits(from, to)) {
+      const machines = [from, to].map((index) => this.machines[index] as Machine);
+      const older = machines.find(({ versions }) => versions.newest < SPOKEN_VERSIONS.newest);
+      if (older?.isUp === true) this.host.timers.setTimer(0, () => this.#refuse(older));
+      return;
+    }
     if (!this.#isHealed && this.#network.float() < this.#loss) return;
     const frame = encodeMessage(0, this.#misread(message)).slice(FRAME_LENGTH_BYTES);
     const copies = !this.#isHealed && this.#network.float() < this.#duplication ? 2 : 1;
@@ -362,6 +443,12 @@ class ClusterWorld implements MachineWorld {
         this.#end(machine, "lost", duration);
         void this.#whenRecovered(machine);
         return;
+      case "another release": {
+        machine.release = choice % 4 === 0 ? OLD_RELEASE : SPOKEN_VERSIONS;
+        if (choice % 3 === 0) this.#end(machine, "kill", duration);
+        else this.#stop(machine, duration);
+        return;
+      }
       case "clock jump":
         machine.wallOffset += choice % 7_200_000_000 - 3_600_000_000;
     }

@@ -34,8 +34,11 @@ const KINDS = {
   "clock jump": 2,
 } as const;
 
-/** One of them; a disk hangs in some runs only, once. */
-export type FaultKind = keyof typeof KINDS | "hanging disk";
+/**
+ * One of them; a disk hangs in some runs only, once. In others members are of the release before at first, and are
+ * restarted as another one.
+ */
+export type FaultKind = keyof typeof KINDS | "hanging disk" | "another release";
 
 /** The faults of a seed, by time. */
 export function planFaults(seed: number, microseconds: number): readonly PlannedFault[] {
@@ -50,11 +53,33 @@ export function planFaults(seed: number, microseconds: number): readonly Planned
     const kind = (found?.[0] ?? "kill") as FaultKind;
     faults.push({ at, kind, member: random.u32(), duration: durationOf(kind, random), choice: random.u32() });
   }
-  const other = new SeededRandom(seed * 11 + 5);
-  if (other.below(6) > 0) return faults;
-  const at = other.between(1_000_000, microseconds);
-  const duration = other.between(100_000, 10_000_000);
-  faults.push({ at, kind: "hanging disk", member: other.u32(), duration, choice: other.u32() });
+  return [...faults, ...planHang(seed, microseconds), ...planReleases(seed, microseconds)];
+}
+
+function planHang(seed: number, microseconds: number): PlannedFault[] {
+  const random = new SeededRandom(seed * 11 + 5);
+  if (random.below(6) > 0) return [];
+  const at = random.between(1_000_000, microseconds);
+  const duration = random.between(100_000, 10_000_000);
+  return [{ at, kind: "hanging disk", member: random.u32(), duration, choice: random.u32() }];
+}
+
+/** An upgrade, one member after the other; some go back. */
+function planReleases(seed: number, microseconds: number): PlannedFault[] {
+  const random = new SeededRandom(seed * 13 + 7);
+  if (random.below(2) > 0) return [];
+  const kind = "another release";
+  const faults: PlannedFault[] = [];
+  const gap = random.between(500_000, 3_000_000);
+  for (let at = gap, member = random.u32(); at < microseconds; at += random.between(100_000, 2 * gap)) {
+    faults.push({
+      at,
+      kind,
+      member: ++member,
+      duration: random.between(10_000, 500_000),
+      choice: random.u32(),
+    });
+  }
   return faults;
 }
 

@@ -5,6 +5,7 @@
 import { assert } from "../../../engine/base/assert.ts";
 import { DatabaseError } from "../../../engine/base/errors.ts";
 import { SeededRandom } from "../../../engine/base/random.ts";
+import { SPOKEN_VERSIONS, type VersionRange } from "../../../engine/catalog/cluster_version.ts";
 import type { Clock, Host } from "../../../engine/host/host.ts";
 import { NO_FAULTS, SimulatedCrash, SimulatedDisk } from "../../../engine/host/simulated_disk.ts";
 import type { SimulatedHost } from "../../../engine/host/simulated_host.ts";
@@ -28,6 +29,9 @@ const QUICKEST_SYNC_MICROSECONDS = 20;
 /** Small enough that some entries travel in pieces, among them each load. */
 const LARGE_ENTRIES = { leastBytes: 2048, pieceBytes: 1024 };
 
+/** The release before this one. */
+export const OLD_RELEASE: VersionRange = { oldest: 1, newest: 1 };
+
 /** How a process ends. */
 export type EndKind = "kill" | "power" | "lost";
 
@@ -40,7 +44,13 @@ export interface MachineWorld {
   /** Of each member. */
   readonly shardCount: number;
   send(from: number, to: number, message: PeerMessage): void;
-  /** Whether neither direction between two members is cut. */
+  /** The newest version that all members speak, as far as this one is connected to them; null: it is not. */
+  commonVersion(machine: Machine): number | null;
+  /** A primary is going to make a version the active one. */
+  raises(version: number): void;
+  /** What this process says, and its log: the release must be able to read it. */
+  starts(machine: Machine): void;
+  /** Whether neither direction between two members is cut, and both speak a version that is allowed. */
   isConnected(a: number, b: number): boolean;
   /** A backup applies an entry. */
   applied(machine: Machine, op: number, payload: Uint8Array): void;
@@ -65,6 +75,10 @@ export class Machine {
   /** Names the process that runs; null: there is none. */
   process: object | null = null;
   hasDisk = true;
+  /** What the processes speak that are started from now on. */
+  release: VersionRange = SPOKEN_VERSIONS;
+  /** What the process speaks and its cluster allows. */
+  versions: VersionRange = SPOKEN_VERSIONS;
   /** How many times slower syncs are. */
   slowness = 1;
   /** Its disk has failed it: its process may end by itself. */
@@ -213,6 +227,8 @@ export class Machine {
   async #begin(process: object): Promise<void> {
     const world = this.#world;
     const host = this.#host();
+    this.versions = this.release;
+    world.starts(this);
     const reports = new SuperblockReports();
     this.disk.createDirectory(DIRECTORY);
     const identity = {
@@ -225,6 +241,8 @@ export class Machine {
       Superblock.create(this.disk, DIRECTORY, identity, reports, { isReplaced: !this.hasDisk });
     this.hasDisk = true;
     installTransfer(this.disk, DIRECTORY);
+    // deno-lint-ignore no-this-alias -- the getter below has another
+    const machine = this;
     let gateways: MachineGateways | null = null;
     const member = await Member.start<Engine>({
       host,
@@ -242,6 +260,15 @@ export class Machine {
         close: () => {},
         // What people are shown of connections is not simulated.
         statistics: () => [],
+        versions: this.release,
+        get commonVersion() {
+          return world.commonVersion(machine);
+        },
+        requireVersion: (version: number) => {
+          if (this.process === process && version > this.versions.oldest) {
+            this.versions = { ...this.versions, oldest: version };
+          }
+        },
       } as never,
       openEngine: async (seat) => {
         const engine = await openSharded({
@@ -256,6 +283,11 @@ export class Machine {
         engine.applyEntry = (op, payload) => {
           world.applied(this, op, payload instanceof Uint8Array ? payload : payload.read(0, payload.length));
           return apply(op, payload);
+        };
+        const raise = engine.raiseClusterVersion.bind(engine);
+        engine.raiseClusterVersion = (version) => {
+          world.raises(version);
+          raise(version);
         };
         return engine;
       },

@@ -44,10 +44,18 @@ export class MachineGateways {
       peers: {
         hello: (peer) => {
           const there = world.machines[peer]?.process ?? null;
-          return there === null || !world.isConnected(index, peer) ? null : { process: new Uint8Array(16) };
+          return there === null || !world.isConnected(index, peer)
+            ? null
+            : { process: new Uint8Array(16), version: world.machines[peer]?.versions.newest ?? 0 };
         },
         address: (peer) => ({ hostname: String(peer), port: PORTS.binary }),
         process: new Uint8Array(16),
+        get versions() {
+          return machine.versions;
+        },
+        get oldestVersion() {
+          return machine.versions.oldest;
+        },
       },
       log: () => {},
       target: () => {
