@@ -5,6 +5,7 @@
  * usage. What happens while it runs is logged on standard error, one line each.
  */
 import { denoHost } from "../engine/host/deno_host.ts";
+import type { VersionRange } from "../engine/catalog/cluster_version.ts";
 import { features } from "./features.ts";
 import { version } from "./shared/version.ts";
 import { StartError } from "./dbd/start_error.ts";
@@ -29,8 +30,11 @@ function log(line: string): void {
   }
 }
 
-/** Runs the program and answers its exit code. */
-export async function main(parameters: readonly string[]): Promise<number> {
+/** Runs the program and answers its exit code; `release`: which versions of a cluster it speaks, if not its own. */
+export async function main(
+  parameters: readonly string[],
+  release: { readonly versions?: VersionRange } = {},
+): Promise<number> {
   try {
     const command = readCommand({
       parameters,
@@ -58,6 +62,7 @@ export async function main(parameters: readonly string[]): Promise<number> {
         return await runServer(command.settings, {
           features,
           version,
+          ...release,
           log,
           onStopSignal: (listener) => {
             for (const signal of ["SIGTERM", "SIGINT"] as const) {

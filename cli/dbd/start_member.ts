@@ -5,6 +5,7 @@
  * Nothing is written before the members have found that they fit together.
  */
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
+import type { VersionRange } from "../../engine/catalog/cluster_version.ts";
 import { joinPath } from "../../engine/host/disk.ts";
 import type { Host } from "../../engine/host/host.ts";
 import { denoNetwork } from "../../engine/host/deno_network.ts";
@@ -33,6 +34,7 @@ import { StartError } from "./start_error.ts";
 export interface MemberRequest {
   readonly host: Host;
   readonly features: Features;
+  readonly versions?: VersionRange;
   openEngine(seat: MemberSeat): Promise<Engine>;
   log(line: string): void;
 }
@@ -54,7 +56,7 @@ export interface StartedMember {
 export async function startMember(
   settings: ServerSettings,
   cluster: ClusterSettings,
-  { host, features, openEngine, log }: MemberRequest,
+  { host, features, versions, openEngine, log }: MemberRequest,
 ): Promise<StartedMember> {
   const { dataDirectory } = settings;
   const reports = new SuperblockReports();
@@ -79,6 +81,7 @@ export async function startMember(
     addresses,
     configurationHash: hash,
     token: settings.token,
+    ...(versions === undefined ? {} : { versions }),
     knowledge: {
       clusterId: superblock?.identity.clusterId ?? null,
       hasLog: superblock !== null && hasLog(host, dataDirectory, superblock),
@@ -187,6 +190,11 @@ export async function startMember(
         await door.close();
       },
     };
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || error.code !== SQLSTATE.featureNotSupported) throw error;
+    // Of a release that is too old for its data the others are to hear, and they say what to do.
+    const line = await Promise.race([misfit.promise, pause(host, MISFIT_MICROSECONDS)]);
+    throw line === null ? error : new StartError(line);
   } finally {
     if (!isStarted) {
       security?.close();
@@ -195,6 +203,13 @@ export async function startMember(
       await superblock?.close();
     }
   }
+}
+
+/** By then others that run have said what does not fit. */
+const MISFIT_MICROSECONDS = 4_000_000;
+
+function pause({ timers }: Host, microseconds: number): Promise<null> {
+  return new Promise((resolve) => timers.setTimer(microseconds, () => resolve(null)));
 }
 
 /** TLS between members, when the settings ask for it. Raises {@link StartError}. */

@@ -4,6 +4,7 @@
  */
 import { setChecksInput } from "../../engine/base/assert.ts";
 import { DatabaseError } from "../../engine/base/errors.ts";
+import type { VersionRange } from "../../engine/catalog/cluster_version.ts";
 import { denoHost } from "../../engine/host/deno_host.ts";
 import type { Disk } from "../../engine/host/disk.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
@@ -23,6 +24,8 @@ import { type StartedMember, startMember } from "./start_member.ts";
 export interface StartRequest {
   readonly features: Features;
   readonly version: string;
+  /** Of the cluster's protocol: those of this release unless given. */
+  readonly versions?: VersionRange;
   /** Writes one line for people who watch the server. */
   log(line: string): void;
 }
@@ -103,7 +106,7 @@ interface OpenedEngine {
 
 async function openEngine(
   settings: ServerSettings,
-  { features, log }: Pick<StartRequest, "features" | "log">,
+  { features, log, versions }: Pick<StartRequest, "features" | "log" | "versions">,
 ): Promise<OpenedEngine> {
   const { dataDirectory, cluster } = settings;
   const host = dataDirectory === ":memory:" ? memoryHost() : denoHost();
@@ -123,7 +126,10 @@ async function openEngine(
       return { engine, member: null, close: () => engine.close() };
     }
     const open = (member: MemberSeat) => openSharded({ ...options, shardCount, member });
-    const request = { host, features, openEngine: open, log };
+    const request = {
+      ...{ host, features, openEngine: open, log },
+      ...(versions === undefined ? {} : { versions }),
+    };
     const member = await startMember({ ...settings, shardCount }, cluster, request);
     return { engine: member.member.engine, member, close: () => member.close() };
   } catch (error) {

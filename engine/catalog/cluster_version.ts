@@ -9,6 +9,7 @@
  *
  * 1: what releases spoke before there was a cluster version. 2: files of the log are of format 3, with marks.
  */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 
 /** The versions that a release speaks. */
 export interface VersionRange {
@@ -25,4 +26,14 @@ export const CLUSTER_VERSION_SETTING = "/cluster_version";
 /** The version that the settings of a catalog have. */
 export function versionOfSettings(settings: Readonly<Record<string, string>>): number {
   return Number(settings[CLUSTER_VERSION_SETTING] ?? 1);
+}
+
+/** Raises 0A000 for data of a version that only later releases speak. */
+export function requireSpoken({ oldest, newest }: VersionRange, version: number): void {
+  if (version <= newest) return;
+  throw new DatabaseError(
+    SQLSTATE.featureNotSupported,
+    `the data is of version ${version} of the cluster's protocol, and this release speaks ${oldest} to ${newest}`,
+    { hint: "Start a later release with it." },
+  );
 }

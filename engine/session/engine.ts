@@ -7,7 +7,12 @@
  */
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogChange } from "../catalog/catalog_change.ts";
-import { CLUSTER_VERSION_SETTING, SPOKEN_VERSIONS, type VersionRange } from "../catalog/cluster_version.ts";
+import {
+  CLUSTER_VERSION_SETTING,
+  requireSpoken,
+  SPOKEN_VERSIONS,
+  type VersionRange,
+} from "../catalog/cluster_version.ts";
 import { dropSchemaChanges, isTemporarySchema } from "../catalog/temporary_schema.ts";
 import { isRetrySignal } from "../transactions/signals.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
@@ -269,6 +274,7 @@ export class Engine implements SessionEngine, SeatedEngine {
   /** What is written from now on is as the active version has it. */
   #followVersion(): void {
     if (this.#seat === null) return;
+    requireSpoken(this.versions, this.machine.catalog.clusterVersion);
     if (this.#raised !== null && this.#raised.op <= this.durableOp) this.#raised = null;
     this.storage.log.memberFormat = memberFormatOf(this.clusterVersion);
   }
@@ -718,8 +724,7 @@ async function openState(options: EngineOptions): Promise<EngineState> {
     await parts?.open(storage.manifest, horizon);
     machine = member === undefined && parts === null
       ? StateMachine.recover(storage)
-      : await recoverSlowly(storage, host);
-    requireSpoken(machine.catalog.clusterVersion, member?.versions ?? SPOKEN_VERSIONS);
+      : await recoverSlowly(storage, host, member?.versions ?? SPOKEN_VERSIONS);
   } catch (error) {
     // A member opens it again when it has fetched what cannot be read.
     await parts?.close().catch(() => {});
@@ -732,19 +737,13 @@ async function openState(options: EngineOptions): Promise<EngineState> {
   return { storage, machine, manager, plans: new Planning(machine), horizon, parts };
 }
 
-/** Raises 0A000 for a state that only later releases know how to go on with. */
-function requireSpoken(version: number, { oldest, newest }: VersionRange): void {
-  if (version <= newest) return;
-  throw new DatabaseError(
-    SQLSTATE.featureNotSupported,
-    `the data is of version ${version} of the cluster's protocol, and this release speaks ${oldest} to ${newest}`,
-    { hint: "Start a later release with it." },
-  );
-}
-
 /** A member goes on with its messages meanwhile. */
-async function recoverSlowly(storage: StorageEngine, { clock, timers }: Host): Promise<StateMachine> {
-  const steps = StateMachine.recoverInSteps(storage);
+async function recoverSlowly(
+  storage: StorageEngine,
+  { clock, timers }: Host,
+  versions: VersionRange,
+): Promise<StateMachine> {
+  const steps = StateMachine.recoverInSteps(storage, versions);
   for (let end = clock.monotonic() + APPLY_SLICE_MICROSECONDS;;) {
     const step = steps.next();
     if (step.done === true) return step.value;

@@ -17,6 +17,7 @@ import { crc32c } from "../base/checksum.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { Catalog, type CatalogContents } from "../catalog/catalog.ts";
 import type { CatalogChange } from "../catalog/catalog_change.ts";
+import { requireSpoken, SPOKEN_VERSIONS, type VersionRange } from "../catalog/cluster_version.ts";
 import { decodeCanonicalJson, encodeCanonicalJson } from "../operations/canonical_json.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type {
@@ -97,9 +98,9 @@ export class StateMachine {
     this.#storage = storage;
   }
 
-  /** The machine at the end of the recovered log. */
-  static recover(storage: StorageEngine<StorageLog>): StateMachine {
-    const steps = StateMachine.recoverInSteps(storage);
+  /** The machine at the end of the recovered log. Raises 0A000 for the state of a later release. */
+  static recover(storage: StorageEngine<StorageLog>, versions: VersionRange = SPOKEN_VERSIONS): StateMachine {
+    const steps = StateMachine.recoverInSteps(storage, versions);
     for (;;) {
       const step = steps.next();
       if (step.done === true) return step.value;
@@ -107,16 +108,22 @@ export class StateMachine {
   }
 
   /** The same in steps; before each, `StorageEngine.replayWait` is to be waited for. */
-  static *recoverInSteps(storage: StorageEngine<StorageLog>): Generator<void, StateMachine> {
+  static *recoverInSteps(
+    storage: StorageEngine<StorageLog>,
+    versions: VersionRange,
+  ): Generator<void, StateMachine> {
     const machine = new StateMachine(storage);
     const { machineState } = storage.recovered;
     if (machineState !== null) machine.#restore(decodeState(machineState));
+    let checked: Catalog | null = null;
     for (const { entry, payload } of storage.recovered.entries()) {
       assert(entry.op === machine.#lastOp + 1, `entry ${entry.op} follows ${machine.#lastOp}`);
       machine.#apply(entry, { checksum: crc32c(payload), bytes: payload.length });
+      if (checked !== machine.#catalog) requireSpoken(versions, (checked = machine.#catalog).clusterVersion);
       if (storage.isCheckpointing) yield* storage.finishReplayed();
       if ((entry.op & (STEP_EFFECTS - 1)) === 0) yield;
     }
+    requireSpoken(versions, machine.#catalog.clusterVersion);
     storage.endReplay();
     machine.#changes = new Map();
     return machine;
