@@ -57,7 +57,7 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
     this.#options = options;
     this.state = new ReplicatedEngine(options, this);
     this.#disk = new DiskWatch(() => this.#milliseconds(), options.log);
-    this.#versions = new VersionWatch(options.peers, options.log);
+    this.#versions = new VersionWatch(options.peers, options.superblock.identity, options.log);
     const { promise, resolve } = Promise.withResolvers<DatabaseError>();
     this.failed = promise;
     this.#announceFailure = resolve;

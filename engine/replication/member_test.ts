@@ -1,6 +1,7 @@
 /** A member whose state is built again: what its replica must hear of it, and what was on its way meanwhile. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { openLoneMember } from "../../tests/support/lone_member.ts";
+import { SPOKEN_VERSIONS } from "../catalog/cluster_version.ts";
 import { MemoryDisk, memoryHost } from "../host/memory_host.ts";
 import { Engine } from "../session/engine.ts";
 import type { Session } from "../session/session.ts";
@@ -95,7 +96,8 @@ async function backupOf(donor: Donor, disk: MemoryDisk) {
       onMessage: (listener: (message: PeerMessage) => void) => state.deliver = listener,
       close: () => {},
       statistics: () => [],
-      commonVersion: null,
+      versions: SPOKEN_VERSIONS,
+      spokenVersion: () => null,
       requireVersion: () => {},
     } as never,
     openEngine: async (seat) => {

@@ -1,10 +1,10 @@
 /**
  * What a backup says of itself at the primary's member port before it passes clients on, and what it says of each.
  *
- * The first frame: u32 length, u8 4, `DBVR`, u16 version that the two members speak, u8 sender, u8 receiver, and the proof that the sender knows
- * the token: HMAC-SHA-256(token; the receiver's process, all before). The process is what the receiver's hello to its
- * peer named it, so that the frame is of no use at another member or after a restart; the login of a client is between
- * it and the primary. What follows is `gateways/relay/relay_link.ts`.
+ * The first frame: u32 length, u8 4, `DBVR`, u16 version that the two members speak, u8 sender, u8 receiver, and the
+ * proof that the sender knows the token: HMAC-SHA-256(token; the receiver's process, all before). The process is what
+ * the receiver's hello to its peer named it, so that the frame is of no use at another member or after a restart; the
+ * login of a client is between it and the primary. What follows is `gateways/relay/relay_link.ts`.
  *
  * A client's stream: u8 protocol (1 PostgreSQL, 2 binary, 3 HTTP), u16 bits of its encryption (0: clear text), text TLS
  * version, text cipher, sized bytes of the channel binding. Integers are little-endian.

@@ -32,6 +32,9 @@ export interface MemberHealth {
   readonly role: string;
   readonly view: number;
   readonly op_number: number;
+  /** The active version of the cluster, and the newest that the member speaks; releases before say neither. */
+  readonly cluster_version?: number;
+  readonly spoken_version?: number;
 }
 
 /** One member, running or not. */
@@ -82,11 +85,15 @@ export class MemberProcess {
     return this.#log;
   }
 
+  /** What its program is started with. */
+  get parameters(): readonly string[] {
+    return [...this.program.programArguments ?? [], ...this.#flags];
+  }
+
   start(): void {
     assert(this.#child === null, `member ${this.index} runs`);
-    const { dbd, programArguments = [] } = this.program;
-    const child = this.#child = new Deno.Command(dbd, {
-      args: [...programArguments, ...this.#flags],
+    const child = this.#child = new Deno.Command(this.program.dbd, {
+      args: [...this.parameters],
       env: { NO_COLOR: "1" },
       stdin: "null",
       stdout: "null",

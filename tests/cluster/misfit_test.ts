@@ -2,44 +2,17 @@
  * Members that do not fit to those that run: one clear line at both sides, exit code 1, and nothing is written.
  */
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
-import { createHash } from "node:crypto";
 import {
   decodePeerHello,
   encodePeerHello,
   type PeerHello,
 } from "../../engine/replication/peers/peer_hello.ts";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
-import { runProgram } from "../support/programs.ts";
 import { ServerProcess } from "../support/server_process.ts";
 import { ClusterProcesses, eventually, type MemberProcess } from "./cluster_processes.ts";
+import { contentsOf, misfit } from "./refused_starts.ts";
 
 const TOKEN = "secret";
-
-/**
- * Runs a server that is to end by itself; answers its exit code and what it has said, but for that it was ready, and,
- * on a machine that starves it, without others.
- */
-async function misfit(dbd: string, args: readonly string[]): Promise<[number, string]> {
-  const { code, stderr } = await runProgram(dbd, args);
-  return [
-    code,
-    stderr.replaceAll(/^dbd: (?:binary protocol on \S+|data in \S+|ready|there is no primary.*)\n/gm, "")
-      .trim(),
-  ];
-}
-
-/** Each file of the directories, with a hash of its bytes. */
-async function contentsOf(directories: readonly string[]): Promise<string[]> {
-  const files: string[] = [];
-  for (const directory of directories) {
-    for await (const { name, isDirectory } of Deno.readDir(directory)) {
-      const path = `${directory}/${name}`;
-      if (isDirectory) files.push(...await contentsOf([path]));
-      else files.push(`${path} ${createHash("sha256").update(await Deno.readFile(path)).digest("hex")}`);
-    }
-  }
-  return files.sort();
-}
 
 /** A frame of the hello of a later version. */
 function laterHello(from: number, to: number): Uint8Array {

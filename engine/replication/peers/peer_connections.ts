@@ -207,14 +207,9 @@ export class PeerConnections implements MessageBus {
     return this.#peers.get(index)?.hello ?? null;
   }
 
-  /** The newest version that all members speak; null while one of them is not connected. */
-  get commonVersion(): number | null {
-    let common = this.versions.newest;
-    for (const { hello } of this.#peers.values()) {
-      if (hello === null) return null;
-      common = Math.min(common, hello.version);
-    }
-    return common;
+  /** The newest version that a member speaks; null while it is not connected. */
+  spokenVersion(index: number): number | null {
+    return this.hello(index)?.version ?? null;
   }
 
   /** The oldest version that this member speaks and its cluster allows. */

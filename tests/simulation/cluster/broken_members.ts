@@ -42,4 +42,22 @@ export const BROKEN_MEMBERS: readonly SeededBuild[] = [
     file: "engine/session/engine.ts",
     changes: [["if (!this.#isServing || this.isFailed ||", "if (this.isFailed ||"]],
   },
+  {
+    name: "a version is active when a majority speaks it",
+    seed: 1,
+    file: "engine/replication/version_watch.ts",
+    changes: [[
+      "return Math.min(...spoken);",
+      "return spoken.sort((a, b) => b - a)[Math.floor(memberCount / 2)] ?? 0;",
+    ]],
+  },
+  {
+    name: "a log file is of the newest format before its version is active",
+    seed: 1,
+    file: "engine/storage/log_file.ts",
+    changes: [[
+      "return clusterVersion < 2 ? UNMARKED_FORMAT : MEMBER_FORMAT;",
+      "return clusterVersion < 1 ? UNMARKED_FORMAT : MEMBER_FORMAT;",
+    ]],
+  },
 ];

@@ -277,11 +277,9 @@ class ClusterWorld implements MachineWorld {
     return Math.min(one.newest, other.newest) >= Math.max(one.oldest, other.oldest);
   }
 
-  commonVersion(machine: Machine): number | null {
-    const all = this.machines.every((other) =>
-      other === machine || other.isUp && this.isConnected(machine.index, other.index)
-    );
-    return all ? Math.min(...this.machines.map(({ versions }) => versions.newest)) : null;
+  spokenVersion({ index }: Machine, peer: number): number | null {
+    const other = this.machines[peer];
+    return other?.isUp === true && this.isConnected(index, peer) ? other.versions.newest : null;
   }
 
   raises(version: number): void {

@@ -44,8 +44,8 @@ export interface MachineWorld {
   /** Of each member. */
   readonly shardCount: number;
   send(from: number, to: number, message: PeerMessage): void;
-  /** The newest version that all members speak, as far as this one is connected to them; null: it is not. */
-  commonVersion(machine: Machine): number | null;
+  /** The newest version that another member speaks; null: this one is not connected to it. */
+  spokenVersion(machine: Machine, peer: number): number | null;
   /** A primary is going to make a version the active one. */
   raises(version: number): void;
   /** What this process says, and its log: the release must be able to read it. */
@@ -241,8 +241,6 @@ export class Machine {
       Superblock.create(this.disk, DIRECTORY, identity, reports, { isReplaced: !this.hasDisk });
     this.hasDisk = true;
     installTransfer(this.disk, DIRECTORY);
-    // deno-lint-ignore no-this-alias -- the getter below has another
-    const machine = this;
     let gateways: MachineGateways | null = null;
     const member = await Member.start<Engine>({
       host,
@@ -261,9 +259,7 @@ export class Machine {
         // What people are shown of connections is not simulated.
         statistics: () => [],
         versions: this.release,
-        get commonVersion() {
-          return world.commonVersion(machine);
-        },
+        spokenVersion: (peer: number) => world.spokenVersion(this, peer),
         requireVersion: (version: number) => {
           if (this.process === process && version > this.versions.oldest) {
             this.versions = { ...this.versions, oldest: version };
