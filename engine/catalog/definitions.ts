@@ -128,6 +128,13 @@ export interface TriggerDefinition {
   readonly comment?: string;
 }
 
+/** Where a user wants the rows of a table to be among shards. */
+export type ShardBy =
+  /** A copy at each shard. */
+  | { readonly kind: "all" }
+  /** By the values of a column, hashed with the id of a table: that of the tables whose rows are to lie beside them. */
+  | { readonly kind: "column"; readonly columnId: number; readonly rootId: number };
+
 /** A table. */
 export interface TableDefinition {
   readonly id: number;
@@ -144,6 +151,8 @@ export interface TableDefinition {
   /** Storage parameters as written (`fillfactor` …): recorded for the catalog, without effect. */
   readonly options: Readonly<Record<string, string>>;
   readonly comment: string | null;
+  /** Absent: rows are placed by their ids. Without shards it is kept for the day when the table moves to some. */
+  readonly shardBy?: ShardBy;
   /** Only of an external source: where REFRESH gets its rows. */
   readonly external?: ExternalSourceDefinition;
 }

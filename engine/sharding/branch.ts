@@ -1,4 +1,5 @@
 /** What a router keeps of one transaction that reads at shards. */
+import type { RowId } from "../operations/effect.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { GatheredRows } from "./gathered_rows.ts";
 import type { FetchedTable } from "./fetched_table.ts";
@@ -10,6 +11,9 @@ export class Branch {
   /** Shards at which it has a snapshot; at all of them it is the same cut. */
   readonly begun = new Set<number>();
   readonly #tables = new Map<number, FetchedTable>();
+  /** By table and row. */
+  readonly #homes = new Map<number, Map<RowId, number>>();
+  #copyAt: number | undefined;
   /** What has been gathered was read at no cut of this branch. */
   isLoose = false;
   /** How many commits the router had seen when its newest cut was taken. */
@@ -34,9 +38,32 @@ export class Branch {
     return table;
   }
 
+  /** What has been fetched of a table, if anything. */
+  fetched(tableId: number): FetchedTable | undefined {
+    return this.#tables.get(tableId);
+  }
+
   /** Whether the table is still the one that rows are fetched for. */
   has(table: FetchedTable): boolean {
     return this.#tables.get(table.definition.id) === table;
+  }
+
+  /** Notes at which shard a row is that the transaction is going to change, where its id does not say so. */
+  noteHome(tableId: number, id: RowId, shard: number): void {
+    let homes = this.#homes.get(tableId);
+    if (homes === undefined) this.#homes.set(tableId, homes = new Map());
+    homes.set(id, shard);
+  }
+
+  /** What was noted of a row. */
+  homeOf(tableId: number, id: RowId): number | undefined {
+    return this.#homes.get(tableId)?.get(id);
+  }
+
+  /** The shard at which it reads tables that all shards have. */
+  copyAt(count: number): number {
+    const [first] = this.begun;
+    return this.#copyAt ??= first ?? this.number % count;
   }
 
   /** Forgets what has been fetched of a table. */

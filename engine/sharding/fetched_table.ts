@@ -109,6 +109,12 @@ export class FetchedTable implements ReadableTable {
     return this.#store.at(this.#op as OpNumber);
   }
 
+  /** A value of a row that has been fetched; undefined: it has not. */
+  knownValue(id: RowId, columnId: number): StoredValue | undefined {
+    const location = this.#reader.find(id);
+    return location === NO_ROW ? undefined : this.#reader.valueAt(location, columnId);
+  }
+
   scan(
     columnIds: readonly number[],
     options: { readonly ids: boolean; readonly prune: readonly ZonePredicate[] },

@@ -7,11 +7,12 @@
  *
  * *Commits* are entries of the engine's log, with a part for each shard concerned: see `shard_commits.ts`.
  */
-import { assertDefined } from "../base/assert.ts";
+import { assert, assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Host } from "../host/host.ts";
+import { movesRows } from "../catalog/placement.ts";
 import type { Effect, OpNumber, RowId } from "../operations/effect.ts";
 import { encodeEffects } from "../operations/entry_codec.ts";
 import type { Shards } from "../session/commit_turns.ts";
@@ -34,13 +35,22 @@ import { FetchedTable } from "./fetched_table.ts";
 import { ShardCommits } from "./shard_commits.ts";
 import { ShardFigures } from "./shard_figures.ts";
 import type { ShardGroup } from "./shard_group.ts";
-import { shardOf } from "./shard_map.ts";
+import { RowMoves } from "./row_moves.ts";
+import { RowPlaces } from "./row_places.ts";
+import { Routes } from "./routes.ts";
 import type { BranchCommit, FetchedRows, Wanted } from "./shard_messages.ts";
 import type { ShardPort } from "./shard_port.ts";
 import { divide, type Divided, isAtShards } from "./slices.ts";
 
 /** Changed rows that are remembered. */
 const KEPT_CHANGES = 10_000;
+
+/** What a transaction has read at shards. */
+interface TransactionReads {
+  readonly transaction: Transaction;
+  readonly branch: Branch | undefined;
+  readonly reads: readonly ReadPredicate[];
+}
 
 /** See the file's head. */
 export class Router implements Shards {
@@ -53,6 +63,7 @@ export class Router implements Shards {
   /** Whether statements look at the figures. */
   readonly #looking = new WeakMap<PlannedStatement, boolean>();
   readonly #figures: ShardFigures;
+  readonly #routes: Routes;
   #nextBranch = 1;
   /** By row, the oldest first: the number of the last commit that has changed it. */
   readonly #changes = new Map<string, number>();
@@ -65,6 +76,8 @@ export class Router implements Shards {
   #openBulks = 0;
   /** By table: the number of the commit that has last filled a new column. */
   readonly #fills = new Map<number, number>();
+  /** By table: the number of the commit that has last moved its rows to other shards. */
+  readonly #moves = new Map<number, number>();
   /** The shards do not know yet of definitions that the engine knows; resolve when they do. */
   readonly #defining = new Set<Promise<void>>();
 
@@ -72,6 +85,7 @@ export class Router implements Shards {
     this.#engine = engine;
     this.ports = group.ports;
     this.#figures = new ShardFigures(group.ports, host);
+    this.#routes = new Routes(() => this.#catalog, this.count);
     this.commits = new ShardCommits(engine, group);
     this.#asking = new Asking(this.ports, host);
     this.#fragments = new Fragments(this.#asking, this.ports, () => host.clock.monotonic());
@@ -90,7 +104,8 @@ export class Router implements Shards {
   }
 
   rowCount(tableId: number): number {
-    return this.#figures.rowCount(tableId);
+    const rows = this.#figures.rowCount(tableId);
+    return this.#routes.placesOf(tableId)?.isCopied === true ? Math.ceil(rows / this.count) : rows;
   }
 
   get count(): number {
@@ -124,7 +139,16 @@ export class Router implements Shards {
 
   changedSince(transaction: Transaction, tableId: number, id: RowId): boolean {
     const branch = this.#branches.get(transaction);
+    if (branch !== undefined) this.#noteHome(branch, tableId, id);
     return branch !== undefined && (this.#changes.get(`${tableId}:${id}`) ?? 0) > branch.cut;
+  }
+
+  /** Notes where a row is that is going to be changed: it has been fetched, and is locked. */
+  #noteHome(branch: Branch, tableId: number, id: RowId): void {
+    const places = this.#routes.placesOf(tableId);
+    if (places?.placement.kind !== "column") return;
+    const value = branch.fetched(tableId)?.knownValue(id, places.placement.columnId);
+    if (value !== undefined) branch.noteHome(tableId, id, places.ofValue(value));
   }
 
   /** Notes which rows a commit has changed, so that others need not find out at their own. */
@@ -132,8 +156,11 @@ export class Router implements Shards {
     const commit = ++this.#commits;
     for (const effect of effects) {
       if (effect.kind === "ddl" && effect.change.kind === "put_table") {
-        const { id, columns } = effect.change.table;
-        const known = before.table(id)?.nextColumnId ?? Infinity;
+        const { table } = effect.change;
+        const { id, columns } = table;
+        const former = before.table(id);
+        if (former !== undefined && movesRows(former, table)) this.#moves.set(id, commit);
+        const known = former?.nextColumnId ?? Infinity;
         if (columns.some((each) => each.id >= known && each.missingValue === null)) {
           this.#fills.set(id, commit);
         }
@@ -197,11 +224,30 @@ export class Router implements Shards {
     return branch;
   }
 
-  /** Columns that were filled after its cut would be empty: the statement has to run at a newer one. */
+  /**
+   * Columns that were filled after its cut would be empty, and rows that have moved since would be looked for where
+   * they were not: the statement has to run at a newer one.
+   */
   #requireFilled(branch: Branch, tableId: number): void {
-    if (branch.begun.size > 0 && (this.#fills.get(tableId) ?? 0) > branch.cut) {
+    if (
+      branch.begun.size > 0 && (this.#fills.get(tableId) ?? 0) > branch.cut || this.#isMoved(branch, tableId)
+    ) {
       throw new StaleSnapshot(tableId, null);
     }
+  }
+
+  /** Whether the rows of a table have moved to other shards since the cut. */
+  #isMoved(branch: Branch, tableId: number): boolean {
+    return branch.begun.size > 0 && (this.#moves.get(tableId) ?? 0) > branch.cut;
+  }
+
+  /** Whether a fragment's plan goes by where rows are. */
+  #isPlannedFor(branch: Branch, { tables }: Fragment): boolean {
+    return tables.every((table) => {
+      const now = this.#catalog.table(table.id);
+      return !this.#isMoved(branch, table.id) &&
+        (now === table || now !== undefined && !movesRows(table, now));
+    });
   }
 
   async #fetch(
@@ -214,9 +260,11 @@ export class Router implements Shards {
     await this.#defined();
     abort.throwIfAborted();
     if (!transaction.isOpen) return;
-    const shards = this.#shardsWith(table.definition.id, wanted);
-    await this.#reach(transaction, branch, shards);
+    const find = (): number[] => this.#routes.ofFetch(branch, table.definition.id, wanted);
+    await this.#reach(transaction, branch, find());
+    if (this.#isMoved(branch, table.definition.id)) throw changedMeanwhile();
     if (!branch.has(table)) return;
+    const shards = find();
     const parts: FetchedRows[][] = shards.map(() => []);
     const request = { kind: "fetch", branch: branch.number, tableId: table.definition.id, wanted } as const;
     const patience = { abort, milliseconds: 0, leavesOut: false };
@@ -264,8 +312,10 @@ export class Router implements Shards {
     fragment: Fragment,
     parameters: readonly SqlValue[],
   ): GatherExplanation {
+    const { shards, route } = this.#routes.ofFragment(this.#branchOf(transaction), fragment, parameters);
     return {
-      places: this.#shardsOf(fragment, parameters),
+      places: shards,
+      route,
       count: this.count,
       work: this.#branches.get(transaction)?.gathered.last(fragment)?.work ?? null,
     };
@@ -280,7 +330,8 @@ export class Router implements Shards {
     if (this.#defining.size > 0) await this.#defined();
     abort.throwIfAborted();
     if (!transaction.isOpen) return;
-    const shards = this.#shardsOf(fragment, run.context.parameters);
+    if (!this.#isPlannedFor(branch, fragment)) throw changedMeanwhile();
+    const find = (): number[] => this.#routes.ofFragment(branch, fragment, run.context.parameters).shards;
     const notesReads = notesReadsOf(transaction);
     // All shards are asked in one turn, which is a cut; most statements read no more than that.
     const isLoose = transaction.isAlone && fragment.isAlone && !notesReads && branch.begun.size === 0 &&
@@ -288,7 +339,11 @@ export class Router implements Shards {
     if (isLoose) {
       branch.isLoose = true;
       branch.cut = this.#commits;
-    } else await this.#reach(transaction, branch, shards);
+    } else {
+      await this.#reach(transaction, branch, find());
+      if (!this.#isPlannedFor(branch, fragment)) throw changedMeanwhile();
+    }
+    const shards = find();
     const gathered = await this.#fragments.run(
       shards,
       { ...run, branch: isLoose ? null : branch.number, notesReads },
@@ -313,28 +368,12 @@ export class Router implements Shards {
     if (isLoose === branch.isLoose) branch.gathered.keep(fragment, gathered);
   }
 
-  /** The shard of the only row that a fragment looks at, or all. */
-  #shardsOf({ id }: Fragment, parameters: readonly SqlValue[]): number[] {
-    if (id === null) return this.#all;
-    const value = id.value.kind === "parameter"
-      ? parameters[id.value.index]
-      : id.value.kind === "constant"
-      ? id.value.value
-      : null;
-    const isId = typeof value === "number" || typeof value === "bigint";
-    return [isId ? shardOf(id.tableId, value, this.ports.length) : 0];
-  }
-
   #port(shard: number): ShardPort {
     return assertDefined(this.ports[shard], `shard ${shard}`);
   }
 
   get #all(): number[] {
     return this.ports.map((_, shard) => shard);
-  }
-
-  #shardsWith(tableId: number, wanted: Wanted): number[] {
-    return wanted.kind === "id" ? [shardOf(tableId, wanted.id, this.ports.length)] : this.#all;
   }
 
   /** Gives the transaction a snapshot at these shards. */
@@ -374,9 +413,9 @@ export class Router implements Shards {
   /** Moves the transaction to a new cut of all shards, if what it has read is the same there. */
   async #renew(transaction: Transaction, branch: Branch): Promise<boolean> {
     branch.forgetAll();
-    const reads = this.#remoteReads(transaction);
+    const read = { transaction, branch, reads: this.#remoteReads(transaction) };
     const moved = [...branch.begun].map((shard) => {
-      const request = { kind: "advance", branch: branch.number, reads: this.#readsAt(reads, shard) } as const;
+      const request = { kind: "advance", branch: branch.number, reads: this.#readsAt(read, shard) } as const;
       return this.#port(shard).call(request).done;
     });
     this.#begin(transaction, branch, this.#all);
@@ -394,10 +433,19 @@ export class Router implements Shards {
     return transaction.reads.filter((read) => this.has(read.tableId));
   }
 
-  #readsAt(reads: readonly ReadPredicate[], shard: number): ReadPredicate[] {
-    return reads.filter((read) =>
-      read.kind !== "id" || shardOf(read.tableId, read.id, this.ports.length) === shard
-    );
+  /** What was read at a shard. */
+  #readsAt(
+    { transaction, branch, reads }: TransactionReads,
+    shard: number,
+  ): ReadPredicate[] {
+    const isAboveAll = this.isAboveAll.bind(this);
+    return reads.filter((read) => {
+      // What it has read where the rows were before they moved is compared there.
+      const isMoved = branch !== undefined && branch.begun.has(shard) &&
+        (this.#bulks.get(read.tableId) ?? 0) > branch.cut;
+      const place = isMoved ? null : this.#routes.ofRead({ transaction, branch, isAboveAll }, read);
+      return place === null || place === shard;
+    });
   }
 
   // ---------------------------------------------------------------- commits
@@ -445,19 +493,27 @@ export class Router implements Shards {
   ): Promise<OpNumber> {
     const catalogs = { before: this.#catalog, after: transaction.catalog };
     const effects = effectList(transaction.done);
-    const { here, byShard, defines } = divide(effects, catalogs, this.ports.length);
+    const moves = await this.#moveRows(transaction);
+    await this.#findHomes(transaction, effects);
+    const branch = this.#branches.get(transaction);
+    const { here, byShard: written, defines } = divide(effects, {
+      ...catalogs,
+      count: this.count,
+      homeOf: (tableId, id) => assertDefined(branch?.homeOf(tableId, id), `the shard of row ${id}`),
+    });
+    const byShard = inFront(moves, written);
     const reads = this.#remoteReads(transaction);
-    const concerned = this.#all.filter((shard) =>
-      byShard.has(shard) || this.#readsAt(reads, shard).length > 0
+    const readAt = new Map(
+      this.#all.map((shard) => [shard, this.#readsAt({ transaction, branch, reads }, shard)]),
     );
+    const concerned = this.#all.filter((shard) => byShard.has(shard) || (readAt.get(shard) ?? []).length > 0);
     const first = concerned[0];
     if (first === undefined) return await commitHere(here);
-    const branch = this.#branches.get(transaction);
     const slices = [...byShard].map(([shard, list]) => ({ shard, effects: encodeEffects(list) }));
     const parts = new Map(concerned.map((shard): [number, BranchCommit] => [shard, {
       branch: branch?.begun.has(shard) === true ? branch.number : null,
       timestamp: transaction.timestamp,
-      reads: this.#readsAt(reads, shard),
+      reads: readAt.get(shard) ?? [],
       effects: slices.find((slice) => slice.shard === shard)?.effects ?? null,
     }]));
     const isCertain = this.#isCertain(transaction, reads, branch);
@@ -492,6 +548,57 @@ export class Router implements Shards {
     } finally {
       if (isBulk) this.#openBulks--;
       isTold();
+    }
+  }
+
+  /** What moves the rows of tables whose placement the transaction changes; nobody else writes to them. */
+  async #moveRows(transaction: Transaction): Promise<RowMoves[]> {
+    if (!transaction.hasDdl) return [];
+    const moved: RowMoves[] = [];
+    for (const before of this.#catalog.tables) {
+      const after = transaction.catalog.table(before.id);
+      if (after === undefined || !this.has(before.id) || !movesRows(before, after)) continue;
+      const writeSet = transaction.writtenTo(before.id);
+      if (writeSet?.truncated === true) continue;
+      const branch = this.#branchOf(transaction);
+      // What others have committed before the table was claimed is moved, too.
+      if (branch.begun.size === 0) this.#begin(transaction, branch, this.#all);
+      else if (!await this.#renew(transaction, branch)) throw changedMeanwhile();
+      const isCopied = RowPlaces.of(before, this.count).isCopied;
+      const moves = new RowMoves({ before, after }, this.count, (id) => writeSet?.byId.get(id) !== undefined);
+      const shards = isCopied ? [0] : this.#all;
+      const wanted = { kind: "scan", prune: [] } as const;
+      const request = { kind: "fetch", branch: branch.number, tableId: before.id, wanted } as const;
+      const abort = new AbortController().signal;
+      await this.#asking.all(
+        shards.map((shard) => ({ shard, request })),
+        (part, shard) => moves.take(isCopied ? null : shard, part as FetchedRows),
+        { abort, milliseconds: 0, leavesOut: false },
+      );
+      requireOpen(transaction);
+      moved.push(moves);
+    }
+    return moved;
+  }
+
+  /** Finds out where committed rows are that the transaction changes, if it has not yet. */
+  async #findHomes(transaction: Transaction, effects: readonly Effect[]): Promise<void> {
+    for (const effect of effects) {
+      if (effect.kind !== "update" && effect.kind !== "delete") continue;
+      const { tableId, id } = effect;
+      if (!this.has(tableId) || this.#routes.placesOf(tableId)?.placement.kind !== "column") continue;
+      const branch = this.#branchOf(transaction);
+      if (branch.homeOf(tableId, id) !== undefined) continue;
+      this.#noteHome(branch, tableId, id);
+      if (branch.homeOf(tableId, id) !== undefined) continue;
+      const definition = assertDefined(this.#catalog.table(tableId), `table ${tableId}`);
+      const never = new AbortController().signal;
+      const table = this.table(transaction, tableId) as FetchedTable;
+      assert(table.definition === definition, "a table as it is committed");
+      await this.#fetch(transaction, branch, table, { kind: "id", id }, never);
+      requireOpen(transaction);
+      this.#noteHome(branch, tableId, id);
+      if (branch.homeOf(tableId, id) === undefined) throw changedMeanwhile();
     }
   }
 
@@ -553,6 +660,15 @@ function looksAtShards(plan: Plan): boolean {
     plan: (each) => looks ||= each.kind === "virtual_scan" && each.relation.name === "db_shards",
   });
   return looks;
+}
+
+/** The effects of each shard, those of moves before the others. */
+function inFront(moves: readonly RowMoves[], written: Divided["byShard"]): Divided["byShard"] {
+  const result = new Map(written);
+  for (const { effects } of moves) {
+    for (const [shard, list] of effects) result.set(shard, [...list, ...result.get(shard) ?? []]);
+  }
+  return result;
 }
 
 /** Whether what a transaction reads is compared with what others have written. */

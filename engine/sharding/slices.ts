@@ -2,9 +2,11 @@
 import { isTemporarySchema } from "../catalog/temporary_schema.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogChange } from "../catalog/catalog_change.ts";
-import type { Effect, RowBatch } from "../operations/effect.ts";
+import type { Effect, RowBatch, RowId } from "../operations/effect.ts";
+import { assertDefined } from "../base/assert.ts";
+import { batchValue } from "../transactions/batch_values.ts";
 import { pickRows } from "./row_parts.ts";
-import { shardOf } from "./shard_map.ts";
+import { RowPlaces } from "./row_places.ts";
 
 /** A transaction's effects by where they happen. */
 export interface Divided {
@@ -20,13 +22,19 @@ export function isAtShards(catalog: Catalog, tableId: number): boolean {
   return table !== undefined && !isTemporarySchema(table.schema);
 }
 
-/** `before`: the committed catalog, `after`: with the transaction's own changes. */
-export function divide(
-  effects: readonly Effect[],
-  catalogs: { readonly before: Catalog; readonly after: Catalog },
-  count: number,
-): Divided {
-  const { before, after } = catalogs;
+/** What a transaction's effects are divided by. */
+export interface DividedBy {
+  /** The committed catalog. */
+  readonly before: Catalog;
+  /** With the transaction's own changes. */
+  readonly after: Catalog;
+  readonly count: number;
+  /** The shard that has a committed row whose id does not say so. */
+  homeOf(tableId: number, id: RowId): number;
+}
+
+/** See the file's head. */
+export function divide(effects: readonly Effect[], { before, after, count, homeOf }: DividedBy): Divided {
   const here: Effect[] = [];
   const byShard = new Map<number, Effect[]>();
   const give = (shard: number, effect: Effect): void => {
@@ -38,6 +46,19 @@ export function divide(
     for (let shard = 0; shard < count; shard++) give(shard, effect);
   };
   const isRemote = (tableId: number): boolean => isAtShards(after, tableId) || isAtShards(before, tableId);
+  const placesIn = (catalog: Catalog, tableId: number): RowPlaces | null => {
+    const table = catalog.table(tableId);
+    return table === undefined ? null : RowPlaces.of(table, count);
+  };
+  const newPlaces = (tableId: number): RowPlaces =>
+    assertDefined(placesIn(after, tableId) ?? placesIn(before, tableId), `table ${tableId}`);
+  /** Where a committed row is; null: everywhere. */
+  const placeOf = (tableId: number, id: RowId): number | null => {
+    const places = placesIn(before, tableId) ?? newPlaces(tableId);
+    return places.isCopied ? null : places.ofId(id) ?? homeOf(tableId, id);
+  };
+  const giveTo = (shard: number | null, effect: Effect): void =>
+    shard === null ? giveAll(effect) : give(shard, effect);
   let defines = false;
   for (const effect of effects) {
     switch (effect.kind) {
@@ -49,15 +70,35 @@ export function divide(
         }
         break;
       case "create":
-      case "update":
+        if (!isRemote(effect.tableId)) here.push(effect);
+        else giveTo(newPlaces(effect.tableId).ofRow(effect.id, effect.values), effect);
+        break;
+      case "update": {
+        const { tableId, id, values } = effect;
+        if (!isRemote(tableId)) {
+          here.push(effect);
+          break;
+        }
+        const from = placeOf(tableId, id), to = newPlaces(tableId).ofRow(id, values);
+        if (from === to) giveTo(to, effect);
+        else {
+          for (let shard = 0; shard < count; shard++) {
+            const was = from === null || from === shard, is = to === null || to === shard;
+            if (was) give(shard, is ? effect : { kind: "delete", tableId, id });
+            else if (is) give(shard, { ...effect, kind: "create" });
+          }
+        }
+        break;
+      }
       case "delete":
-        if (isRemote(effect.tableId)) give(shardOf(effect.tableId, effect.id, count), effect);
+        if (isRemote(effect.tableId)) giveTo(placeOf(effect.tableId, effect.id), effect);
         else here.push(effect);
         break;
       case "create_batch":
         if (!isRemote(effect.tableId)) here.push(effect);
+        else if (newPlaces(effect.tableId).isCopied) giveAll(effect);
         else {
-          for (const [shard, batch] of divideBatch(effect.tableId, effect.batch, count)) {
+          for (const [shard, batch] of divideBatch(newPlaces(effect.tableId), effect.batch)) {
             give(shard, { ...effect, batch });
           }
         }
@@ -81,10 +122,12 @@ function concernsRows(change: CatalogChange, isRemote: (tableId: number) => bool
   return change.kind === "drop_table" && isRemote(change.tableId);
 }
 
-function divideBatch(tableId: number, batch: RowBatch, count: number): Map<number, RowBatch> {
+/** The rows of a batch by the shard that each is to lie at. */
+export function divideBatch(places: RowPlaces, batch: RowBatch): Map<number, RowBatch> {
   const rows = new Map<number, number[]>();
   for (let row = 0; row < batch.rowCount; row++) {
-    const shard = shardOf(tableId, batch.ids[row] as number, count);
+    const shard = places.ofId(batch.ids[row] as number) ??
+      places.ofValue(batchValue(batch, row, places.position));
     const list = rows.get(shard);
     if (list === undefined) rows.set(shard, [row]);
     else list.push(row);

@@ -7,7 +7,9 @@
  */
 import { isTemporarySchema } from "../catalog/temporary_schema.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { TableDefinition } from "../catalog/definitions.ts";
+import type { ShardBy, TableDefinition } from "../catalog/definitions.ts";
+import { quoteIdentifier } from "../sql/parser/keywords.ts";
+import { SHARD_BY } from "../sql/parser/shard_by.ts";
 import { SqlArray } from "../types/sql_array.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { SqlValue } from "../types/value.ts";
@@ -40,9 +42,18 @@ const CLASS_DEFAULTS: RowValues = {
   reltuples: -1,
 };
 
+function shardByText({ columns }: TableDefinition, shardBy: ShardBy): string {
+  if (shardBy.kind === "all") return "all";
+  const name = columns.find(({ id }) => id === shardBy.columnId)?.name ?? "";
+  // Quotes keep a column named like the keyword apart from it.
+  return quoteIdentifier(name);
+}
+
 /** Storage parameters as `name=value`, or null without. */
 export function optionsOf(table: TableDefinition): SqlValue {
   const options = Object.entries(table.options).map(([name, value]) => `${name}=${value}`);
+  const { shardBy } = table;
+  if (shardBy !== undefined) options.push(`${SHARD_BY}=${shardByText(table, shardBy)}`);
   return options.length === 0 ? null : SqlArray.of(options);
 }
 

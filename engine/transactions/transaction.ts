@@ -569,8 +569,8 @@ export class Transaction {
     }
   }
 
-  /** What counts its uncommitted rows in the table; undefined: there are none. */
-  writtenTo(tableId: number): Pick<TableWriteSet, "written"> | undefined {
+  /** Its uncommitted rows in the table; undefined: there are none. */
+  writtenTo(tableId: number): TableWriteSet | undefined {
     return this.#writeSets.get(tableId);
   }
 

@@ -75,6 +75,8 @@ export interface GatherExplanation {
   readonly places: readonly number[];
   /** Of how many. */
   readonly count: number;
+  /** What says that it is one place only: a column, the key, or that each place has a copy; null: nothing does. */
+  readonly route: string | null;
   /** By place; null: it has not run. */
   readonly work: readonly PlaceWork[] | null;
 }

@@ -9,6 +9,7 @@ import type {
 } from "../../catalog/definitions.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { AlterTable, AlterTableAction } from "../parser/ast.ts";
+import { SHARD_BY } from "../parser/shard_by.ts";
 import { checkGenerated, newColumn, ownedSequence } from "./columns.ts";
 import { addConstraint, validateExisting } from "./constraints.ts";
 import { requireNewName, storageOptions } from "./create_table.ts";
@@ -28,6 +29,7 @@ import { alteredIdentity, withoutExpression } from "./identity.ts";
 import { withoutIndexes } from "./indexes.ts";
 import { requireRole } from "./owners.ts";
 import { requireSequences } from "./sequence_uses.ts";
+import { besideParents, requireNoShardColumn, shardOption, withoutShardBy, withShardBy } from "./shard_by.ts";
 import { setTriggerState, triggersUsing, triggersWithColumnRenamed } from "./triggers.ts";
 
 type Action<Kind extends AlterTableAction["kind"]> = Extract<AlterTableAction, { kind: Kind }>;
@@ -172,14 +174,16 @@ function alter(binder: DefinitionBinder, table: TableDefinition, action: AlterTa
     case "owner_to":
       requireRole(binder, action.owner);
       return table;
-    case "set_options":
-      return binder.putTable({
-        ...table,
-        options: { ...table.options, ...storageOptions(binder, action.options) },
-      });
+    case "set_options": {
+      const options = { ...table.options, ...storageOptions(binder, action.options) };
+      const shardBy = shardOption(action.options);
+      const next = { ...table, options };
+      return binder.putTable(shardBy === null ? next : withShardBy(binder, next, shardBy));
+    }
     case "reset_options": {
       const options = Object.entries(table.options).filter(([name]) => !action.names.includes(name));
-      return binder.putTable({ ...table, options: Object.fromEntries(options) });
+      const next = { ...table, options: Object.fromEntries(options) };
+      return binder.putTable(action.names.includes(SHARD_BY) ? withoutShardBy(next) : next);
     }
     case "alter_trigger_state":
       return setTriggerState(binder, table, action);
@@ -283,6 +287,7 @@ export function dropColumn(
     );
     return table;
   }
+  requireNoShardColumn(binder, table, column.id, action.position);
   const keys = referencingKeys(binder.catalog, table, [column.id]);
   const generated = table.columns.filter((each) =>
     !each.hidden && each.generatedText !== null && usesColumn(binder, table, each.generatedText, column.id)
@@ -293,6 +298,7 @@ export function dropColumn(
   const before = binder.catalog;
   const bare = { ...table, triggers: table.triggers.filter((each) => !triggers.includes(each)) };
   const next = withoutUnusedKeys(withoutColumn(withoutIndexes(bare, indexes), column.id));
+  for (const { id } of generated) requireNoShardColumn(binder, table, id, action.position);
   const after = before.apply({ kind: "put_table", table: next });
   const views = brokenViews(binder, before, after);
   const what = `column ${column.name} of table ${table.name}`;
@@ -536,9 +542,9 @@ function addTableConstraint(
     binder.steps.push({ kind: "rekey", table: added.table });
     return added.table;
   }
-  binder.putTable(added.table);
-  validateExisting(binder, added, "notValid" in ast && ast.notValid);
-  return added.table;
+  const next = binder.putTable(besideParents(binder, added.table));
+  validateExisting(binder, { ...added, table: next }, "notValid" in ast && ast.notValid);
+  return next;
 }
 
 function dropConstraint(

@@ -13,6 +13,7 @@ import type { DefinitionBinder } from "./definition_binder.ts";
 import type { TableExpression } from "./definition_plan.ts";
 import { brokenViews, referencingKeys } from "./dependencies.ts";
 import { remakeIndex, withoutIndexes } from "./indexes.ts";
+import { besideParents, requireHashable } from "./shard_by.ts";
 import { triggersUsing } from "./triggers.ts";
 
 type Action<Kind extends AlterTableAction["kind"]> = Extract<AlterTableAction, { kind: Kind }>;
@@ -128,12 +129,16 @@ export function alterType(
       includes: index.includes.map(swap),
     })),
   };
+  const { shardBy } = table;
+  const isShardColumn = shardBy?.kind === "column" && shardBy.columnId === column.id;
+  if (isShardColumn) requireHashable(binder, type, action.position);
   const indexIdOf = (old: number): number => {
     const position = table.indexes.findIndex((index) => index.id === old);
     return next.indexes[position]?.id ?? old;
   };
   const withConstraints: TableDefinition = {
     ...next,
+    ...(isShardColumn ? { shardBy: { ...shardBy, columnId: newId } } : {}),
     constraints: table.constraints.map((each) => {
       const columns = each.columns.map(swap);
       switch (each.kind) {
@@ -156,7 +161,7 @@ export function alterType(
   };
   const isKeyLost = table.rowIdColumn === column.id && withConstraints.rowIdColumn === null;
   if (isKeyLost) throw binder.unsupported("changing an integer primary key to another type", action.position);
-  binder.putTable(withConstraints);
+  const placed = binder.putTable(besideParents(binder, withConstraints));
   for (const index of withConstraints.indexes) {
     if (index.unique && index.columns.some((part) => part.columnId === newId)) {
       binder.steps.push({ kind: "validate_unique", table: withConstraints, index });
@@ -178,7 +183,7 @@ export function alterType(
       });
     }
   }
-  return withConstraints;
+  return placed;
 }
 
 /** A foreign key of the column must still be comparable with what it references. */

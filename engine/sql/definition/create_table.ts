@@ -4,10 +4,12 @@ import { LIMITS } from "../../base/limits.ts";
 import { ON_COMMIT } from "../../catalog/temporary_schema.ts";
 import type { ColumnDefinition, SequenceDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import type { CreateTable, CreateTableAs, LikeClause, NamedOption, TableConstraint } from "../parser/ast.ts";
+import { SHARD_BY } from "../parser/shard_by.ts";
 import { planStatement } from "../planner/plan_statement.ts";
 import { checkGenerated, newColumn, requireColumnType } from "./columns.ts";
 import { addConstraint } from "./constraints.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
+import { requireShardByOnce, shardOption, withShardBy } from "./shard_by.ts";
 
 /** Storage parameters of PostgreSQL that have nothing to say here; kept for the catalog. */
 const STORAGE_PARAMETERS =
@@ -66,8 +68,18 @@ export function createTable(binder: DefinitionBinder, ast: CreateTable): string 
     table = addConstraint(binder, table, constraint, column).table;
   }
   checkGenerated(binder, table);
-  binder.putTable(table);
+  binder.putTable(sharded(binder, table, ast));
   return tag;
+}
+
+/** The table with the placement that its options ask for. */
+function sharded(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  { options }: CreateTable | CreateTableAs,
+): TableDefinition {
+  const option = shardOption(options);
+  return option === null ? table : withShardBy(binder, table, option);
 }
 
 /** CREATE TABLE … AS and SELECT … INTO. */
@@ -101,7 +113,7 @@ export function createTableAs(binder: DefinitionBinder, ast: CreateTableAs): str
       nextColumnId: table.nextColumnId + 1,
     };
   }
-  binder.putTable(table);
+  table = binder.putTable(sharded(binder, table, ast));
   if (ast.withData) binder.steps.push({ kind: "insert_query", table, query: ast.query });
   return tag;
 }
@@ -136,10 +148,12 @@ export function storageOptions(
   options: readonly NamedOption[],
 ): Record<string, string> {
   const result: Record<string, string> = {};
+  requireShardByOnce(binder, options);
   for (const option of options) {
     if (option.name === "oids" && ["false", "off", "0"].includes((option.value ?? "").toLowerCase())) {
       continue;
     }
+    if (option.name === SHARD_BY) continue;
     if (!STORAGE_PARAMETERS.test(option.name)) {
       throw binder.error(
         SQLSTATE.invalidParameterValue,

@@ -2,6 +2,7 @@
  * Where the rows of a plan are, and how two inputs of a join come to lie together: they already do, the smaller side
  * goes to all places, or both go to the places that the hash of their keys says.
  */
+import { shardKey } from "../../catalog/placement.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { sameType } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
@@ -27,22 +28,42 @@ export interface Placement {
   readonly columns: readonly ColumnRef[];
 }
 
+/** All rows are at each place. */
+const COPIED: Placement = { group: "copies", columns: [] };
+
+/** Whether all rows of a plan are at each place. */
+export function isCopied(placements: readonly Placement[]): boolean {
+  return placements.includes(COPIED);
+}
+
 /** Where the rows of an access are, by columns that it gives. */
 export function placementsOf(plan: Access): readonly Placement[] {
   const { table, rowId } = plan;
-  const group = `rows of ${table.id}`;
-  const key = plan.columns.find(({ columnId }) => columnId === table.rowIdColumn);
-  return [rowId, key?.output].flatMap((column) =>
-    typeof column === "number" ? [{ group, columns: [column] }] : []
-  );
+  if (table.shardBy?.kind === "all") return [COPIED];
+  const outputOf = (id: number | null | undefined) =>
+    plan.columns.find(({ columnId }) => columnId === id)?.output;
+  const given = (group: string, columns: readonly (ColumnRef | null | undefined)[]): Placement[] =>
+    columns.flatMap((column) => typeof column === "number" ? [{ group, columns: [column] }] : []);
+  const ids = [rowId, outputOf(table.rowIdColumn)];
+  const key = shardKey(table);
+  const isById = key !== null && key.columnId === table.rowIdColumn;
+  return [
+    // A row is where it is.
+    ...given(`rows of ${table.id}`, ids),
+    ...given(`${key?.family} beside ${key?.rootId}`, isById ? ids : [outputOf(key?.columnId)]),
+  ];
 }
 
-/** Whether rows with equal keys are at one place already. */
+/** Whether rows that a join makes pairs of are at one place already. */
 export function areColocated(
-  { leftKeys, rightKeys }: Pick<HashJoin, "leftKeys" | "rightKeys">,
+  { join, nullAware, leftKeys, rightKeys }: Pick<HashJoin, "join" | "nullAware" | "leftKeys" | "rightKeys">,
   left: readonly Placement[],
   right: readonly Placement[],
 ): boolean {
+  // The side whose rows are given out without a partner must not be in several places.
+  if (isCopied(right)) return isCopied(left) || join !== "right" && join !== "full";
+  if (isCopied(left)) return join === "inner" || join === "right";
+  if (nullAware) return false;
   const isKey = (first: ColumnRef, second: ColumnRef | undefined): boolean =>
     leftKeys.some((key, index) => {
       const other = rightKeys[index];
@@ -62,6 +83,7 @@ export function placementsAfter(
   left: readonly Placement[],
   right: readonly Placement[],
 ): readonly Placement[] {
+  if (isCopied(left) !== isCopied(right)) return isCopied(left) ? right : left;
   switch (join) {
     case "inner":
       return [...left, ...right];

@@ -5,12 +5,13 @@
  *
  * What a fragment holds answers the same everywhere: no subqueries, nothing volatile, nothing that asks the session.
  */
+import type { TableDefinition } from "../../catalog/definitions.ts";
 import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import { assertDefined } from "../../base/assert.ts";
 import { columnReference, conjunction, conjuncts, hasSubquery } from "../plan/build.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
-import type { Fragment, Plan, PlannedStatement, SortKey } from "../plan/plan.ts";
+import type { Fragment, FragmentPoint, Plan, PlannedStatement, SortKey } from "../plan/plan.ts";
 import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/rewrite.ts";
 import {
   allDefinedColumns,
@@ -31,6 +32,7 @@ import {
   columnOfKey,
   exchangedBytes,
   hashGroup,
+  isCopied,
   type Placement,
   placementsAfter,
   placementsOf,
@@ -243,7 +245,8 @@ class Splitter {
       parameters: parametersOf(plan),
       asksSession: mayAskSession(plan),
       tableIds: tables.map(({ id }) => id),
-      id: idOf(plan),
+      tables,
+      points: pointsOf(plan),
     };
     try {
       const made: MadeFragment = { ...fragment, text: fragmentText(fragment), isAlone: false };
@@ -275,7 +278,7 @@ class Splitter {
       exchanged: left.bytes.exchanged + right.bytes.exchanged,
       read: left.bytes.read + right.bytes.read,
     };
-    if (!plan.nullAware && areColocated(plan, left.placements, right.placements)) {
+    if (areColocated(plan, left.placements, right.placements)) {
       return {
         plan: { ...plan, left: left.plan, right: right.plan },
         order,
@@ -283,6 +286,8 @@ class Splitter {
         bytes,
       };
     }
+    // Each place would send all rows of a copy.
+    if (isCopied(left.placements) || isCopied(right.placements)) return null;
     const [leftColumns, rightColumns] = [this.#outputs(plan.left), this.#outputs(plan.right)];
     if (leftColumns === null || rightColumns === null || bytes.read < SMALL_BYTES) return null;
     const found = wayOf(
@@ -510,23 +515,49 @@ function parametersOf(plan: Plan): Fragment["parameters"] {
   return [...found.values()];
 }
 
-/** The only row that a fragment looks at; null: it looks at more. */
-function idOf(plan: Plan): Fragment["id"] {
+/** What all rows that a fragment looks at have in common. */
+function pointsOf(plan: Plan): FragmentPoint[] {
   switch (plan.kind) {
     case "row_lookup": {
-      const [id, ...more] = plan.ids;
-      return id === undefined || more.length > 0 || (id.kind !== "parameter" && id.kind !== "constant")
-        ? null
-        : { tableId: plan.table.id, value: id };
+      const [value, ...more] = plan.ids;
+      return value === undefined || more.length > 0 ? [] : pointOf(plan.table, null, value);
     }
+    case "table_scan":
+      return plan.prune.flatMap(({ columnId, operator, value }) =>
+        operator === "=" ? pointOf(plan.table, columnId, value) : []
+      );
+    case "index_scan":
+      return plan.prefix.flatMap((value, part) => {
+        const key = plan.index.columns[part];
+        return key === undefined ? [] : pointOf(plan.table, key.columnId, value);
+      });
     case "filter":
     case "project":
     case "limit":
     case "sort":
-      return idOf(plan.input);
+    case "distinct":
+    case "aggregate":
+      return pointsOf(plan.input);
+    case "hash_join":
+      // Places that send rows to others are all needed.
+      if (hasExchanges(plan)) return [];
+      return [
+        ...(plan.join === "right" || plan.join === "full" ? [] : pointsOf(plan.left)),
+        ...(plan.join === "inner" || plan.join === "right" ? pointsOf(plan.right) : []),
+      ];
     default:
-      return null;
+      return [];
   }
+}
+
+function pointOf(
+  { id: tableId, columns }: TableDefinition,
+  columnId: number | null,
+  value: Expression,
+): FragmentPoint[] {
+  if (value.kind !== "parameter" && value.kind !== "constant") return [];
+  const type = columnId === null ? value.type : columns.find(({ id }) => id === columnId)?.type;
+  return type === undefined ? [] : [{ tableId, columnId, type, value }];
 }
 
 /** The columns that an operator names by reference rather than in an expression. */

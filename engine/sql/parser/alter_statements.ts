@@ -41,6 +41,7 @@ import {
   parseRoleName,
 } from "./names.ts";
 import { acceptArgumentTypes } from "./object_statements.ts";
+import { acceptShardBy } from "./shard_by.ts";
 import type { TokenStream } from "./token_stream.ts";
 import { parseTypeName } from "./type_names.ts";
 import { parseUnsupported, UNSUPPORTED_OBJECTS } from "./unsupported_statements.ts";
@@ -108,6 +109,8 @@ function parseTableAction(stream: TokenStream, table: string): AlterTableAction 
     stream.advance();
     return { kind: "set_options", options: parseOptionList(stream), position };
   }
+  const shardBy = acceptShardBy(stream);
+  if (shardBy.length > 0) return { kind: "set_options", options: shardBy, position };
   if (stream.isWord("reset") && stream.isSymbol("(", 1)) {
     stream.advance();
     return {

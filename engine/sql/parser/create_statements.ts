@@ -49,6 +49,7 @@ import {
 import { parseQuery } from "./queries.ts";
 import { parseCreateFunction, parseCreateTrigger } from "./routine_statements.ts";
 import { TOKEN } from "./token.ts";
+import { acceptShardBy } from "./shard_by.ts";
 import type { TokenStream } from "./token_stream.ts";
 import { parseTypeName } from "./type_names.ts";
 import { parseUnsupported, UNSUPPORTED_OBJECTS } from "./unsupported_statements.ts";
@@ -262,17 +263,18 @@ interface TableOptions {
   readonly tablespace: string | null;
 }
 
-/** Reads USING, WITH, ON COMMIT and TABLESPACE behind a table's columns. */
+/** Reads SHARD BY, USING, WITH, ON COMMIT and TABLESPACE behind a table's columns. */
 function parseTableOptions(stream: TokenStream): TableOptions {
-  let options: NamedOption[] = [];
+  const options: NamedOption[] = acceptShardBy(stream);
   let onCommit: CreateTable["onCommit"] = null;
   if (stream.acceptWord("using")) stream.expectName();
   if (stream.isWord("with") && stream.isSymbol("(", 1)) {
     stream.advance();
-    options = parseOptionList(stream);
+    options.push(...parseOptionList(stream));
   } else {
     stream.acceptWords("without", "oids");
   }
+  options.push(...acceptShardBy(stream));
   if (stream.acceptWords("on", "commit")) {
     if (stream.acceptWord("drop")) onCommit = "drop";
     else {

@@ -106,13 +106,25 @@ export interface Fragment {
   /** Whether it may depend on the session's time zone, clock and the like. */
   readonly asksSession: boolean;
   readonly tableIds: readonly number[];
+  /** As they were when it was planned. */
+  readonly tables: readonly TableDefinition[];
   /** The statement reads nothing else of tables. */
   readonly isAlone: boolean;
   readonly hasExchanges: boolean;
   /** Roughly the bytes that its hash joins keep of exchanges in passes, at all places together; null: it has none. */
   readonly exchangedBytes: number | null;
-  /** It looks at one row only, whose id is a parameter or a constant. */
-  readonly id: { readonly tableId: number; readonly value: Expression } | null;
+  /** What all rows that it looks at have in common, if anything. */
+  readonly points: readonly FragmentPoint[];
+}
+
+/** The rows of a table with one value in a column; `columnId` null: with one row id. */
+export interface FragmentPoint {
+  readonly tableId: number;
+  readonly columnId: number | null;
+  /** Of the column. */
+  readonly type: SqlType;
+  /** A parameter or a constant. */
+  readonly value: Expression;
 }
 
 export type JoinKind = "inner" | "left" | "right" | "full" | "semi" | "anti";

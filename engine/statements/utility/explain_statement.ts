@@ -1,5 +1,6 @@
 /** EXPLAIN: the plan, with ANALYZE its measured rows and times, with CODE the generated JavaScript. */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { placementOf } from "../../catalog/placement.ts";
 import type { Explain, NamedOption } from "../../sql/parser/ast.ts";
 import { compileStatement } from "../../execution/compile_statement.ts";
 import type {
@@ -102,7 +103,7 @@ function routeOf(
   if (shards === null || !tableIds.some((id) => shards.has(id))) return null;
   const [gather, ...more] = gathers;
   if (gather?.places.length === 1 && more.length === 0) {
-    return `shard ${gather.places[0]} of ${gather.count} (key)`;
+    return `shard ${gather.places[0]} of ${gather.count} (${gather.route})`;
   }
   if (isOneRow(plan)) return `one shard of ${shards.count} (row by its id)`;
   const all = `(shards 0-${shards.count - 1})`;
@@ -115,7 +116,7 @@ function routeOf(
 function isOneRow(plan: Plan): boolean {
   switch (plan.kind) {
     case "row_lookup":
-      return plan.ids.length === 1;
+      return plan.ids.length === 1 && placementOf(plan.table).kind === "id";
     case "project":
     case "filter":
     case "limit":
