@@ -15,7 +15,7 @@ import { SHARD_COUNTS } from "./shard_map.ts";
 import { ShardGroup } from "./shard_group.ts";
 import type { FromShard } from "./shard_messages.ts";
 import { ShardPort } from "./shard_port.ts";
-import { startShardThread } from "./shard_thread.ts";
+import { shardThreads } from "./shard_thread.ts";
 
 /** How to open a database of shards. */
 export interface ShardedOptions extends Omit<EngineOptions, "parts"> {
@@ -47,7 +47,7 @@ export async function openSharded(options: ShardedOptions): Promise<Engine> {
   // The engine itself has blocks of temporary tables only.
   const share = Math.ceil(blockCacheBytes / (count + 1));
   noteCount(host, directory, count);
-  const start = startShard ?? startShardThread;
+  const start = startShard ?? shardThreads(count);
   const open = (index: number, manifest: Manifest | null): Promise<ShardPort> =>
     start({
       directory: directory === MEMORY ? MEMORY : joinPath(directory, partFolder(index)),

@@ -34,7 +34,7 @@ import { batchRow } from "../transactions/batch_values.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { type PendingPart, TransactionManager } from "../transactions/transaction_manager.ts";
 import { storageClassOf } from "../types/physical_type.ts";
-import { ExchangeEnds, RunningExchanges } from "./exchange_ends.ts";
+import { ExchangeEnds, type PeerMessage, RunningExchanges, type SendToPeer } from "./exchange_ends.ts";
 import type { FragmentCode, FragmentTask } from "./fragment_runs.ts";
 import { ShardFragments } from "./shard_fragments.ts";
 import { appendRows, compact, rowAt, wantedRows } from "./row_parts.ts";
@@ -57,6 +57,8 @@ export interface ShardOptions {
   readonly manifest: Manifest | null;
   /** The database is that of a member of a replication group. */
   readonly isMember: boolean;
+  /** Opens ways to other shards, and takes what they send; absent: the router passes it on. */
+  openPeers?(receive: (message: PeerMessage) => void): SendToPeer;
   /** Takes answers, several at a time, in order. */
   send(replies: readonly FromShard[]): void;
   /** Resolves when what was sent is on its way, and no longer in this shard's memory; null, or not given: it is. */
@@ -91,6 +93,7 @@ export class Shard {
   readonly #stopped = new Set<number>();
   readonly #fragments = new ShardFragments();
   readonly #exchanges = new RunningExchanges();
+  #sendToPeer: SendToPeer | null = null;
   /** By the call that runs a fragment with exchanges. */
   readonly #ends = new Map<number, ExchangeEnds>();
   /** By the call that asked. */
@@ -362,7 +365,9 @@ export class Shard {
   #run(request: Request<"run">): void {
     const { call, exchange } = request;
     if (exchange !== null) {
-      const ends = new ExchangeEnds(exchange, (to, message) => this.#reply({ to, message }));
+      this.#sendToPeer ??= this.#options.openPeers?.((message) => this.#exchanges.receive(message)) ??
+        ((to, message) => this.#reply({ to, message }));
+      const ends = new ExchangeEnds(exchange, this.#sendToPeer);
       this.#ends.set(call, ends);
       this.#exchanges.begin(exchange.run, ends);
     }

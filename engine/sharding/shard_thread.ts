@@ -3,6 +3,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { ByteRing } from "../host/byte_ring.ts";
 import { startThread } from "../host/deno_threads.ts";
 import { Doorbell } from "../host/doorbell.ts";
+import { type PeerRings, peerRings } from "./peer_rings.ts";
 import { RING_BYTES, RingChannel } from "./ring_channel.ts";
 import type { FromShard, ShardRequest } from "./shard_messages.ts";
 import { ShardPort } from "./shard_port.ts";
@@ -12,11 +13,22 @@ import type { FromShardThread, HandedToShard, ShardThreadOptions } from "./shard
 /** What wakes this thread: one bell for all shards. */
 const bell = new Doorbell();
 
+/** Starts shards in threads that have ways to each other. */
+export function shardThreads(count: number): typeof startShardThread {
+  const peers = peerRings(count);
+  return (options, index) => startShardThread(options, index, peers);
+}
+
 /** Starts the thread; resolves when the shard is open, rejects with the reason why it cannot be opened. */
-export function startShardThread(options: ShardThreadOptions, index: number): Promise<ShardPort> {
+export function startShardThread(
+  options: ShardThreadOptions,
+  index: number,
+  peers: PeerRings | null = null,
+): Promise<ShardPort> {
   const rings = { toShard: ByteRing.memory(RING_BYTES), toRouter: ByteRing.memory(RING_BYTES) };
-  const shardBell = new Doorbell();
-  const handed: HandedToShard = { options, rings, bells: { router: bell.memory, shard: shardBell.memory } };
+  const shardBell = new Doorbell(peers?.bells[index]);
+  const bells = { router: bell.memory, shard: shardBell.memory };
+  const handed: HandedToShard = { options, rings, bells, place: index, peers };
   return new Promise((resolve, reject) => {
     const channel = new RingChannel<readonly ShardRequest[], FromShardThread>({
       writes: rings.toShard,

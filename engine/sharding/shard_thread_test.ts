@@ -4,7 +4,7 @@ import { startThread } from "../host/deno_threads.ts";
 import { denoHost } from "../host/deno_host.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
 import { openSharded } from "./open_sharded.ts";
-import { startShardThread } from "./shard_thread.ts";
+import { shardThreads, startShardThread } from "./shard_thread.ts";
 
 const OPTIONS = { directory: ":memory:", blockCacheBytes: 1 << 20, manifest: null, isMember: false };
 
@@ -62,5 +62,38 @@ Deno.test("rows and effects that are larger than a ring pass between router and 
   const changed = await run("SELECT sum(length(v)) FROM t; ROLLBACK");
   strictEqual(String(changed.rows[0]?.[0]), String(51 * 200_000 + 9 * 100_000 + 5_000_000 + 61));
   session.close();
+  await engine.close();
+});
+
+Deno.test("rows of a join go from thread to thread, and not through the router", async () => {
+  const start = shardThreads(4);
+  let passed = 0;
+  const engine = await openSharded({
+    host: denoHost(),
+    directory: ":memory:",
+    shardCount: 4,
+    startShard: async (options, index) => {
+      const port = await start(options, index);
+      // The group sets what passes messages on.
+      Object.defineProperty(port, "onPeer", { set: () => {}, get: () => () => passed++ });
+      return port;
+    },
+  });
+  const session = engine.openSession();
+  const rows = async (text: string): Promise<unknown[][]> => {
+    const buffer = new RowBuffer();
+    await session.simple(text, buffer, () => {});
+    return buffer.rows;
+  };
+  await rows("CREATE TABLE t (id INT PRIMARY KEY, k INT, f TEXT)");
+  await rows("INSERT INTO t SELECT n, n % 997, 'text ' || n FROM generate_series(1, 20000) n");
+  for (const limit of ["0", "'32MB'"]) {
+    await rows(`SET broadcast_limit = ${limit}`);
+    deepStrictEqual(await rows("SELECT count(*), count(DISTINCT b.f) FROM t a JOIN t b ON a.id = b.k"), [[
+      19980,
+      19980,
+    ]]);
+  }
+  strictEqual(passed, 0);
   await engine.close();
 });

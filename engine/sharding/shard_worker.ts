@@ -3,18 +3,22 @@ import { denoHost } from "../host/deno_host.ts";
 import { endThread, handedToThread } from "../host/deno_threads.ts";
 import { Doorbell } from "../host/doorbell.ts";
 import { memoryHost } from "../host/memory_host.ts";
+import { openPeers, type PeerRings } from "./peer_rings.ts";
 import { RingChannel, type Rings } from "./ring_channel.ts";
 import { Shard, type ShardOptions } from "./shard.ts";
 import { type FromShard, type ShardRequest, toRemote } from "./shard_messages.ts";
 
 /** How the shard is opened. */
-export type ShardThreadOptions = Omit<ShardOptions, "host" | "send" | "drained">;
+export type ShardThreadOptions = Omit<ShardOptions, "host" | "send" | "drained" | "openPeers">;
 
 /** What the thread is handed when it starts. */
 export interface HandedToShard {
   readonly options: ShardThreadOptions;
   readonly rings: Rings;
   readonly bells: { readonly router: SharedArrayBuffer; readonly shard: SharedArrayBuffer };
+  /** Which shard it is, and its ways to the others; null: there are none. */
+  readonly place: number;
+  readonly peers: PeerRings | null;
 }
 
 /** What the thread says: answers, and once that the shard is open. */
@@ -22,11 +26,12 @@ export type FromShardThread = readonly FromShard[] | "open";
 
 void handedToThread<HandedToShard>().then(open);
 
-async function open({ options, rings, bells }: HandedToShard): Promise<void> {
+async function open({ options, rings, bells, place, peers }: HandedToShard): Promise<void> {
+  const bell = new Doorbell(bells.shard);
   const channel = new RingChannel<FromShardThread, readonly ShardRequest[]>({
     writes: rings.toRouter,
     reads: rings.toShard,
-    bell: new Doorbell(bells.shard),
+    bell,
     otherBell: new Doorbell(bells.router),
     onMessage: (requests) => receive(requests),
   });
@@ -39,6 +44,7 @@ async function open({ options, rings, bells }: HandedToShard): Promise<void> {
       host,
       send: (replies) => channel.send(replies),
       drained: () => channel.drained(),
+      ...(peers === null ? {} : { openPeers: (receive) => openPeers(peers, { place, bell }, receive) }),
     });
     receive = (requests) => shard.receive(requests);
     void shard.closed
