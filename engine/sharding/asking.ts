@@ -6,15 +6,19 @@ import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { Host } from "../host/host.ts";
 import type { ShardReply } from "./shard_messages.ts";
-import type { ShardPort, Unnumbered } from "./shard_port.ts";
+import type { ShardRequest } from "./shard_messages.ts";
+import type { ShardPort } from "./shard_port.ts";
+import type { StopFlags } from "./stop_flags.ts";
 
 const MICROSECONDS = 1000;
 
 /** What is asked of one shard. */
 export interface Question {
   readonly shard: number;
-  readonly request: Unnumbered;
+  readonly request: Numberless<Extract<ShardRequest, { readonly stop: number }>>;
 }
+
+type Numberless<Each> = Each extends unknown ? Omit<Each, "call" | "stop"> : never;
 
 /** When it is given up. */
 export interface Patience {
@@ -35,12 +39,14 @@ interface Asked {
 export class Asking {
   readonly #ports: readonly ShardPort[];
   readonly #host: Pick<Host, "clock" | "timers">;
+  readonly #stops: StopFlags;
   readonly #waiting = new Set<Asked>();
   /** When the only timer goes off; Infinity: it is not set. */
   #next = Infinity;
 
-  constructor(ports: readonly ShardPort[], host: Pick<Host, "clock" | "timers">) {
+  constructor(ports: readonly ShardPort[], stops: StopFlags, host: Pick<Host, "clock" | "timers">) {
     this.#ports = ports;
+    this.#stops = stops;
     this.#host = host;
   }
 
@@ -57,8 +63,9 @@ export class Asking {
     const ends = new Array<ShardReply["value"] | undefined>(questions.length);
     const open = new Map<number, number>();
     let isOver = false;
+    const number = this.#stops.next();
     const asked = questions.map(({ shard, request }, index) => {
-      const { call, done } = this.#port(shard).call(request, (value) => {
+      const { call, done } = this.#port(shard).call({ ...request, stop: number }, (value) => {
         if (isOver || !open.has(index)) return;
         try {
           part(value, index);
@@ -74,15 +81,19 @@ export class Asking {
       }, (error: unknown) => result.reject(error));
       return { shard, call };
     });
-    const stop = (index: number): void => {
-      const { shard, call } = assertDefined(asked[index], `question ${index}`);
-      this.#port(shard).tell({ kind: "stop", call });
+    const stopOpen = (): void => {
+      if (open.size === 0) return;
+      this.#stops.stop(number);
+      for (const index of open.keys()) {
+        const { shard, call } = assertDefined(asked[index], `question ${index}`);
+        this.#port(shard).tell({ kind: "stop", call });
+      }
     };
     const waiting: Asked = {
       deadline: milliseconds === 0 ? Infinity : this.#host.clock.monotonic() + milliseconds * MICROSECONDS,
       expire: () => {
         if (!leavesOut) return result.reject(tooLate([...open.values()], milliseconds));
-        for (const index of open.keys()) stop(index);
+        stopOpen();
         open.clear();
         result.resolve();
       },
@@ -95,7 +106,7 @@ export class Asking {
       return ends;
     } catch (error) {
       // What still works does so for nobody.
-      for (const index of open.keys()) stop(index);
+      stopOpen();
       throw error;
     } finally {
       isOver = true;

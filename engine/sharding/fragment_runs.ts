@@ -48,6 +48,8 @@ export interface FragmentRun {
   readonly ends: ExchangeEnds | null;
   /** Rows of exchanges come in so many passes. */
   readonly passes: number;
+  /** Raises 57014 when nobody waits for the rows any more. */
+  checkWanted(): void;
 }
 
 type Exchange = Extract<Plan, { readonly kind: "exchange" }>;
@@ -93,12 +95,11 @@ export class FragmentCode {
       values[index] = fromStored(type, run.parameters[position] ?? null);
     });
     const reads: ReadPredicate[] = [];
-    const memory = { bytes: 0 };
     const output = new ColumnLists(columns, (batch) => run.send(batch));
     return {
       reads,
       tasks: (pass) => {
-        const context = contextOf(run, values, { reads, memory, pass });
+        const context = contextOf(run, values, { reads, memory: { bytes: 0 }, pass });
         const production = this.#producer.start(context);
         const task: FragmentTask = {
           step: () => production.step(output.add),
@@ -260,7 +261,7 @@ function contextOf(
       if (table === undefined) views.set(tableId, table = view(tableId));
       return table;
     },
-    checkCanceled: () => {},
+    checkCanceled: () => run.checkWanted(),
     monotonic: () => run.monotonic(),
   };
 }

@@ -17,7 +17,7 @@ import type { ShardPort } from "./shard_port.ts";
 const VALUE_BYTES = 16;
 
 /** What a shard may hold for a fragment with exchanges at least. */
-const LEAST_BYTES = 8 << 20;
+const LEAST_BYTES = 1 << 18;
 const MAX_PASSES = 256;
 
 /** What is to be run. */
@@ -47,16 +47,39 @@ export class Fragments {
 
   /** Runs a fragment at these shards, at the snapshots that the branch has there. Rows come in the order of shards. */
   async run(shards: readonly number[], request: FragmentRequest, patience: Patience): Promise<Gathered> {
+    const { fragment, context } = request;
+    const memoryLimitBytes = fragment.hasExchanges
+      ? Math.max(LEAST_BYTES, context.memoryLimitBytes / 2 / shards.length)
+      : context.memoryLimitBytes;
+    for (let passes = passesFor(fragment, shards.length, memoryLimitBytes);; passes *= 4) {
+      const size = { bytes: 0, isTooLarge: false };
+      try {
+        return await this.#attempt(shards, request, patience, { passes, memoryLimitBytes, size });
+      } catch (error) {
+        // A shard had more to keep than was expected.
+        const isFull = error instanceof DatabaseError && error.code === SQLSTATE.outOfMemory &&
+          !size.isTooLarge;
+        if (!isFull || fragment.exchangedBytes === null || passes * 4 > MAX_PASSES) throw error;
+      }
+    }
+  }
+
+  async #attempt(
+    shards: readonly number[],
+    request: FragmentRequest,
+    patience: Patience,
+    { passes, memoryLimitBytes: share, size: sum }: {
+      readonly passes: number;
+      readonly memoryLimitBytes: number;
+      readonly size: { bytes: number; isTooLarge: boolean };
+    },
+  ): Promise<Gathered> {
     const { branch, fragment, notesReads } = request;
     const { parameters, memoryLimitBytes, evaluation } = request.context;
     let number = this.#numbers.get(fragment);
     if (number === undefined) this.#numbers.set(fragment, number = this.#next++);
     const stored = fragment.parameters.map(({ index, type }) => toStored(type, parameters[index] ?? null));
     const run = fragment.hasExchanges ? this.#nextRun++ : null;
-    const share = run === null
-      ? memoryLimitBytes
-      : Math.max(LEAST_BYTES, memoryLimitBytes / 2 / shards.length);
-    const passes = passesFor(fragment, shards.length, share);
     const questions = shards.map((shard) => ({
       shard,
       request: {
@@ -74,7 +97,6 @@ export class Fragments {
     const batches: GatheredBatch[][] = shards.map(() => []);
     const work = shards.map(() => ({ rows: 0, bytes: 0, batches: 0, microseconds: 0 }));
     const begin = this.#monotonic();
-    let bytes = 0;
     const take = (batch: GatheredBatch, index: number): void => {
       const done = assertDefined(work[index], `shard ${index}`);
       done.microseconds = this.#monotonic() - begin;
@@ -83,9 +105,12 @@ export class Fragments {
       done.rows += batch.rowCount;
       done.bytes += size;
       done.batches++;
-      bytes += size;
+      sum.bytes += size;
       // The shards are stopped when more has come than the statement may hold.
-      if (bytes > memoryLimitBytes) throw outOfMemory(memoryLimitBytes);
+      if (sum.bytes > memoryLimitBytes) {
+        sum.isTooLarge = true;
+        throw outOfMemory(memoryLimitBytes);
+      }
       batches[index]?.push(batch);
     };
     const ends = await this.#asking.all(

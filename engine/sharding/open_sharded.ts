@@ -15,6 +15,7 @@ import { SHARD_COUNTS } from "./shard_map.ts";
 import { ShardGroup } from "./shard_group.ts";
 import type { FromShard } from "./shard_messages.ts";
 import { ShardPort } from "./shard_port.ts";
+import { StopFlags } from "./stop_flags.ts";
 import { shardThreads } from "./shard_thread.ts";
 
 /** How to open a database of shards. */
@@ -47,6 +48,7 @@ export async function openSharded(options: ShardedOptions): Promise<Engine> {
   // The engine itself has blocks of temporary tables only.
   const share = Math.ceil(blockCacheBytes / (count + 1));
   noteCount(host, directory, count);
+  const stops = new StopFlags();
   const start = startShard ?? shardThreads(count);
   const open = (index: number, manifest: Manifest | null): Promise<ShardPort> =>
     start({
@@ -54,12 +56,13 @@ export async function openSharded(options: ShardedOptions): Promise<Engine> {
       blockCacheBytes: share,
       manifest,
       isMember: member !== undefined,
+      stopFlags: stops.memory,
     }, index);
   const parts = () =>
     new ShardGroup({
       count,
       open,
-      route: (routed, group) => new Router(routed, group, options.host),
+      route: (routed, group) => new Router(routed, group, { ...options.host, stops }),
       onDamage: (file) => member?.onDamage?.(file),
     });
   return await Engine.open({ ...engineOptions, blockCacheBytes: share, parts });

@@ -1,4 +1,4 @@
-/** The ways of shards in threads to each other: rings in shared memory, which nobody reads before there is need of them. */
+/** The ways of shards in threads to each other: rings in shared memory, read as soon as there is need of them. */
 import { assertDefined } from "../base/assert.ts";
 import { ByteRing } from "../host/byte_ring.ts";
 import { Doorbell } from "../host/doorbell.ts";

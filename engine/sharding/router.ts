@@ -40,6 +40,7 @@ import { RowPlaces } from "./row_places.ts";
 import { Routes } from "./routes.ts";
 import type { BranchCommit, FetchedRows, Wanted } from "./shard_messages.ts";
 import type { ShardPort } from "./shard_port.ts";
+import type { StopFlags } from "./stop_flags.ts";
 import { divide, type Divided, isAtShards } from "./slices.ts";
 
 /** Changed rows that are remembered. */
@@ -81,13 +82,17 @@ export class Router implements Shards {
   /** The shards do not know yet of definitions that the engine knows; resolve when they do. */
   readonly #defining = new Set<Promise<void>>();
 
-  constructor(engine: RoutedEngine, group: ShardGroup, host: Pick<Host, "clock" | "timers">) {
+  constructor(
+    engine: RoutedEngine,
+    group: ShardGroup,
+    host: Pick<Host, "clock" | "timers"> & { readonly stops: StopFlags },
+  ) {
     this.#engine = engine;
     this.ports = group.ports;
     this.#figures = new ShardFigures(group.ports, host);
     this.#routes = new Routes(() => this.#catalog, this.count);
     this.commits = new ShardCommits(engine, group);
-    this.#asking = new Asking(this.ports, host);
+    this.#asking = new Asking(this.ports, host.stops, host);
     this.#fragments = new Fragments(this.#asking, this.ports, () => host.clock.monotonic());
   }
 

@@ -37,6 +37,7 @@ import { storageClassOf } from "../types/physical_type.ts";
 import { ExchangeEnds, type PeerMessage, RunningExchanges, type SendToPeer } from "./exchange_ends.ts";
 import type { FragmentCode, FragmentTask } from "./fragment_runs.ts";
 import { ShardFragments } from "./shard_fragments.ts";
+import { StopFlags } from "./stop_flags.ts";
 import { appendRows, compact, rowAt, wantedRows } from "./row_parts.ts";
 import {
   type BranchCommit,
@@ -59,6 +60,8 @@ export interface ShardOptions {
   readonly isMember: boolean;
   /** Opens ways to other shards, and takes what they send; absent: the router passes it on. */
   openPeers?(receive: (message: PeerMessage) => void): SendToPeer;
+  /** The memory of the flags by which the router stops what it has asked for. */
+  readonly stopFlags: SharedArrayBuffer;
   /** Takes answers, several at a time, in order. */
   send(replies: readonly FromShard[]): void;
   /** Resolves when what was sent is on its way, and no longer in this shard's memory; null, or not given: it is. */
@@ -74,6 +77,9 @@ interface Agreed {
   readonly checksum: number;
   readonly created: CreatedIds;
 }
+
+/** What was asked for by this call, and may be stopped. */
+type Asked = Pick<Request<"run" | "fetch">, "call" | "stop">;
 
 /** How long a fetch reads before others get their turn. */
 const SLICE_MICROSECONDS = 2_000;
@@ -91,6 +97,7 @@ export class Shard {
   readonly manager: TransactionManager;
   readonly #branches = new Map<number, Transaction>();
   readonly #stopped = new Set<number>();
+  readonly #stops: StopFlags;
   readonly #fragments = new ShardFragments();
   readonly #exchanges = new RunningExchanges();
   #sendToPeer: SendToPeer | null = null;
@@ -123,6 +130,7 @@ export class Shard {
     this.closed = promise;
     this.#announceClosed = resolve;
     this.#options = options;
+    this.#stops = new StopFlags(options.stopFlags);
     this.#storage = storage;
     this.#machine = machine;
     this.manager = manager;
@@ -325,7 +333,8 @@ export class Shard {
     if (transaction !== undefined) this.manager.end(transaction);
   }
 
-  async #fetch({ call, branch, tableId, wanted }: Request<"fetch">): Promise<void> {
+  async #fetch(request: Request<"fetch">): Promise<void> {
+    const { call, branch, tableId, wanted } = request;
     try {
       const { snapshot } = this.#branch(branch);
       const table = this.#machine.catalog.table(tableId);
@@ -338,19 +347,19 @@ export class Shard {
             break;
           }
           case "id_range":
-            await this.#cursor(call, table, reader, reader.findRange(wanted.bounds));
+            await this.#cursor(request, table, reader, reader.findRange(wanted.bounds));
             break;
           case "lookup":
-            await this.#cursor(call, table, reader, reader.lookup(wanted.indexId, wanted.key));
+            await this.#cursor(request, table, reader, reader.lookup(wanted.indexId, wanted.key));
             break;
           case "range":
-            await this.#cursor(call, table, reader, reader.range(wanted.indexId, wanted.bounds));
+            await this.#cursor(request, table, reader, reader.range(wanted.indexId, wanted.bounds));
             break;
           case "count":
-            this.#part(call, { kind: "count", count: await this.#count(call, table, reader) });
+            this.#part(call, { kind: "count", count: await this.#count(request, table, reader) });
             break;
           case "scan":
-            await this.#scan(call, table, reader, wanted.prune);
+            await this.#scan(request, table, reader, wanted.prune);
             break;
         }
       }
@@ -404,12 +413,13 @@ export class Shard {
         send: (batch) => this.#reply({ call, isLast: false, value: batch, error: null }),
         ends,
         passes,
+        checkWanted: () => this.#requireWanted(request),
       });
       for (let pass = 0; pass < passes; pass++) {
         const open = execution.tasks(pass).filter((task) => !task.step());
         if (open.length === 0) continue;
         if (branch === null) keeper ??= this.manager.begin({ interruptible: true });
-        await this.#finish(call, open, ends);
+        await this.#finish(request, open, ends);
       }
       this.#answer(call, { kind: "end", batch: execution.rest(), reads: execution.reads });
     } catch (error) {
@@ -428,25 +438,25 @@ export class Shard {
   }
 
   /** Works through the tasks in turn until all are done; sleeps while each of them waits for other shards. */
-  async #finish(call: number, tasks: FragmentTask[], ends: ExchangeEnds | null): Promise<void> {
+  async #finish(asked: Asked, tasks: FragmentTask[], ends: ExchangeEnds | null): Promise<void> {
     let end = this.#sliceEnd();
     while (tasks.length > 0) {
       const changes = ends?.changes ?? 0;
       const open = [];
       for (const task of tasks) {
         if (!task.step()) open.push(task);
-        end = await this.#turn(call, end);
+        end = await this.#turn(asked, end);
       }
       tasks = open;
       if (ends === null || open.length === 0 || !open.every(({ isWaiting }) => isWaiting)) continue;
       await ends.changed(changes);
-      this.#requireWanted(call);
+      this.#requireWanted(asked);
       end = this.#sliceEnd();
     }
   }
 
   async #cursor(
-    call: number,
+    asked: Asked,
     table: TableDefinition,
     reader: ReadableTable,
     cursor: LocationCursor,
@@ -457,28 +467,28 @@ export class Shard {
       ids.push(reader.idAt(location));
       rows.push(rowAt(reader, table, location));
       if (rows.length < ROWS_IN_A_PART) continue;
-      this.#rows(call, ids, rows);
+      this.#rows(asked.call, ids, rows);
       ids = [];
       rows = [];
-      end = await this.#turn(call, end);
+      end = await this.#turn(asked, end);
     }
-    if (rows.length > 0) this.#rows(call, ids, rows);
+    if (rows.length > 0) this.#rows(asked.call, ids, rows);
   }
 
-  async #count(call: number, table: TableDefinition, reader: ReadableTable): Promise<number> {
+  async #count(asked: Asked, table: TableDefinition, reader: ReadableTable): Promise<number> {
     const known = reader.exactRowCount();
     if (known !== undefined) return known;
     let count = 0, end = this.#sliceEnd();
     const cursor = reader.scan([], { ids: false, prune: [] });
     for (let block = cursor.next(); block !== null; block = cursor.next()) {
       count += wantedRows(table, block, [], []).length;
-      end = await this.#turn(call, end);
+      end = await this.#turn(asked, end);
     }
     return count;
   }
 
   async #scan(
-    call: number,
+    asked: Asked,
     table: TableDefinition,
     reader: ReadableTable,
     prune: readonly ZonePredicate[],
@@ -493,8 +503,8 @@ export class Shard {
     const flush = (): void => {
       if (ids.length === 0) return;
       const batch = compact(builder.take(Float64Array.from(ids, Number)));
-      if (ids.every((id) => typeof id === "number")) this.#part(call, { kind: "batch", batch });
-      else this.#rows(call, ids, Array.from(ids, (_, row) => batchRow(batch, row)));
+      if (ids.every((id) => typeof id === "number")) this.#part(asked.call, { kind: "batch", batch });
+      else this.#rows(asked.call, ids, Array.from(ids, (_, row) => batchRow(batch, row)));
       ids = [];
     };
     const columnIds = table.columns.map((column) => column.id);
@@ -504,7 +514,7 @@ export class Shard {
       const rows = wantedRows(table, block, prune, decoders);
       if (builder.isFull || builder.rowCount + rows.length > BATCH_ROWS) flush();
       appendRows(builder, ids, block, rows);
-      end = await this.#turn(call, end);
+      end = await this.#turn(asked, end);
     }
     flush();
   }
@@ -514,18 +524,18 @@ export class Shard {
   }
 
   /** Lets others have their turn when it is time. Raises 57014 when nobody waits for the fetch any more. */
-  async #turn(call: number, end: number): Promise<number> {
+  async #turn(asked: Asked, end: number): Promise<number> {
     const { clock, timers } = this.#options.host;
     const full = this.#options.drained?.() ?? null;
     if (full !== null) await full;
     else if (clock.monotonic() < end) return end;
     else await timers.yieldToLoop();
-    this.#requireWanted(call);
+    this.#requireWanted(asked);
     return this.#sliceEnd();
   }
 
-  #requireWanted(call: number): void {
-    if (!this.#stopped.has(call)) return;
+  #requireWanted({ call, stop }: Asked): void {
+    if (!this.#stops.isStopped(stop) && !this.#stopped.has(call)) return;
     throw new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to user request");
   }
 

@@ -66,6 +66,8 @@ export type ShardRequest =
   | {
     readonly kind: "fetch";
     readonly call: number;
+    /** See `StopFlags`. */
+    readonly stop: number;
     readonly branch: number;
     readonly tableId: number;
     readonly wanted: Wanted;
@@ -77,6 +79,8 @@ export type ShardRequest =
   | {
     readonly kind: "run";
     readonly call: number;
+    /** See `StopFlags`. */
+    readonly stop: number;
     /** null: at the newest state. */
     readonly branch: number | null;
     readonly fragment: number;
@@ -91,7 +95,7 @@ export type ShardRequest =
   }
   /** What another shard says. */
   | { readonly kind: "peer"; readonly message: PeerMessage }
-  /** Nobody waits for the fetch any more. */
+  /** Nobody waits for it any more: for what sleeps, and does not look at its flag. */
   | { readonly kind: "stop"; readonly call: number }
   /** Moves a branch to the newest state; answered by whether what it has read has stayed as it was. */
   | {

@@ -4,9 +4,16 @@ import { startThread } from "../host/deno_threads.ts";
 import { denoHost } from "../host/deno_host.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
 import { openSharded } from "./open_sharded.ts";
+import { StopFlags } from "./stop_flags.ts";
 import { shardThreads, startShardThread } from "./shard_thread.ts";
 
-const OPTIONS = { directory: ":memory:", blockCacheBytes: 1 << 20, manifest: null, isMember: false };
+const OPTIONS = {
+  directory: ":memory:",
+  blockCacheBytes: 1 << 20,
+  manifest: null,
+  isMember: false,
+  stopFlags: new StopFlags().memory,
+};
 
 Deno.test("startShardThread() starts a shard that answers, and ends with its close()", async () => {
   const port = await startShardThread(OPTIONS, 0);
