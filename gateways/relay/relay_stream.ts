@@ -4,7 +4,7 @@
  * Invariants: at most one read and one write are under way; no more than {@link WINDOW_BYTES} are on their way to a
  * side that has not read them, so that a client that does not read holds up nobody else on the link.
  */
-import { assert } from "../../engine/base/assert.ts";
+import { ByteQueue } from "../shared/byte_queue.ts";
 import type { ByteStream } from "../shared/byte_stream.ts";
 
 /** What may be sent before the other side says that it has read some of it. */
@@ -24,26 +24,16 @@ export interface StreamLink {
   sendClose(stream: number): void;
 }
 
-interface Reader {
-  readonly target: Uint8Array;
-  readonly resolve: (count: number | null) => void;
-  readonly reject: (error: Error) => void;
-}
-
 /** See the head of the file. */
 export class RelayStream implements ByteStream {
   readonly #link: StreamLink;
   readonly #number: number;
-  #chunks: Uint8Array[] = [];
-  #unreadBytes = 0;
+  readonly #unread = new ByteQueue((count) => this.#wasRead(count));
   /** What was read and not said yet. */
   #unsaidBytes = 0;
   #allowance = WINDOW_BYTES;
-  #reader: Reader | null = null;
   /** Who waits for an allowance. */
   #writer: PromiseWithResolvers<void> | null = null;
-  /** Nothing comes any more. */
-  #hasEnded = false;
   /** Nothing that is written is read any more. */
   #isOver: Error | null = null;
   #isClosed = false;
@@ -54,12 +44,7 @@ export class RelayStream implements ByteStream {
   }
 
   read(target: Uint8Array): Promise<number | null> {
-    assert(this.#reader === null, "one read at a time");
-    const [chunk] = this.#chunks;
-    if (chunk !== undefined) return Promise.resolve(this.#take(chunk, target));
-    if (this.#hasEnded) return Promise.resolve(null);
-    if (this.#isOver !== null) return Promise.reject(this.#isOver);
-    return new Promise((resolve, reject) => this.#reader = { target, resolve, reject });
+    return this.#unread.read(target);
   }
 
   write(bytes: Uint8Array): Promise<number> {
@@ -87,27 +72,15 @@ export class RelayStream implements ByteStream {
 
   /** Bytes have come, and are the stream's now; false: more than the window allows. */
   received(bytes: Uint8Array): boolean {
-    if (this.#hasEnded || this.#isOver !== null || bytes.length === 0) return true;
-    this.#unreadBytes += bytes.length;
-    if (this.#unreadBytes + this.#unsaidBytes > WINDOW_BYTES) return false;
-    const reader = this.#reader;
-    this.#reader = null;
-    const count = Math.min(bytes.length, reader?.target.length ?? 0);
-    if (count < bytes.length) this.#chunks.push(bytes.subarray(count));
-    if (reader !== null) {
-      reader.target.set(bytes.subarray(0, count));
-      this.#wasRead(count);
-      reader.resolve(count);
-    }
+    if (this.#unread.hasEnded) return true;
+    if (this.#unread.byteCount + bytes.length + this.#unsaidBytes > WINDOW_BYTES) return false;
+    this.#unread.push(bytes);
     return true;
   }
 
   /** The other side has ended its direction. */
   ended(): void {
-    this.#hasEnded = true;
-    const reader = this.#reader;
-    this.#reader = null;
-    reader?.resolve(null);
+    this.#unread.end();
   }
 
   /** The other side has read so much more. */
@@ -127,27 +100,13 @@ export class RelayStream implements ByteStream {
   /** The link is gone: what was sent may not have come. */
   lost(error: Error): void {
     this.#isOver ??= error;
-    const [reader, writer] = [this.#reader, this.#writer];
-    this.#reader = this.#writer = null;
-    reader?.reject(error);
+    this.#unread.end(error);
+    const writer = this.#writer;
+    this.#writer = null;
     writer?.resolve();
   }
 
-  #take(chunk: Uint8Array, target: Uint8Array): number {
-    const count = Math.min(chunk.length, target.length);
-    if (count === chunk.length) {
-      target.set(chunk);
-      this.#chunks.shift();
-    } else {
-      target.set(chunk.subarray(0, count));
-      this.#chunks[0] = chunk.subarray(count);
-    }
-    this.#wasRead(count);
-    return count;
-  }
-
   #wasRead(count: number): void {
-    this.#unreadBytes -= count;
     this.#unsaidBytes += count;
     if (this.#unsaidBytes < ANNOUNCED_BYTES || this.#isOver !== null) return;
     this.#link.sendRead(this.#number, this.#unsaidBytes);
