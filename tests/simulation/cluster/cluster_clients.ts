@@ -67,7 +67,8 @@ export class PgConnection implements Connection {
       user: "test",
       database: "test",
       options: `-c read_from=${readFrom}`,
-      stream: () => socket,
+      // The driver connects the socket that it is given.
+      stream: () => Object.assign(socket, { connect: () => socket }),
       types: { getTypeParser: () => (text: string) => text },
     });
     const connection = new PgConnection(client, socket);

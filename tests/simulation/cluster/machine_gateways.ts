@@ -1,5 +1,4 @@
 /** The gateways of a simulated member, with its relay: real ones, but for the sockets. */
-import type { Socket } from "node:net";
 import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
 import type { Member } from "../../../engine/replication/member.ts";
 import type { Engine } from "../../../engine/session/engine.ts";
@@ -9,8 +8,8 @@ import { type BinaryServer, refuseClient, startBinaryServer } from "../../../gat
 import { type HttpServer, startHttpServer } from "../../../gateways/http/server.ts";
 import { type PgServer, startPgServer } from "../../../gateways/pg/server.ts";
 import { Relay } from "../../../gateways/relay/relay.ts";
-import type { ByteListener } from "../../../gateways/shared/byte_stream.ts";
-import { SocketStream } from "../../../gateways/shared/socket_stream.ts";
+import type { ByteListener, ByteStream } from "../../../gateways/shared/byte_stream.ts";
+import { socketOver } from "../../../gateways/shared/stream_socket.ts";
 import type { Machine, MachineWorld } from "./machine.ts";
 
 /** The ports of every member. */
@@ -82,22 +81,23 @@ export class MachineGateways {
     const onInternalError = (error: unknown): void => {
       if (machine.process === process && machine.isUp) world.fail(error);
     };
-    const pgSockets = new SocketQueue();
+    const pgStreams = new StreamQueue();
     const common = { engine, token: null, version: VERSION, relay, onInternalError };
     const servers = await world.time.owned(process, () =>
       Promise.all([
         startPgServer({
           ...common,
           address: { hostname: String(index), port: PORTS.pg },
-          listener: pgSockets,
+          listener: pgStreams,
         }),
         startBinaryServer({ ...common, address: door }),
         startHttpServer({ ...common, address: null }),
       ]));
-    streams.listen(index, PORTS.binary, (socket) => door.take(socket));
-    streams.listen(index, PORTS.pg, (socket) => pgSockets.add(socket));
+    streams.listen(index, PORTS.binary, (stream) => door.take(socketOver(stream, { allowHalfOpen: true })));
+    streams.listen(index, PORTS.pg, (stream) => pgStreams.add(stream));
     const [, , http] = servers;
-    streams.listen(index, PORTS.http, (socket) => {
+    streams.listen(index, PORTS.http, (stream) => {
+      const socket = socketOver(stream, { allowHalfOpen: true });
       socket.on("error", () => {});
       http.take(socket, new Uint8Array(0));
     });
@@ -111,15 +111,14 @@ export class MachineGateways {
   }
 }
 
-/** Sockets that wait to be accepted. */
-class SocketQueue implements ByteListener {
+/** Streams that wait to be accepted. */
+class StreamQueue implements ByteListener {
   readonly addr: Deno.NetAddr = { transport: "tcp", hostname: "simulated", port: PORTS.pg };
-  readonly #streams: SocketStream[] = [];
-  #accepting: PromiseWithResolvers<SocketStream> | null = null;
+  readonly #streams: ByteStream[] = [];
+  #accepting: PromiseWithResolvers<ByteStream> | null = null;
   #isClosed = false;
 
-  add(socket: Socket): void {
-    const stream = new SocketStream(socket);
+  add(stream: ByteStream): void {
     if (this.#isClosed) return stream.close();
     const accepting = this.#accepting;
     this.#accepting = null;
@@ -127,7 +126,7 @@ class SocketQueue implements ByteListener {
     else accepting.resolve(stream);
   }
 
-  accept(): Promise<SocketStream> {
+  accept(): Promise<ByteStream> {
     const stream = this.#streams.shift();
     if (stream !== undefined) return Promise.resolve(stream);
     this.#accepting = Promise.withResolvers();

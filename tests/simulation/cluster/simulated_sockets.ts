@@ -1,12 +1,14 @@
 /**
- * Byte streams between hosts of a simulation, as sockets of `node:net` look to those that use them: bytes come in
- * order, late, not at all while a direction is cut, and a connection breaks when one of its processes ends.
+ * Byte streams between hosts of a simulation: bytes come in order, late, not at all while a direction is cut, and a
+ * connection breaks when one of its processes ends.
  *
  * A process that is killed is noticed soon, for its system goes on; a machine without power is noticed when it is
  * there again and knows nothing of the connection.
  */
 import type { Socket } from "node:net";
-import { Duplex } from "node:stream";
+import { ByteQueue } from "../../../gateways/shared/byte_queue.ts";
+import type { ByteStream } from "../../../gateways/shared/byte_stream.ts";
+import { socketOver } from "../../../gateways/shared/stream_socket.ts";
 
 /** Clients are on machines of their own. */
 export const CLIENT_HOST = -1;
@@ -25,7 +27,7 @@ export interface StreamSurroundings {
 }
 
 /** Takes a connection that has come. */
-export type SocketListener = (socket: Socket) => void;
+export type StreamListener = (stream: ByteStream) => void;
 
 const RETRY_MICROSECONDS = 50_000;
 /** Bytes on their way beyond which a writer waits. */
@@ -36,15 +38,15 @@ type Item = Uint8Array | "end" | "close" | "reset";
 /** See the head of the file. */
 export class StreamNetwork {
   readonly surroundings: StreamSurroundings;
-  readonly #listeners = new Map<string, SocketListener>();
-  readonly #sockets = new Set<SimulatedSocket>();
+  readonly #listeners = new Map<string, StreamListener>();
+  readonly #streams = new Set<SimulatedStream>();
 
   constructor(surroundings: StreamSurroundings) {
     this.surroundings = surroundings;
   }
 
   /** Takes connections to a port of a host until its process ends. */
-  listen(host: number, port: number, listener: SocketListener): void {
+  listen(host: number, port: number, listener: StreamListener): void {
     this.#listeners.set(`${host}:${port}`, listener);
   }
 
@@ -55,13 +57,15 @@ export class StreamNetwork {
     port: number,
     options: { readonly allowHalfOpen: boolean } = { allowHalfOpen: false },
   ): Socket {
+    return socketOver(this.#open(from, to, port), options);
+  }
+
+  #open(from: number, to: number, port: number): Promise<ByteStream> {
     const { surroundings } = this;
-    const process = surroundings.process(from);
-    const near = new SimulatedSocket(this, from, process ?? {}, options);
-    this.#sockets.add(near);
-    near.connecting = true;
+    const { promise, resolve, reject } = Promise.withResolvers<ByteStream>();
+    const near = this.#add(from, surroundings.process(from) ?? {});
     const reach = (): void => {
-      if (near.destroyed || near.isDead) return;
+      if (near.isDead) return;
       if (surroundings.isCut(from, to) || surroundings.isCut(to, from)) {
         surroundings.after(RETRY_MICROSECONDS, reach);
         return;
@@ -69,61 +73,67 @@ export class StreamNetwork {
       const listener = this.#listeners.get(`${to}:${port}`);
       const there = surroundings.process(to);
       if (there === null || listener === undefined) {
-        near.onOwnHost(() => near.destroy(socketError("ECONNREFUSED")));
+        near.onOwnHost(() => reject(socketError("ECONNREFUSED")));
         return;
       }
       surroundings.onHost(to, there, () => {
-        if (near.destroyed || near.isDead) return;
-        const far = new SimulatedSocket(this, to, there, { allowHalfOpen: true });
-        this.#sockets.add(far);
+        if (near.isDead) return;
+        const far = this.#add(to, there);
         near.peer = far;
         far.peer = near;
-        near.onOwnHost(() => {
-          near.connecting = false;
-          near.emit("connect");
-          near.flushHeld();
-        });
-        listener(far as unknown as Socket);
+        near.onOwnHost(() => resolve(near));
+        listener(far);
       });
     };
     surroundings.after(surroundings.delay(), reach);
-    return near as unknown as Socket;
+    return promise;
   }
 
-  /** A process has ended: its sockets say nothing any more, and their peers notice, at once or after a time. */
+  #add(host: number, process: object): SimulatedStream {
+    const stream = new SimulatedStream(this, host, process);
+    this.#streams.add(stream);
+    return stream;
+  }
+
+  /** A process has ended: its streams say nothing any more, and their peers notice, at once or after a time. */
   processEnded(host: number, process: object, noticedAfter: number): void {
     for (const key of [...this.#listeners.keys()]) {
       if (key.startsWith(`${host}:`)) this.#listeners.delete(key);
     }
-    for (const socket of [...this.#sockets]) {
-      if (socket.process !== process) continue;
-      socket.isDead = true;
-      this.#sockets.delete(socket);
-      const { peer } = socket;
+    for (const stream of [...this.#streams]) {
+      if (stream.process !== process) continue;
+      stream.isDead = true;
+      this.#streams.delete(stream);
+      const { peer } = stream;
       if (peer !== null) this.surroundings.after(noticedAfter, () => peer.receive("reset"));
     }
   }
 
-  forget(socket: SimulatedSocket): void {
-    this.#sockets.delete(socket);
+  forget(stream: SimulatedStream): void {
+    this.#streams.delete(stream);
   }
 }
 
-function socketError(code: string): Error {
-  return Object.assign(new Error(code), { code });
+const ERRORS = {
+  ECONNREFUSED: Deno.errors.ConnectionRefused,
+  ECONNRESET: Deno.errors.ConnectionReset,
+  EPIPE: Deno.errors.BrokenPipe,
+} as const;
+
+/** An error as streams of Deno have it, with the code that sockets of `node:net` have. */
+function socketError(code: keyof typeof ERRORS): Error {
+  return Object.assign(new ERRORS[code](code), { code });
 }
 
 /** One end of a connection. */
-export class SimulatedSocket extends Duplex {
+class SimulatedStream implements ByteStream {
   readonly host: number;
   readonly process: object;
-  readonly remoteAddress = "10.0.0.1";
-  readonly remotePort = 1;
-  peer: SimulatedSocket | null = null;
-  connecting = false;
+  peer: SimulatedStream | null = null;
   /** Its process has ended. */
   isDead = false;
   readonly #network: StreamNetwork;
+  readonly #unread = new ByteQueue(() => {});
   /** What this end has sent and the other has not got. */
   #onTheWay: Item[] = [];
   #bytesOnTheWay = 0;
@@ -131,74 +141,37 @@ export class SimulatedSocket extends Duplex {
   #writer: (() => void) | null = null;
   /** The other end has closed: what is written now breaks the connection. */
   #isPeerGone = false;
-  #hasEnded = false;
+  #isClosed = false;
 
-  constructor(
-    network: StreamNetwork,
-    host: number,
-    process: object,
-    options: { readonly allowHalfOpen: boolean },
-  ) {
-    super(options);
+  constructor(network: StreamNetwork, host: number, process: object) {
     this.#network = network;
     this.host = host;
     this.process = process;
   }
 
-  // What `node:net` has besides.
-
-  setNoDelay(): this {
-    return this;
+  read(target: Uint8Array): Promise<number | null> {
+    return this.#unread.read(target);
   }
 
-  setKeepAlive(): this {
-    return this;
+  write(bytes: Uint8Array): Promise<number> {
+    if (this.#isPeerGone) return Promise.reject(socketError("EPIPE"));
+    this.#bytesOnTheWay += bytes.length;
+    this.#send(new Uint8Array(bytes));
+    if (this.#bytesOnTheWay < WINDOW_BYTES) return Promise.resolve(bytes.length);
+    return new Promise((resolve) => this.#writer = () => resolve(bytes.length));
   }
 
-  setTimeout(): this {
-    return this;
-  }
-
-  ref(): this {
-    return this;
-  }
-
-  unref(): this {
-    return this;
-  }
-
-  /** Drivers call it on a socket that they are given. */
-  connect(): this {
-    return this;
-  }
-
-  destroySoon(): void {
-    if (this.writable) this.end();
-    if (this.writableFinished) this.destroy();
-    else this.once("finish", () => this.destroy());
-  }
-
-  override _read(): void {
-    // Bytes are pushed as they come.
-  }
-
-  override _write(chunk: Uint8Array, _encoding: string, done: (error?: Error | null) => void): void {
-    if (this.#isPeerGone) return done(socketError("EPIPE"));
-    this.#bytesOnTheWay += chunk.length;
-    this.#send(new Uint8Array(chunk));
-    if (this.#bytesOnTheWay < WINDOW_BYTES) done();
-    else this.#writer = done;
-  }
-
-  override _final(done: () => void): void {
+  closeWrite(): Promise<void> {
     this.#send("end");
-    done();
+    return Promise.resolve();
   }
 
-  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     if (!this.#isPeerGone) this.#send("close");
+    this.#unread.end(new Deno.errors.Interrupted("the stream is closed"));
     this.#network.forget(this);
-    done(error);
   }
 
   /** Runs on this end's host, while its process lives. */
@@ -209,16 +182,11 @@ export class SimulatedSocket extends Duplex {
     });
   }
 
-  /** The connection is there: sends what was written before. */
-  flushHeld(): void {
-    if (this.#onTheWay.length > 0) this.#carry();
-  }
-
   #send(item: Item): void {
     // What an ended process still wants to say is not said.
     if (this.isDead || this.#network.surroundings.process(this.host) !== this.process) return;
     this.#onTheWay.push(item);
-    if (this.peer !== null && !this.connecting) this.#carry();
+    this.#carry();
   }
 
   #carry(): void {
@@ -248,14 +216,13 @@ export class SimulatedSocket extends Duplex {
 
   /** Something has come from the other end. */
   receive(item: Item): void {
-    if (this.isDead || this.destroyed) return;
+    if (this.isDead || this.#isClosed) return;
     if (item === "reset") {
       this.#isPeerGone = true;
-      this.onOwnHost(() => this.destroy(socketError("ECONNRESET")));
+      this.onOwnHost(() => this.#unread.end(socketError("ECONNRESET")));
     } else if (typeof item === "string") {
       if (item === "close") this.#isPeerGone = true;
-      if (!this.#hasEnded) this.push(null);
-      this.#hasEnded = true;
-    } else this.push(item);
+      this.#unread.end();
+    } else this.#unread.push(item);
   }
 }
