@@ -13,7 +13,7 @@ import type { Session } from "../../engine/session/session.ts";
 // Loaded ahead: shards load it with their first fragment, for which virtual time does not wait.
 import "../../engine/sharding/fragment_runs.ts";
 import { openSharded, shardInThisThread } from "../../engine/sharding/open_sharded.ts";
-import { RowBuffer } from "../../engine/statements/row_buffer.ts";
+import { runDurably } from "../support/run_sql.ts";
 
 const ACCOUNTS = 8;
 const TOTAL = ACCOUNTS * 100;
@@ -76,15 +76,6 @@ class Machines {
   }
 }
 
-/** Runs a text and waits until it is durable; answers the rows of its last query. */
-async function run(session: Session, text: string): Promise<unknown[][]> {
-  const sink = new RowBuffer();
-  let op = 0;
-  await session.simple(text, sink, (outcome) => op = Math.max(op, outcome.durableOp));
-  await session.whenDurable(op);
-  return sink.rows;
-}
-
 /** What the database has acknowledged. */
 interface Acknowledged {
   transfers: number;
@@ -94,7 +85,7 @@ interface Acknowledged {
 /** Transfers between accounts, each with a row that counts it, a new column now and then. */
 async function work(session: Session, acknowledged: Acknowledged): Promise<void> {
   for (let round = 1; round <= 4; round++) {
-    await run(
+    await runDurably(
       session,
       `BEGIN; UPDATE account SET balance = balance - ${round} WHERE id = ${round};
        UPDATE account SET balance = balance + ${round} WHERE id = ${round + 4};
@@ -102,33 +93,36 @@ async function work(session: Session, acknowledged: Acknowledged): Promise<void>
     );
     acknowledged.transfers++;
     if (round !== 2) continue;
-    await run(session, "ALTER TABLE account ADD COLUMN extra INT DEFAULT 7");
+    await runDurably(session, "ALTER TABLE account ADD COLUMN extra INT DEFAULT 7");
     acknowledged.columns++;
   }
 }
 
 async function check(session: Session, acknowledged: Acknowledged, at: number): Promise<number> {
-  const [sums] = await run(session, "SELECT count(*), sum(balance) FROM account");
+  const [sums] = await runDurably(session, "SELECT count(*), sum(balance) FROM account");
   strictEqual(Number(sums?.[0]), ACCOUNTS, `accounts after a crash at operation ${at}`);
   strictEqual(Number(sums?.[1]), TOTAL, `the sum after a crash at operation ${at}`);
-  const notes = await run(session, "SELECT id FROM done ORDER BY id");
+  const notes = await runDurably(session, "SELECT id FROM done ORDER BY id");
   const transfers = notes.length;
   ok(
     transfers === acknowledged.transfers || transfers === acknowledged.transfers + 1,
     `${transfers} transfers of ${acknowledged.transfers} acknowledged ones after a crash at operation ${at}`,
   );
   // Each transfer that is there moved as much as its round says.
-  const moved = await run(session, "SELECT sum(balance) FROM account WHERE id <= 4");
+  const moved = await runDurably(session, "SELECT sum(balance) FROM account WHERE id <= 4");
   strictEqual(Number(moved[0]?.[0]), 400 - transfers * (transfers + 1) / 2, `at operation ${at}`);
-  const columns = await run(
+  const columns = await runDurably(
     session,
     "SELECT count(*) FROM information_schema.columns WHERE table_name = 'account'",
   );
   ok(Number(columns[0]?.[0]) >= 2 + acknowledged.columns, `columns after a crash at operation ${at}`);
   // All shards take rows of the table as it is now, and new ids go on.
-  await run(session, "INSERT INTO account (id, balance) SELECT n, 0 FROM generate_series(100, 120) AS n");
-  await run(session, "INSERT INTO done (note) VALUES ('after')");
-  const ids = await run(session, "SELECT count(DISTINCT id), count(*) FROM done");
+  await runDurably(
+    session,
+    "INSERT INTO account (id, balance) SELECT n, 0 FROM generate_series(100, 120) AS n",
+  );
+  await runDurably(session, "INSERT INTO done (note) VALUES ('after')");
+  const ids = await runDurably(session, "SELECT count(DISTINCT id), count(*) FROM done");
   strictEqual(ids[0]?.[0], ids[0]?.[1]);
   return transfers;
 }
@@ -140,7 +134,7 @@ async function check(session: Session, acknowledged: Acknowledged, at: number): 
 async function crashAt(failing: number | null, at: number, met: Set<number>): Promise<boolean> {
   const machines = new Machines(at);
   const first = await machines.open();
-  await machines.settle(run(
+  await machines.settle(runDurably(
     first.session,
     `CREATE TABLE account (id INT PRIMARY KEY, balance INT NOT NULL);
      CREATE TABLE done (id SERIAL PRIMARY KEY, note TEXT NOT NULL UNIQUE);
@@ -169,7 +163,7 @@ async function crashAt(failing: number | null, at: number, met: Set<number>): Pr
   met.add(await machines.settle(check(again.session, acknowledged, at)));
   await machines.settle(again.engine.close());
   const third = await machines.open();
-  const [row] = await machines.settle(run(third.session, "SELECT sum(balance) FROM account"));
+  const [row] = await machines.settle(runDurably(third.session, "SELECT sum(balance) FROM account"));
   strictEqual(Number(row?.[0]), TOTAL);
   await machines.settle(third.engine.close());
   return hasEnded;

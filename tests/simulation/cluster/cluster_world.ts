@@ -23,6 +23,7 @@ import {
 import { readLogHeader, UNMARKED_FORMAT } from "../../../engine/storage/log_file.ts";
 import { listLogFiles } from "../../../engine/storage/log_files.ts";
 import { LOG_DIRECTORY } from "../../../engine/storage/storage_engine.ts";
+import { withRejections } from "../unhandled_rejections.ts";
 import { ClusterChecks } from "./cluster_checks.ts";
 import { PgConnection } from "./cluster_clients.ts";
 import { CLIENT_KINDS, type ClientKind, ClusterWork } from "./cluster_work.ts";
@@ -135,17 +136,11 @@ class ClusterWorld implements MachineWorld {
   }
 
   async run(): Promise<ClusterResult> {
-    const onRejection = (event: PromiseRejectionEvent): void => {
-      event.preventDefault();
+    const report = (reason: unknown): void => {
       // What a process that has ended still wanted of its disk was refused.
-      if (!isOfTheDead(event.reason)) this.fail(event.reason);
+      if (!isOfTheDead(reason)) this.fail(reason);
     };
-    globalThis.addEventListener("unhandledrejection", onRejection);
-    try {
-      return await this.time.during(() => this.#run());
-    } finally {
-      globalThis.removeEventListener("unhandledrejection", onRejection);
-    }
+    return await withRejections(report, () => this.time.during(() => this.#run()));
   }
 
   async #run(): Promise<ClusterResult> {

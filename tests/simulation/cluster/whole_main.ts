@@ -23,7 +23,6 @@ if (import.meta.main) {
       seeds: 2000,
       simulate: simulateCluster,
       shrink,
-      sound: { builds: [], seeds: 0 },
       broken: { builds: BROKEN_MEMBERS, seeds: 1000 },
     }),
   );

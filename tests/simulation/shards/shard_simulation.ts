@@ -16,7 +16,8 @@ import type { Session } from "../../../engine/session/session.ts";
 import { openSharded, type StartShard } from "../../../engine/sharding/open_sharded.ts";
 import { Shard } from "../../../engine/sharding/shard.ts";
 import { ShardPort } from "../../../engine/sharding/shard_port.ts";
-import { RowBuffer } from "../../../engine/statements/row_buffer.ts";
+import { withRejections } from "../unhandled_rejections.ts";
+import { runDurably } from "../../support/run_sql.ts";
 
 const ACCOUNTS = 12;
 const INITIAL = 100;
@@ -26,11 +27,11 @@ const LIVES = 3;
 /** The longest that a message takes. */
 const DELAY_MICROSECONDS = 2_000;
 
-/** What a seed came to. */
-export interface ShardSimulation {
+/** What one run did. */
+export interface ShardResult {
   readonly committed: number;
   readonly crashes: number;
-  /** Stands for everything that has happened. */
+  /** Equal for two runs of a seed. */
   readonly trace: string;
 }
 
@@ -42,14 +43,16 @@ interface Transfer {
   outcome: "acknowledged" | "refused" | "unknown";
 }
 
-/** Runs a seed; rejects when something is not as it was promised. */
-export async function simulateShards(seed: number): Promise<ShardSimulation> {
-  const world = new World(seed);
-  await world.live();
-  return world.result;
+/** Runs a seed; throws what it finds, with the seed in front. */
+export async function simulateShards(seed: number): Promise<ShardResult> {
+  try {
+    return await new ShardWorld(seed).run();
+  } catch (error) {
+    throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
+  }
 }
 
-class World {
+class ShardWorld {
   readonly #host: SimulatedHost;
   readonly #random: SeededRandom;
   readonly #shardCount: number;
@@ -70,11 +73,12 @@ class World {
     this.#shardCount = this.#random.below(2) === 0 ? 2 : 4;
   }
 
-  get result(): ShardSimulation {
+  async run(): Promise<ShardResult> {
+    await withRejections((reason) => this.#failure ??= reason, () => this.#runDurably());
     return { committed: this.#committed, crashes: this.#crashes, trace: this.#host.traceDigest };
   }
 
-  async live(): Promise<void> {
+  async #runDurably(): Promise<void> {
     for (let life = 0; life < LIVES; life++) {
       this.#life++;
       const engine = await this.#host.settle(this.#open());
@@ -147,7 +151,7 @@ class World {
 
   async #create(engine: Engine): Promise<void> {
     const session = engine.openSession();
-    await run(
+    await runDurably(
       session,
       `CREATE TABLE account (id INT PRIMARY KEY, balance INT NOT NULL);
        CREATE SEQUENCE number;
@@ -179,7 +183,7 @@ class World {
             await this.#count(session);
             break;
           case 4: {
-            const [row] = await run(session, "SELECT nextval('number')");
+            const [row] = await runDurably(session, "SELECT nextval('number')");
             if (life === this.#life) this.#number = Math.max(this.#number, Number(row?.[0]));
             break;
           }
@@ -262,7 +266,7 @@ class World {
     ]);
     const total = sums.reduce((sum, rows) => sum + Number(rows[0]?.[0]), 0);
     if (isDone) strictEqual(total, ACCOUNTS * INITIAL, "the sum of a snapshot, in two statements");
-    const [row] = await run(session, "SELECT sum(balance) FROM account");
+    const [row] = await runDurably(session, "SELECT sum(balance) FROM account");
     strictEqual(Number(row?.[0]), ACCOUNTS * INITIAL, "the sum of a snapshot");
   }
 
@@ -273,20 +277,24 @@ class World {
   ): Promise<boolean> {
     try {
       let rows: unknown[][] = [];
-      for (const each of statements) rows = await run(session, typeof each === "string" ? each : each(rows));
+      for (const each of statements) {
+        rows = await runDurably(session, typeof each === "string" ? each : each(rows));
+      }
       this.#committed++;
       return true;
     } catch (error) {
       const isRefused = error instanceof DatabaseError && ["40001", "40P01", "25P02"].includes(error.code);
       if (!isRefused) throw error;
-      await run(session, "ROLLBACK");
+      await runDurably(session, "ROLLBACK");
       return false;
     }
   }
 
   async #checkAll(engine: Engine): Promise<void> {
     const session = engine.openSession();
-    const marks = (await run(session, "SELECT mark FROM done ORDER BY id")).map(([mark]) => Number(mark));
+    const marks = (await runDurably(session, "SELECT mark FROM done ORDER BY id")).map(([mark]) =>
+      Number(mark)
+    );
     const found = new Set(marks);
     strictEqual(found.size, marks.length, "a transfer is there twice");
     const balances = new Map(Array.from({ length: ACCOUNTS }, (_, index) => [index + 1, INITIAL]));
@@ -299,32 +307,23 @@ class World {
       balances.set(from, (balances.get(from) ?? 0) - amount);
       balances.set(to, (balances.get(to) ?? 0) + amount);
     }
-    const rows = await run(session, "SELECT id, balance FROM account ORDER BY id");
+    const rows = await runDurably(session, "SELECT id, balance FROM account ORDER BY id");
     strictEqual(
       JSON.stringify(rows.map(([id, balance]) => [Number(id), Number(balance)])),
       JSON.stringify([...balances]),
       "the balances are those of the transfers that are there",
     );
-    for (const [id, value] of await run(session, "SELECT id, counted FROM counter")) {
+    for (const [id, value] of await runDurably(session, "SELECT id, counted FROM counter")) {
       const { certain, perhaps } = this.#counted.get(Number(id)) ?? { certain: 0, perhaps: 0 };
       const counted = Number(value);
       ok(counted >= certain && counted <= perhaps, `counter ${id}: ${counted}, not ${certain} to ${perhaps}`);
       this.#counted.set(Number(id), { certain: counted, perhaps: counted });
     }
-    const [number] = await run(session, "SELECT nextval('number')");
+    const [number] = await runDurably(session, "SELECT nextval('number')");
     ok(Number(number?.[0]) > this.#number, `number ${number?.[0]} comes twice`);
-    const [present] = await run(session, "SELECT sum(present), count(*) FROM duty");
+    const [present] = await runDurably(session, "SELECT sum(present), count(*) FROM duty");
     ok(Number(present?.[0]) >= 1, "nobody is on duty");
     strictEqual(Number(present?.[1]), 4);
     session.close();
   }
-}
-
-/** Runs a text, waits until it is durable, and answers the rows of its last query. */
-async function run(session: Session, text: string): Promise<unknown[][]> {
-  const sink = new RowBuffer();
-  let op = 0;
-  await session.simple(text, sink, (outcome) => op = Math.max(op, outcome.durableOp));
-  await session.whenDurable(op);
-  return sink.rows;
 }
