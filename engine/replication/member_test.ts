@@ -4,8 +4,7 @@ import { openLoneMember } from "../../tests/support/lone_member.ts";
 import { SPOKEN_VERSIONS } from "../catalog/cluster_version.ts";
 import { MemoryDisk, memoryHost } from "../host/memory_host.ts";
 import { Engine } from "../session/engine.ts";
-import type { Session } from "../session/session.ts";
-import { RowBuffer } from "../statements/row_buffer.ts";
+import { answerOf } from "./testing/donor_answers.ts";
 import { CheckpointDonor } from "./files/checkpoint_donor.ts";
 import type { ReplicatedEntry } from "./protocol/entry_header.ts";
 import { Member } from "./member.ts";
@@ -13,23 +12,20 @@ import { MemberLog } from "./member_log.ts";
 import type { DoViewChange, PeerMessage } from "./protocol/message.ts";
 import { Superblock, SuperblockReports } from "./superblock.ts";
 import { until } from "./testing/peers.ts";
+import { runSql } from "../../tests/support/run_sql.ts";
 
 const VIEW = 1;
 const PRIMARY = 1;
 const INDEX = 2;
 
-async function run(session: Session, sql: string): Promise<void> {
-  await session.simple(sql, new RowBuffer(), () => {});
-}
-
 /** A primary that has made a checkpoint in the middle of its log, and can give it away. */
 async function primaryWith(disk: MemoryDisk) {
   const engine = await openLoneMember(disk, "primary");
   const session = engine.openSession();
-  await run(session, "CREATE TABLE t (a int PRIMARY KEY)");
-  for (let a = 1; a <= 5; a++) await run(session, `INSERT INTO t VALUES (${a})`);
+  await runSql(session, "CREATE TABLE t (a int PRIMARY KEY)");
+  for (let a = 1; a <= 5; a++) await runSql(session, `INSERT INTO t VALUES (${a})`);
   await engine.checkpoint();
-  await run(session, "INSERT INTO t VALUES (6)");
+  await runSql(session, "INSERT INTO t VALUES (6)");
   session.close();
   const log = new MemberLog(engine.storage.log);
   const { manifest } = engine.storage;
@@ -44,16 +40,7 @@ async function primaryWith(disk: MemoryDisk) {
       ),
     digestAt: (op: number) => op === 0 ? log.baseDigest : log.read(op)?.header.digest ?? 0n,
     /** What it answers when it is asked for its checkpoint. */
-    answer: (message: PeerMessage, from: number): PeerMessage | null => {
-      if (message.kind === "request_checkpoint") {
-        const offer = donor.offer(manifest, message.op);
-        return offer === null ? null : { kind: "checkpoint_files", from, view: VIEW, ...offer };
-      }
-      if (message.kind !== "request_file") return null;
-      const { name, hash, offset } = message;
-      const bytes = donor.read({ name, hash }, offset, manifest) ?? new Uint8Array(0);
-      return { kind: "file_piece", from, view: VIEW, name, hash, offset, bytes };
-    },
+    answer: (message: PeerMessage, from: number) => answerOf(donor, manifest, message, { from, view: VIEW }),
     close: async () => {
       donor.close();
       await engine.close();

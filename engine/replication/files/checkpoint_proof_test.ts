@@ -3,8 +3,6 @@ import { deepStrictEqual, match, ok, strictEqual, throws } from "node:assert/str
 import { joinPath, readWholeFile, writeWholeFile } from "../../host/disk.ts";
 import { MemoryDisk, memoryHost } from "../../host/memory_host.ts";
 import { sha256Of } from "../../host/sha256.ts";
-import type { Session } from "../../session/session.ts";
-import { RowBuffer } from "../../statements/row_buffer.ts";
 import { compareDatabases } from "../../storage/directory_comparison.ts";
 import {
   type CheckpointProof,
@@ -14,10 +12,7 @@ import {
 } from "../../storage/manifest.ts";
 import { openLoneMember } from "../../../tests/support/lone_member.ts";
 import { CheckpointComparison } from "./checkpoint_comparison.ts";
-
-async function run(session: Session, sql: string): Promise<void> {
-  await session.simple(sql, new RowBuffer(), () => {});
-}
+import { runSql } from "../../../tests/support/run_sql.ts";
 
 /** A history with merges, an index that comes later, ended rows, a table that goes. */
 async function live(
@@ -28,18 +23,18 @@ async function live(
   const engine = await openLoneMember(disk, directory);
   const session = engine.openSession();
   if (from === 0) {
-    await run(session, "CREATE TABLE t (a int PRIMARY KEY, b text)");
-    await run(session, "CREATE TABLE gone (a int)");
+    await runSql(session, "CREATE TABLE t (a int PRIMARY KEY, b text)");
+    await runSql(session, "CREATE TABLE gone (a int)");
   }
   for (let round = from; round < rounds; round++) {
-    await run(
+    await runSql(
       session,
       `INSERT INTO t SELECT n, 'row ' || n FROM generate_series(${round * 300}, ${round * 300 + 299}) n`,
     );
-    await run(session, `DELETE FROM t WHERE a % 7 = ${round % 7}`);
-    if (round === 4) await run(session, "CREATE INDEX ON t (b)");
-    if (round === 6) await run(session, "DROP TABLE gone");
-    if (round === 7 && extra !== "") await run(session, extra);
+    await runSql(session, `DELETE FROM t WHERE a % 7 = ${round % 7}`);
+    if (round === 4) await runSql(session, "CREATE INDEX ON t (b)");
+    if (round === 6) await runSql(session, "DROP TABLE gone");
+    if (round === 7 && extra !== "") await runSql(session, extra);
     await engine.checkpoint();
   }
   session.close();

@@ -2,20 +2,13 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { type Disk, joinPath, readWholeFile, writeWholeFile } from "../../host/disk.ts";
 import { MemoryDisk, memoryHost } from "../../host/memory_host.ts";
-import type { Session } from "../../session/session.ts";
-import { RowBuffer } from "../../statements/row_buffer.ts";
 import { decodeManifest, readManifest } from "../../storage/manifest.ts";
 import { openLoneMember } from "../../../tests/support/lone_member.ts";
 import { CheckpointDonor, type CheckpointOffer } from "./checkpoint_donor.ts";
 import { CheckpointTransfer, installTransfer } from "./checkpoint_transfer.ts";
+import { runSql } from "../../../tests/support/run_sql.ts";
 
 const QUERY = "SELECT count(*), sum(a), max(b) FROM t UNION ALL SELECT count(*), sum(a), max(b) FROM u";
-
-async function rows(session: Session, sql: string): Promise<unknown[][]> {
-  const sink = new RowBuffer();
-  await session.simple(sql, sink, () => {});
-  return sink.rows.map((row) => [...row]);
-}
 
 /** Two directories with a common beginning; `a` has gone on. Answers what `a` says. */
 async function twoDirectories(disk: MemoryDisk, count = 20_000): Promise<unknown[][]> {
@@ -23,14 +16,14 @@ async function twoDirectories(disk: MemoryDisk, count = 20_000): Promise<unknown
   for (const directory of ["a", "b"]) {
     const engine = await openLoneMember(disk, directory);
     const session = engine.openSession();
-    await rows(session, "CREATE TABLE t (a int PRIMARY KEY, b text)");
-    await rows(session, "CREATE TABLE u (a int PRIMARY KEY, b text)");
-    await rows(session, `INSERT INTO t SELECT n, 'row ' || n FROM generate_series(1, ${count}) n`);
+    await runSql(session, "CREATE TABLE t (a int PRIMARY KEY, b text)");
+    await runSql(session, "CREATE TABLE u (a int PRIMARY KEY, b text)");
+    await runSql(session, `INSERT INTO t SELECT n, 'row ' || n FROM generate_series(1, ${count}) n`);
     await engine.checkpoint();
     if (directory === "a") {
-      await rows(session, `INSERT INTO u SELECT n, 'row ' || n FROM generate_series(1, ${count - 10}) n`);
+      await runSql(session, `INSERT INTO u SELECT n, 'row ' || n FROM generate_series(1, ${count - 10}) n`);
       await engine.checkpoint();
-      answer = await rows(session, QUERY);
+      answer = await runSql(session, QUERY);
     }
     session.close();
     await engine.close();
@@ -73,7 +66,7 @@ async function transfer(
 async function answerOf(disk: Disk, directory: string): Promise<unknown[][]> {
   const engine = await openLoneMember(disk, directory);
   const session = engine.openSession();
-  const answer = await rows(session, QUERY);
+  const answer = await runSql(session, QUERY);
   session.close();
   await engine.close();
   return answer;

@@ -3,33 +3,30 @@ import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { joinPath, readWholeFile, writeWholeFile } from "../../host/disk.ts";
 import { MemoryDisk, memoryHost } from "../../host/memory_host.ts";
-import type { Session } from "../../session/session.ts";
 import { RowBuffer } from "../../statements/row_buffer.ts";
 import { DamagedFileError } from "../../storage/table/damaged_file.ts";
 import type { HashedFile } from "../../storage/file_hashes.ts";
 import { type Manifest, proofOfCheckpoint, readManifest } from "../../storage/manifest.ts";
 import { openLoneMember } from "../../../tests/support/lone_member.ts";
+import { answerOf } from "../testing/donor_answers.ts";
 import { CheckpointDonor } from "./checkpoint_donor.ts";
 import { FileScrubber } from "./file_scrubber.ts";
 import { MemberFiles } from "./member_files.ts";
 import type { PeerMessage, TransferMessage } from "../protocol/message.ts";
-
-async function run(session: Session, sql: string): Promise<void> {
-  await session.simple(sql, new RowBuffer(), () => {});
-}
+import { runSql } from "../../../tests/support/run_sql.ts";
 
 /** A directory with files of all kinds, under several names. */
 async function directories(disk: MemoryDisk, names: readonly string[]): Promise<Manifest> {
   const engine = await openLoneMember(disk, "first");
   const session = engine.openSession();
-  await run(session, "CREATE TABLE t (a int PRIMARY KEY, b text)");
-  await run(session, "CREATE INDEX ON t (b)");
-  await run(
+  await runSql(session, "CREATE TABLE t (a int PRIMARY KEY, b text)");
+  await runSql(session, "CREATE INDEX ON t (b)");
+  await runSql(
     session,
     "INSERT INTO t SELECT n, md5(n::text) || repeat('x', 300) FROM generate_series(1, 2000) n",
   );
   await engine.checkpoint();
-  await run(session, "DELETE FROM t WHERE a % 100 = 1");
+  await runSql(session, "DELETE FROM t WHERE a % 100 = 1");
   await engine.checkpoint();
   session.close();
   await engine.close();
@@ -69,16 +66,8 @@ function group(disk: MemoryDisk, spoil: (message: PeerMessage) => PeerMessage | 
   const answer = (message: TransferMessage, to: number): TransferMessage | null => {
     const found = donors.find(({ index }) => index === to);
     if (found === undefined) return null;
-    const { donor, directory } = found;
-    const { manifest } = readManifest(disk, directory);
-    if (message.kind === "request_checkpoint") {
-      const offer = donor.offer(manifest, message.op);
-      return offer === null ? null : { kind: "checkpoint_files", from: to, view: 1, ...offer };
-    }
-    if (message.kind !== "request_file") return null;
-    const { name, hash, offset } = message;
-    const bytes = donor.read({ name, hash }, offset, manifest) ?? new Uint8Array(0);
-    return { kind: "file_piece", from: to, view: 1, name, hash, offset, bytes };
+    const { manifest } = readManifest(disk, found.directory);
+    return answerOf(found.donor, manifest, message, { from: to, view: 1 });
   };
   const files = new MemberFiles({
     host,
