@@ -148,7 +148,7 @@ export interface KnownCycle {
 export const knownCycles: readonly KnownCycle[] = [
   {
     folder: "engine/sql/binder",
-    files: 14,
+    files: 17,
     reason: "expressions hold queries and queries hold expressions: mutually recursive visitors",
   },
   {

@@ -16,7 +16,9 @@ import { allDefinedColumns, visitPlan } from "../plan/traverse.ts";
 import type { Binding } from "./binding.ts";
 import { inClause } from "./call_binder.ts";
 import { bindBinary, bindCondition } from "./expression_binder.ts";
-import { bindFrom, join, ONE_ROW, scanTable } from "./from_binder.ts";
+import { bindFrom, ONE_ROW } from "./from_binder.ts";
+import { join } from "./join_binder.ts";
+import { scanTable } from "./table_item_binder.ts";
 import {
   bindAssignments,
   bindInsertValues,
