@@ -1,3 +1,4 @@
+/** The order of bytes and ends in a queue, and the read that waits. */
 import { deepStrictEqual, rejects, strictEqual } from "node:assert/strict";
 import { ByteQueue } from "./byte_queue.ts";
 
