@@ -11,11 +11,13 @@ import { SimulatedCrash } from "../host/simulated_disk.ts";
 import { SimulatedHost } from "../host/simulated_host.ts";
 import { digestAfter, EMPTY_HISTORY } from "../operations/history_digest.ts";
 import { Log } from "./log.ts";
+import { type LogFormat, MEMBER_FORMAT, readLogHeader, UNMARKED_FORMAT } from "./log_file.ts";
 import type { StoredEntry } from "./log_history.ts";
 import type { LogOptions } from "./log_options.ts";
 
 const SIZES = { fileBytes: 8192, reserveBytes: 1024, bufferBytes: 2048, directWriteBytes: 600 };
 const MEMBER: LogOptions = { ...SIZES, member: { keepBytes: 20_000 } };
+const withFormat = (format: LogFormat): LogOptions => ({ ...SIZES, member: { keepBytes: 20_000, format } });
 const HEADER_BYTES = 40;
 const RECORDS_START = 4096;
 const HEAD_BYTES = 36;
@@ -488,6 +490,8 @@ class Life {
   readonly #random: SeededRandom;
   readonly #host: SimulatedHost;
   readonly #model = new Model();
+  /** Of new files. */
+  #format: LogFormat;
   #base = { op: 0, digest: EMPTY_HISTORY };
   #acknowledged = 0;
   /** The op after which the log was to be cut when it crashed. */
@@ -498,6 +502,7 @@ class Life {
 
   constructor(seed: number) {
     this.#seed = seed;
+    this.#format = seed % 3 === 0 ? UNMARKED_FORMAT : MEMBER_FORMAT;
     this.#random = new SeededRandom(seed);
     this.#host = new SimulatedHost(seed);
   }
@@ -509,7 +514,7 @@ class Life {
         const crashAtOperation = host.disk.operations + this.#random.between(5, 160);
         host.disk.faults = { ...host.disk.faults, crashAtOperation };
         try {
-          await this.#turn();
+          await this.#turn(turn);
         } catch (error) {
           if (
             !(error instanceof SimulatedCrash || error instanceof DatabaseError && error.code === "58030")
@@ -529,7 +534,7 @@ class Life {
 
   #open(): Log {
     const model = this.#model;
-    const log = Log.open(this.#host, "log", this.#base, MEMBER);
+    const log = Log.open(this.#host, "log", this.#base, withFormat(this.#format));
     const least = Math.min(this.#acknowledged, this.#cutAfter);
     ok(log.lastOp >= least, `op ${least} was durable, ${log.lastOp} recovered`);
     ok(log.lastOp <= model.lastOp, "more recovered than written");
@@ -564,11 +569,12 @@ class Life {
     this.#isRotten = false;
   }
 
-  async #turn(): Promise<void> {
+  async #turn(turn: number): Promise<void> {
     const random = this.#random, host = this.#host, model = this.#model;
     let log = this.#open();
     for (let action = 0; action < 50; action++) {
       if (log.error !== null) throw log.error;
+      if (turn === 3 && action === 8) log.memberFormat = this.#format = MEMBER_FORMAT;
       const kind = random.below(14);
       if (kind < 6) {
         if (log.digest === null) continue;
@@ -623,6 +629,44 @@ Deno.test("Log of a member is its model's through rot and crashes at any point, 
     if (seed % 6 === 0) strictEqual(await new Life(seed).run(), trace, `seed ${seed} twice`);
   }
   ok(damagedOps > 20, `${damagedOps} ops were damaged`);
+});
+
+Deno.test("Log of a member begins a file of a later format with the next entry, and goes on with both", async () => {
+  const host = new SimulatedHost(5), model = new Model();
+  const log = Log.open(host, "log", { op: 0 }, withFormat(UNMARKED_FORMAT));
+  const add = async (size: number): Promise<void> => {
+    const { op, payload } = model.add(0, payloadOf(model.lastOp, size));
+    log.append(op, payload);
+    await host.settle(log.whenDurable(op));
+  };
+  const formats = () =>
+    host.disk.list("log").map((name) => {
+      const file = host.disk.openFile(`log/${name}`, { create: false, write: false });
+      const found = readLogHeader(file, Number.parseInt(name, 16))?.format.version;
+      file.close();
+      return found;
+    });
+  await add(50);
+  await add(60);
+  equal(formats(), [2]);
+  log.memberFormat = MEMBER_FORMAT;
+  equal(formats(), [2]);
+  await add(70);
+  await add(80);
+  equal(formats(), [2, 3]);
+  // Nothing that is written needs an older one.
+  log.memberFormat = UNMARKED_FORMAT;
+  await add(90);
+  equal(formats(), [2, 3]);
+  log.truncateAfter(1);
+  model.entries.length = 1;
+  equal(formats(), [2]);
+  await add(100);
+  equal(formats(), [2]);
+  equal(compare(log, model), []);
+  await host.settle(log.close());
+  const again = Log.open(host, "log", { op: 0 }, MEMBER);
+  equal(compare(again, model), []);
 });
 
 Deno.test("Log of a member syncs a group while the thread waits: a backup's, and a primary's where that is quick", async () => {
