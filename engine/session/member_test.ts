@@ -4,12 +4,14 @@
  */
 import { deepStrictEqual, ok, rejects, strictEqual, throws } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
+import { SPOKEN_VERSIONS, type VersionRange } from "../catalog/cluster_version.ts";
 import { memoryHost } from "../host/memory_host.ts";
 import { MemberLog } from "../replication/member_log.ts";
 import type { MemberSeat } from "../replication/member_seat.ts";
 import type { ClusterStatus } from "../system_catalog/cluster_status.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
 import { Horizon } from "../storage/commit_horizon.ts";
+import { readLogHeader } from "../storage/log_file.ts";
 import { verifyDatabase } from "../storage/verification.ts";
 import { Engine, type EngineOptions } from "./engine.ts";
 import type { Session } from "./session.ts";
@@ -21,6 +23,11 @@ class Seat implements MemberSeat {
   canRead = true;
   staleness = 0;
   announced = 0;
+  readonly versions: VersionRange;
+
+  constructor(versions = SPOKEN_VERSIONS) {
+    this.versions = versions;
+  }
 
   status(): ClusterStatus {
     return {
@@ -130,6 +137,76 @@ async function failure(promise: Promise<unknown>): Promise<string> {
   }
   return "00000";
 }
+
+/** The versions that log files are of, as their headers say. */
+function logFormats({ disk }: Member["host"]): (number | undefined)[] {
+  return disk.list("data/log").sort().map((name) => {
+    const file = disk.openFile(`data/log/${name}`, { create: false, write: false });
+    const format = readLogHeader(file, Number.parseInt(name, 16))?.format.version;
+    file.close();
+    return format;
+  });
+}
+
+Deno.test("A version is active at a member when its entry is committed, and stays so", async () => {
+  const primary = await Member.primary(), backup = await Member.open();
+  const { engine, seat } = primary;
+  const session = engine.openSession();
+  const create = async (name: string): Promise<void> => {
+    const created = run(session, `CREATE TABLE ${name} (a int)`);
+    await engine.storage.log.whenDurable(engine.lastOp);
+    seat.horizon.advance(engine.lastOp);
+    await created;
+  };
+  await create("a");
+  deepStrictEqual([engine.clusterVersion, engine.versions], [1, SPOKEN_VERSIONS]);
+  engine.raiseClusterVersion(2);
+  engine.raiseClusterVersion(2);
+  strictEqual(engine.lastOp, 2, "one entry is enough");
+  strictEqual(engine.clusterVersion, 1, "a view may go without the entry");
+  await engine.storage.log.whenDurable(2);
+  strictEqual(engine.clusterVersion, 1);
+  seat.horizon.advance(2);
+  strictEqual(engine.clusterVersion, 2);
+  await create("b");
+  deepStrictEqual(logFormats(primary.host), [2, 3]);
+
+  await backup.follow(primary);
+  strictEqual(backup.engine.clusterVersion, 2);
+  strictEqual(backup.engine.digest(), engine.digest());
+  deepStrictEqual(backup.engine.machine.encodeState(), engine.machine.encodeState());
+  // What is shown of settings does not have it, and nobody can set it.
+  deepStrictEqual((await run(session, "SELECT * FROM pg_db_role_setting")).rows, []);
+  strictEqual(await failure(run(session, 'ALTER DATABASE db SET "/cluster_version" = 3')), "42704");
+  session.close();
+  const stored = await Member.open();
+  await stored.follow(primary);
+  const checkpoint = engine.checkpoint();
+  await engine.storage.log.whenDurable(engine.lastOp);
+  seat.horizon.advance(engine.lastOp);
+  await checkpoint;
+  await stored.follow(primary);
+  while (stored.engine.storage.isCheckpointing) await stored.engine.storage.finishFirst(2_000);
+  strictEqual(stored.engine.storage.manifest?.op, engine.lastOp);
+  // Replayed from the log, and read from a checkpoint.
+  for (const { engine: { lastOp }, engine: closed, host } of [backup, stored]) {
+    await closed.close();
+    const reopen = async (versions: VersionRange): Promise<Engine> => {
+      const member = new Seat(versions);
+      member.replayTo = lastOp;
+      member.horizon.advance(lastOp);
+      return await Engine.open({ host, directory: "data", member });
+    };
+    const again = await reopen({ oldest: 2, newest: 3 });
+    strictEqual(again.clusterVersion, 2);
+    await again.close();
+    await rejects(() => reopen({ oldest: 1, newest: 1 }), {
+      code: "0A000",
+      message: "the data is of version 2 of the cluster's protocol, and this release speaks 1 to 1",
+    });
+  }
+  await engine.close();
+});
 
 Deno.test("A primary's answers wait for the commit number, also those of reads", async () => {
   const { engine, seat } = await Member.primary();
