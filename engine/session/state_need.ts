@@ -35,6 +35,7 @@ export class StateNeed {
     this.#settings = settings;
     this.#isFollower = isFollower;
     settings.provide("seen_op", () => String(this.seenOp));
+    settings.provide("read_from", () => isFollower ? "follower" : "primary");
   }
 
   /** What the requests from now on need besides what is set; 0: nothing. */

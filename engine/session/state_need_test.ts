@@ -158,6 +158,9 @@ Deno.test("A follower that is too old waits until it is not, and then refuses", 
     strictEqual((await failure(run(reader, `SET min_op = '${op}'`))).code, "22023");
   }
   strictEqual((await failure(run(reader, "SET seen_op = 1"))).code, "55P02");
+  strictEqual(await run(reader, "SHOW read_from"), "follower");
+  const { code, message } = await failure(run(reader, "SET read_from = primary"));
+  strictEqual(`${code} ${message}`, '55P02 parameter "read_from" cannot be set after connection start');
   await close();
 });
 

@@ -3,8 +3,9 @@
  *
  * A line is `name type[/unit] initial [range or choices] [flags]`; `-` is an empty initial value, a space in a value is
  * written `~`. A range without upper end goes as far as the type. Flags: `superuser`, and the contexts in which a
- * setting is given outside of sessions (`internal`, `postmaster`, `sighup`), `reported` to clients, `list` of names,
- * `hidden` from SHOW ALL and pg_settings, and `effect`: everything without it is accepted, checked and without effect.
+ * setting is given outside of sessions (`backend`: when one begins; `internal`, `postmaster`, `sighup`), `reported` to
+ * clients, `list` of names, `hidden` from SHOW ALL and pg_settings, and `effect`: everything without it is accepted,
+ * checked and without effect.
  */
 import { assert } from "../base/assert.ts";
 
@@ -12,7 +13,7 @@ import { assert } from "../base/assert.ts";
 export type SettingType = "bool" | "integer" | "real" | "enum" | "string";
 
 /** Who may change a setting, and when. */
-export type SettingContext = "user" | "superuser" | "internal" | "postmaster" | "sighup";
+export type SettingContext = "user" | "superuser" | "backend" | "internal" | "postmaster" | "sighup";
 
 /** One known setting. */
 export interface SettingDefinition {
@@ -198,6 +199,7 @@ follower_max_staleness integer/ms 1000 -1.. effect
 min_op string 0 effect
 broadcast_limit integer/kB 32768 0.. effect
 partial_on_timeout bool off effect
+read_from enum primary primary,follower backend effect
 scatter_timeout integer/ms 30000 0.. effect
 seen_op string 0 internal effect
 # Replication / Sending Servers
@@ -284,7 +286,7 @@ wal_recycle bool on superuser
 wal_skip_threshold integer/kB 2048 0..
 `;
 
-const CONTEXTS: readonly SettingContext[] = ["superuser", "internal", "postmaster", "sighup"];
+const CONTEXTS: readonly SettingContext[] = ["superuser", "backend", "internal", "postmaster", "sighup"];
 const MAXIMUM = { integer: 2147483647, real: Number.MAX_VALUE };
 
 /** Every known setting by its name in lower case, in alphabetical order. */

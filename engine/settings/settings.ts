@@ -328,6 +328,7 @@ function checkContext(definition: SettingDefinition | undefined): void {
 }
 
 const UNCHANGEABLE: Readonly<Partial<Record<SettingDefinition["context"], string>>> = {
+  backend: "cannot be set after connection start",
   internal: "cannot be changed",
   postmaster: "cannot be changed without restarting the server",
   sighup: "cannot be changed now",

@@ -64,10 +64,11 @@ Deno.test("a member that does not fit ends with one line, and nothing is written
     token?: string;
     flags?: readonly string[];
     directory?: string;
+    address?: string;
   }) =>
     misfit(dbd, [
       ...["--replica", String(options.replica), "--peers", (options.peers ?? peers).join(",")],
-      ...["--token", options.token ?? TOKEN, ...(options.flags ?? []), "127.0.0.1:0"],
+      ...["--token", options.token ?? TOKEN, ...(options.flags ?? []), options.address ?? "127.0.0.1:0"],
       options.directory ?? `${folder}/empty`,
     ]);
   const more = [...peers, "127.0.0.1:1", "127.0.0.1:2"];
@@ -109,6 +110,10 @@ Deno.test("a member that does not fit ends with one line, and nothing is written
       () => run({ replica: 1, peers: [first, third, second] }),
       /^dbd: .*: check .*--replica.*$/,
     ],
+    "peers in another order at the last member, which dials nobody": [
+      () => run({ replica: 2, peers: [second, first, third], address: third }),
+      /^dbd: the member at \S+ says that it is member [01], not [01]: check its --replica and the order of --peers$/,
+    ],
     "another version": [
       () => run({ replica: 0, peers: [first, later.address, third] }),
       /^dbd: member \d at \S+ speaks version 9 of the cluster's protocol, this one version 2: upgrade this member first$/,
@@ -143,6 +148,7 @@ Deno.test("a member that does not fit ends with one line, and nothing is written
       /member 0 at \S+ has another token/,
       /member 0 at \S+ has another --checkpoint-log/,
       /the member at \S+ says that it is member 1, as this one does|says that it is member 1, not 2/,
+      /member 2 at \S+ finds another member where it would dial this one: check --replica here and the order/,
       /member 0 at \S+ speaks version 9 of the cluster's protocol, this one version 2/,
     ]
   ) {

@@ -14,8 +14,8 @@ import type { Host, TimerId } from "../../host/host.ts";
 import type { NetworkAddress, NetworkConnection } from "../../host/network.ts";
 import type { PeerMessage } from "../protocol/message.ts";
 import { PeerConnection, wireOf } from "./peer_connection.ts";
-import { type Handshake, PeerMisfit, shakeHands } from "./peer_handshake.ts";
-import { PEER_ID_BYTES, PEER_NONCE_BYTES, type PeerHello } from "./peer_hello.ts";
+import { askIndex, type Handshake, PeerMisfit, shakeHands } from "./peer_handshake.ts";
+import { otherIndex, PEER_ID_BYTES, PEER_NONCE_BYTES, type PeerHello } from "./peer_hello.ts";
 import type { MessageBus } from "../protocol/ports.ts";
 
 /** Times, in milliseconds. */
@@ -99,6 +99,8 @@ interface Peer {
   connection: PeerConnection | null;
   /** Of the connection. */
   hello: PeerHello | null;
+  /** Of one that is not dialed: whether it was asked who is at its address. */
+  isAsked: boolean;
   retryMilliseconds: number;
   retryTimer: TimerId | null;
   connections: number;
@@ -147,6 +149,7 @@ export class PeerConnections implements MessageBus {
         address,
         connection: null,
         hello: null,
+        isAsked: false,
         retryMilliseconds: this.#times.firstRetry,
         retryTimer: null,
         connections: 0,
@@ -357,8 +360,9 @@ export class PeerConnections implements MessageBus {
         place,
         hostnameOf: (index) => this.#options.addresses[index]?.hostname ?? "",
         isTaken: (other) => this.#isTaken(other),
+        misfitAtHome: (other) => this.#misfitAtHome(other),
       });
-      if (this.#isClosed || !this.#isCurrent(handshake.own)) connection.close();
+      if (handshake === null || this.#isClosed || !this.#isCurrent(handshake.own)) connection.close();
       else this.#keep(connection, handshake);
     } catch (error) {
       connection.close();
@@ -409,6 +413,31 @@ export class PeerConnections implements MessageBus {
       await new Promise<void>((resolve) => this.#after(this.#times.tick / 5, resolve));
     }
     return false;
+  }
+
+  /**
+   * Whether another member is at the address of one that has dialed: then --peers has another order. Relays dial it,
+   * and the last member nothing else. Asked once; where nobody answers it is not known.
+   */
+  async #misfitAtHome({ from }: PeerHello): Promise<string | null> {
+    const peer = this.#peers.get(from);
+    if (peer === undefined || peer.isAsked) return null;
+    const late = new Promise<null>((resolve) => this.#after(this.#times.grace, () => resolve(null)));
+    const found = await Promise.race([this.#indexAt(peer).catch(() => null), late]);
+    peer.isAsked = found === null || found === from;
+    return peer.isAsked || found === null ? null : otherIndex(placeOf(peer.address), found, from);
+  }
+
+  async #indexAt({ index, address }: Peer): Promise<number | null> {
+    const connection = await this.#connect(address);
+    if (connection === null) return null;
+    const timer = this.#after(this.#times.handshake, () => connection.close());
+    try {
+      return await askIndex(connection, this.#helloTo(index));
+    } finally {
+      this.#clear(timer);
+      connection.close();
+    }
   }
 
   #keep(connection: NetworkConnection, { other, input }: Handshake): void {

@@ -1,6 +1,7 @@
 /** Members over TCP: messages, reconnection, those that do not fit, and those that are none. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { denoNetwork } from "../../host/deno_network.ts";
+import type { NetworkAddress } from "../../host/network.ts";
 import type { Prepare } from "../protocol/message.ts";
 import { encodeMessage } from "./message_codec.ts";
 import { MAX_QUEUED_BYTES } from "./peer_connection.ts";
@@ -121,6 +122,49 @@ Deno.test("PeerConnections end a member that fits to none, with one line at each
       b.close();
     }
   }));
+});
+
+/** Two members with the right addresses, and a third with those that `orderOf` makes of them. */
+async function withLast(
+  orderOf: (addresses: readonly NetworkAddress[]) => readonly (NetworkAddress | undefined)[],
+  options: Partial<PeerConnectionsOptions>,
+  work: (others: readonly TestPeer[], last: TestPeer) => Promise<void>,
+): Promise<void> {
+  const ports = await listeners(3);
+  const addresses = ports.map(({ local }) => local);
+  const own = orderOf(addresses).map((each) => each ?? { hostname: "127.0.0.1", port: 1 });
+  const [a, b, c] = ports.map((port, index) =>
+    index < 2 ? startPeer(port, addresses, { index }) : startPeer(port, own, { index, ...options })
+  ) as [TestPeer, TestPeer, TestPeer];
+  try {
+    await work([a, b], c);
+  } finally {
+    for (const each of [a, b, c]) each.close();
+  }
+}
+
+Deno.test("PeerConnections of the last member, which dials nobody, find out that its order of --peers is wrong", async () => {
+  const swap = ([a, b, c]: readonly NetworkAddress[]) => [b, a, c];
+  await withLast(swap, {}, async (others, last) => {
+    await until(() => last.misfits.length > 0, "its end");
+    const line =
+      /^the member at \S+ says that it is member [01], not [01]: check its .* the order of --peers$/;
+    match(last.misfits.join(), line);
+    for (const { lines, peers } of others) {
+      match(
+        lines.join("\n"),
+        /^member 2 at \S+ finds another member where it would dial this one: .* there$/m,
+      );
+      strictEqual(peers.connected(2), false);
+    }
+  });
+  const connects = async (_: readonly TestPeer[], { peers, misfits, lines }: TestPeer): Promise<void> => {
+    await until(() => peers.connected(0) && peers.connected(1), "the others");
+    deepStrictEqual([misfits, lines], [[], []]);
+  };
+  // Where nobody answers it is not known, and one of version 1 does not ask.
+  await withLast(([, b, c]) => [undefined, b, c], {}, connects);
+  await withLast(swap, { versions: { oldest: 1, newest: 1 } }, connects);
 });
 
 Deno.test("PeerConnections that run are not ended by one that does not fit: wrong index, wrong number", async () => {

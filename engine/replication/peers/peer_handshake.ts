@@ -21,6 +21,7 @@ import {
   proofOf,
   type Refusal,
   sameProof,
+  spokenVersion,
 } from "./peer_hello.ts";
 import { framed, PeerInput } from "./peer_input.ts";
 
@@ -44,6 +45,8 @@ export interface HandshakeOptions {
   readonly hostnameOf: (index: number) => string;
   /** Whether another process with the sender's index is connected and lives. */
   readonly isTaken: (other: PeerHello) => Promise<boolean>;
+  /** What is wrong where this member would dial the one that has dialed it; null: nothing, or that is not known. */
+  readonly misfitAtHome: (other: PeerHello) => Promise<string | null>;
 }
 
 /** What a handshake has brought. */
@@ -53,8 +56,11 @@ export interface Handshake {
   readonly input: PeerInput;
 }
 
-/** Shakes hands. Raises {@link PeerMisfit}, or XX001 for what is no member; the caller closes the connection then. */
-export async function shakeHands(options: HandshakeOptions): Promise<Handshake> {
+/**
+ * Shakes hands; null: the other only wanted to know who is here. Raises {@link PeerMisfit}, or XX001 for what is no
+ * member; the caller closes the connection then.
+ */
+export async function shakeHands(options: HandshakeOptions): Promise<Handshake | null> {
   const input = new PeerInput(options.connection, options.received, MAX_HELLO_BYTES);
   return options.side === "dialer" ? await dial(options, input) : await accept(options, input);
 }
@@ -82,7 +88,14 @@ async function dial(options: HandshakeOptions, input: PeerInput): Promise<Handsh
   return { own, other, input };
 }
 
-async function accept(options: HandshakeOptions, input: PeerInput): Promise<Handshake> {
+/** Asks which member is at the other end. Raises XX001 for what is none, or does not say it. */
+export async function askIndex(connection: NetworkConnection, own: PeerHello): Promise<number> {
+  const input = new PeerInput(connection, new Uint8Array(0), MAX_HELLO_BYTES);
+  await connection.write(framed(encodePeerHello({ ...own, isQuestion: true })));
+  return decodePeerHello(await read(input)).from;
+}
+
+async function accept(options: HandshakeOptions, input: PeerInput): Promise<Handshake | null> {
   const { connection, place, token } = options;
   const otherBytes = await read(input);
   const other = decodePeerHello(otherBytes);
@@ -98,6 +111,7 @@ async function accept(options: HandshakeOptions, input: PeerInput): Promise<Hand
   const own = options.helloTo(other.from);
   const ownBytes = encodePeerHello(own);
   await connection.write(framed(ownBytes));
+  if (other.isQuestion === true) return null;
   const early = misfitBeforeProof(own, other, place);
   if (early !== null) throw new PeerMisfit(early);
   const hellos = { dialer: otherBytes, acceptor: ownBytes };
@@ -113,6 +127,12 @@ async function accept(options: HandshakeOptions, input: PeerInput): Promise<Hand
     throw new PeerMisfit(
       `another process, at ${place}, says that it is member ${other.from}, which is connected: check its --replica`,
     );
+  }
+  // Version 1 has neither the question nor the refusal.
+  const atHome = misfit === null && spokenVersion(own, other) >= 2 ? await options.misfitAtHome(other) : null;
+  if (atHome !== null) {
+    await connection.write(framed(encodeRefusal("order")));
+    throw new PeerMisfit(atHome);
   }
   await connection.write(framed(encodeProof(proofOf("acceptor", token, hellos))));
   if (misfit !== null) throw new PeerMisfit(misfit);
@@ -131,6 +151,10 @@ function refusedLine(
   { own, other, place }: { readonly own: PeerHello; readonly other: PeerHello; readonly place: string },
 ): string {
   if (refusal === "token") return otherToken(other, place);
+  if (refusal === "order") {
+    return `member ${other.from} at ${place} finds another member where it would dial this one: check --replica here ` +
+      "and the order of --peers there";
+  }
   return `the member at ${place} is connected to another process that says that it is member ${own.from}: ` +
     "check --replica here";
 }

@@ -4,8 +4,8 @@
  * A frame is u32 length, u8 code, and a body; integers are little-endian. `docs/replication.md` shows one.
  *
  * 1 hello: `DBVR`, u16 newest and u16 oldest version that the sender speaks (`catalog/cluster_version.ts`; not below
- * the active one of its cluster), u8 sender, u8 receiver, u8 members, u8 flags (1 has a token,
- * 2 knows a cluster, 4 has a log), 16 bytes cluster id, u64 configuration hash, 32 bytes nonce, 16 bytes process.
+ * the active one of its cluster), u8 sender, u8 receiver, u8 members, u8 flags (1 has a token, 2 knows a cluster, 4 has
+ * a log, 8 only asks who is there), 16 bytes cluster id, u64 configuration hash, 32 bytes nonce, 16 bytes process.
  * 2 proof: HMAC-SHA-256(token; u8 side, hello of the one that dialed, hello of the other); empty without a token.
  * 3 refusal: u8 reason.
  * 5 secure: `DBVR`; TLS follows at once, and in it the hello.
@@ -31,7 +31,7 @@ export const PEER_MAGIC = 0x5256_4244;
 
 /** Codes of frames; 4 is that of a relay. */
 const CODES = { hello: 1, proof: 2, refusal: 3, secure: 5 } as const;
-const FLAGS = { token: 1, cluster: 2, log: 4 } as const;
+const FLAGS = { token: 1, cluster: 2, log: 4, question: 8 } as const;
 
 /** What a member says of itself. */
 export interface PeerHello {
@@ -47,6 +47,8 @@ export interface PeerHello {
   readonly clusterId: Uint8Array | null;
   /** The member has been in a view or has an entry: the cluster has begun. */
   readonly hasLog: boolean;
+  /** The sender wants the other's hello, and nothing else. */
+  readonly isQuestion?: true;
   readonly configurationHash: bigint;
   /** Random for each connection. */
   readonly nonce: Uint8Array;
@@ -55,9 +57,9 @@ export interface PeerHello {
 }
 
 /** Why a hello is refused, where only one of the two can know. */
-export type Refusal = "token" | "index" | "secure" | "certificate";
+export type Refusal = "token" | "index" | "secure" | "certificate" | "order";
 
-const REFUSALS: readonly Refusal[] = ["token", "index", "secure", "certificate"];
+const REFUSALS: readonly Refusal[] = ["token", "index", "secure", "certificate", "order"];
 
 /** So many first bytes of a connection tell whether it is another member's. */
 export const PEER_HELLO_HEAD_BYTES = 9;
@@ -102,7 +104,7 @@ export function encodePeerHello(hello: PeerHello): Uint8Array {
   writer.writeU8(hello.memberCount);
   writer.writeU8(
     (hello.hasToken ? FLAGS.token : 0) | (hello.clusterId === null ? 0 : FLAGS.cluster) |
-      (hello.hasLog ? FLAGS.log : 0),
+      (hello.hasLog ? FLAGS.log : 0) | (hello.isQuestion === true ? FLAGS.question : 0),
   );
   writer.writeBytes(hello.clusterId ?? new Uint8Array(PEER_ID_BYTES));
   writer.writeU64(hello.configurationHash);
@@ -133,6 +135,7 @@ export function decodePeerHello(bytes: Uint8Array): PeerHello {
     hasToken: (flags & FLAGS.token) !== 0,
     clusterId: (flags & FLAGS.cluster) === 0 ? null : clusterId,
     hasLog: (flags & FLAGS.log) !== 0,
+    ...((flags & FLAGS.question) === 0 ? {} : { isQuestion: true as const }),
     configurationHash: reader.readU64(),
     nonce: reader.readBytes(PEER_NONCE_BYTES).slice(),
     process: reader.readBytes(PEER_ID_BYTES).slice(),
@@ -218,10 +221,7 @@ export function misfitOf(
   if (other.from === own.from) {
     return `the member at ${place} says that it is member ${own.from}, as this one does: check --replica of both`;
   }
-  if (other.from !== expected) {
-    return `the member at ${place} says that it is member ${other.from}, not ${expected}: ` +
-      "check its --replica and the order of --peers";
-  }
+  if (other.from !== expected) return otherIndex(place, other.from, expected);
   if (other.to !== own.from) {
     return `${member} takes this one for member ${other.to}, but it is member ${own.from}: ` +
       "check --replica here and the order of --peers there";
@@ -234,6 +234,12 @@ export function misfitOf(
     return `${member} has another --checkpoint-log or --shards: settings that shape files must be the same at all members`;
   }
   return null;
+}
+
+/** What is wrong where another member is found than the one that is expected. */
+export function otherIndex(place: string, found: number, expected: number): string {
+  return `the member at ${place} says that it is member ${found}, not ${expected}: ` +
+    "check its --replica and the order of --peers";
 }
 
 function frame(bytes: Uint8Array, code: number, what: string): ByteReader {
