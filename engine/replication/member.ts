@@ -25,7 +25,7 @@ import { Replica } from "./protocol/replica.ts";
 import { ReplicatedEngine, type StateOwner } from "./replicated_engine.ts";
 import type { SuperblockListener } from "./superblock.ts";
 import { VersionWatch } from "./version_watch.ts";
-import { SPARE_LOOK_MILLISECONDS, TICK_MILLISECONDS } from "./protocol/timeouts.ts";
+import { TICK_MILLISECONDS } from "./protocol/timeouts.ts";
 
 /** A primary that stops waits no longer for its superblock before it goes. */
 const HAND_OVER_MICROSECONDS = 500_000;
@@ -49,7 +49,6 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
   #isClosed = false;
   #isLeaving = false;
   #timer: TimerId | null = null;
-  #spareTimer: TimerId | null = null;
   readonly #disk: DiskWatch;
   readonly #versions: VersionWatch;
 
@@ -193,7 +192,6 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
         this.#lookAtVersion();
       }
       this.#lookAtPrimary();
-      if (this.#spareTimer === null && replica.keepsSpareWaiting) this.#setSpareTimer();
     } catch (error) {
       this.fail(error);
     }
@@ -346,13 +344,6 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
     if (engineIfOpen !== null) this.#versions.look(engineIfOpen, this.#isServing);
   }
 
-  #setSpareTimer(): void {
-    this.#spareTimer = this.#options.host.timers.setTimer(SPARE_LOOK_MILLISECONDS * 1000, () => {
-      this.#spareTimer = null;
-      this.hear((replica) => replica.onSpareLook());
-    });
-  }
-
   #lookAtPrimary(): void {
     const { primaryIndex } = this;
     if (primaryIndex === this.#knownPrimary) return;
@@ -392,7 +383,7 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
   #leave(): void {
     this.#isClosed = true;
     const { timers } = this.#options.host;
-    for (const timer of [this.#timer, this.#spareTimer]) if (timer !== null) timers.clearTimer(timer);
+    if (this.#timer !== null) timers.clearTimer(this.#timer);
     this.state.close();
   }
 

@@ -10,7 +10,7 @@
 
 /** One turn of so many tries all backups, for a spare one may be quicker. */
 const TRY_TURNS = 64;
-/** When this member's own sync is slower than backups are, so many turns go to all. */
+/** When this member's own sync is what commits wait for, so many turns go to all. */
 const SLOW_SYNC_TURNS = 64;
 
 /** See the head of the file. */
@@ -44,15 +44,19 @@ export class EagerBackups {
     return this.#turnsToAll > 0 || this.#order.indexOf(backup) < this.#needed;
   }
 
-  /** A backup has everything up to the op; the others have what the function says, this member has `ownOp`. */
-  acknowledged(backup: number, op: number, has: (backup: number) => number, ownOp: number): void {
+  /** Entries have waited for a quorum for long: this turn goes to all, and more of them if the own sync is as late. */
+  late(isOwnSync: boolean): void {
+    this.#turnsToAll = Math.max(this.#turnsToAll, isOwnSync ? SLOW_SYNC_TURNS : 1);
+  }
+
+  /** A backup has everything up to the op; the others have what the function says. */
+  acknowledged(backup: number, op: number, has: (backup: number) => number): void {
     const order = this.#order;
     const place = order.indexOf(backup);
     if (place < this.#needed) return;
     const slowest = order.slice(0, this.#needed).reduce((a, b) => has(b) < has(a) ? b : a);
-    if (has(slowest) < op) {
-      order[order.indexOf(slowest)] = backup;
-      order[place] = slowest;
-    } else if (ownOp < op) this.#turnsToAll = SLOW_SYNC_TURNS;
+    if (has(slowest) >= op) return;
+    order[order.indexOf(slowest)] = backup;
+    order[place] = slowest;
   }
 }

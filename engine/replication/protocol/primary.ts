@@ -19,6 +19,7 @@ import {
   MAX_QUEUED_BYTES,
   MAX_START_HEADERS,
   RESEND_MILLISECONDS,
+  SPARE_LOOK_MILLISECONDS,
   SPARE_MILLISECONDS,
   STUCK_MILLISECONDS,
 } from "./timeouts.ts";
@@ -35,8 +36,8 @@ export class Primary {
   readonly #startView: StartView;
   readonly #lease: ReadLease;
   readonly #eager: EagerBackups;
-  /** The last op at the last look at spare backups. */
-  #lookedAtOp = 0;
+  /** When it was last looked whether entries wait for long, and the last op then. */
+  #looked = { at: -Infinity, op: 0 };
   #offeredAt = -Infinity;
   /** When a backup last acknowledged more or fetched something, or no entry waited. */
   #progressAt: number;
@@ -92,6 +93,7 @@ export class Primary {
     if (heard.length < core.quorum - 1) return false;
     if (core.commit >= core.log.lastOp) this.#progressAt = now;
     if (now - this.#progressAt >= STUCK_MILLISECONDS) return false;
+    this.#lookAtWaiting(now);
     for (const index of others) {
       const backup = this.#backup(index);
       if (backup.acknowledgedOp < 0 && now - backup.sentAt >= RESEND_MILLISECONDS) {
@@ -116,6 +118,7 @@ export class Primary {
   sendEntries(): void {
     const now = this.#core.ports.now();
     this.#eager.turn();
+    this.#lookAtWaiting(now);
     let shared: Prepare | null = null;
     for (const index of this.#eager.order) {
       if (this.#isDue(index, now)) shared = this.#sendEntriesTo(index, shared);
@@ -123,22 +126,13 @@ export class Primary {
     this.countCommit();
   }
 
-  /** Whether spare backups wait for entries: {@link lookAtSpare} is called every `SPARE_LOOK_MILLISECONDS`. */
-  get keepsSpareWaiting(): boolean {
-    const { lastOp } = this.#core.log;
-    return this.#others.some((index) => {
-      const backup = this.#backup(index);
-      return backup.nextOp <= lastOp && this.#hasRoom(index);
-    });
-  }
-
-  /** Sends to spare backups what they have waited for, or what the eager ones are late with. */
-  lookAtSpare(): void {
-    const { commit, log, ports } = this.#core;
-    const now = ports.now();
-    const isLate = commit < this.#lookedAtOp;
-    this.#lookedAtOp = log.lastOp;
-    for (const index of this.#others) if (isLate || this.#isDue(index, now)) this.#sendEntriesTo(index);
+  /** Entries that were there at the last look, and that no quorum has yet, go to the spare backups as well. */
+  #lookAtWaiting(now: number): void {
+    const { at, op } = this.#looked;
+    if (now - at < SPARE_LOOK_MILLISECONDS) return;
+    const { commit, log } = this.#core;
+    this.#looked = { at: now, op: log.lastOp };
+    if (commit < op) this.#eager.late(log.solidOp < op);
   }
 
   #isDue(index: number, now: number): boolean {
@@ -172,7 +166,7 @@ export class Primary {
     if (message.op > backup.acknowledgedOp) this.#progressAt = now;
     backup.acknowledge(message.op, now);
     const has = (index: number) => this.#backup(index).acknowledgedOp;
-    this.#eager.acknowledged(message.from, message.op, has, this.#core.log.solidOp);
+    this.#eager.acknowledged(message.from, message.op, has);
     this.countCommit();
     backup.measureLag(this.#core.commit, now);
     if (this.#isDue(message.from, now)) this.#sendEntriesTo(message.from);

@@ -140,16 +140,6 @@ export class Replica {
     this.#afterEvent();
   }
 
-  /** Whether {@link onSpareLook} is to be called after `SPARE_LOOK_MILLISECONDS`. */
-  get keepsSpareWaiting(): boolean {
-    return this.#viewChange.primary?.keepsSpareWaiting ?? false;
-  }
-
-  /** Spare backups have waited for entries. Without this call they get them with the next tick. */
-  onSpareLook(): void {
-    this.#viewChange.primary?.lookAtSpare();
-  }
-
   /** Another member fetches files or pieces of a large entry from this one. */
   onFetch(from: number): void {
     this.#viewChange.primary?.onFetch(from);

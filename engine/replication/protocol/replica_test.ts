@@ -6,7 +6,7 @@ import type { EntryHeader } from "./entry_header.ts";
 import type { Message } from "./message.ts";
 import type { ReplicatedState, SuperblockState } from "./ports.ts";
 import { Replica } from "./replica.ts";
-import { MAX_START_HEADERS } from "./timeouts.ts";
+import { MAX_START_HEADERS, SPARE_LOOK_MILLISECONDS } from "./timeouts.ts";
 
 const INDEX = 2;
 
@@ -261,10 +261,53 @@ Deno.test("a primary does not read its log for a backup that is not connected, a
     say(0, 4);
   }
   strictEqual(prepares(), 0);
-  strictEqual(member.replica.keepsSpareWaiting, false);
   member.cut.index = null;
   member.tick();
   strictEqual(prepares(), 1);
+});
+
+Deno.test("entries that no quorum has in time go to the spare backup with the next ones, or with a tick", () => {
+  for (const isTicking of [false, true]) {
+    const member = memberOf();
+    const headers = headersUpTo(9, 2);
+    member.startView(1, []);
+    member.superblockDurable();
+    member.heartbeat(headers.slice(0, 3), 3);
+    member.synced();
+    member.beginView(2, headers[2] as EntryHeader);
+    const say = (from: number, op: number): void =>
+      member.replica.onMessage({ kind: "prepare_ok", from, view: 2, op, stamp: 0 });
+    for (const from of [0, 1]) say(from, 3);
+    const append = (op: number): void => {
+      member.append(headers[op - 1] as EntryHeader);
+      member.synced();
+    };
+    const preparedFor = (index: number) =>
+      member.sent.splice(0).flatMap((each) =>
+        each.kind === "prepare" && each.to === index ? each.entries.map(({ header }) => header.op) : []
+      );
+    member.pass(1);
+    append(4);
+    // A new one has waited for nobody: it has just been sent the beginning of the view.
+    preparedFor(1);
+    say(0, 4);
+    for (const op of [5, 6]) append(op);
+    deepStrictEqual(preparedFor(1), []);
+    member.pass(SPARE_LOOK_MILLISECONDS);
+    append(7);
+    deepStrictEqual(preparedFor(1), [], "what was there at the last look is committed");
+    if (isTicking) member.tick();
+    else {
+      member.pass(SPARE_LOOK_MILLISECONDS);
+      append(8);
+    }
+    deepStrictEqual(preparedFor(1), isTicking ? [5, 6, 7] : [5, 6, 7, 8]);
+    const { lastOp } = member.log;
+    say(0, lastOp);
+    member.pass(1);
+    append(lastOp + 1);
+    deepStrictEqual(preparedFor(1), [], "a turn later it is spare again");
+  }
 });
 
 Deno.test("a member that is far behind takes what is committed before it joins the view, in bounded messages", () => {

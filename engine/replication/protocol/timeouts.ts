@@ -12,7 +12,7 @@ export const HEARTBEAT_MILLISECONDS = 50;
 /** A backup that no quorum needs gets entries so much later, many at a time. */
 export const SPARE_MILLISECONDS = 8;
 /** At once, when so much later the others have not acknowledged what was there at the last look. */
-export const SPARE_LOOK_MILLISECONDS = 2;
+export const SPARE_LOOK_MILLISECONDS = 3;
 /** What was sent and not acknowledged is sent again after this, or twice the time that acknowledgements take. */
 export const RESEND_MILLISECONDS = 100;
 /** The longest time after which entries are sent again. */

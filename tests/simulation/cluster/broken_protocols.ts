@@ -38,7 +38,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "the superblock is not durable before what follows it",
-    seed: 733,
+    seed: 22,
     file: "engine/replication/protocol/replica_core.ts",
     changes: [
       ["    this.#afterSuperblock = then;\n", ""],
@@ -145,7 +145,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "reads are answered without a lease",
-    seed: 168,
+    seed: 1461,
     file: "engine/replication/protocol/read_lease.ts",
     changes: [[
       "this.#age(stamp) < LEASE_MILLISECONDS) return true;",
@@ -154,7 +154,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "a lease is measured by the monotonic clock alone",
-    seed: 168,
+    seed: 1514,
     file: "engine/replication/protocol/read_lease.ts",
     changes: [[
       "return Math.max(this.#ports.now() - monotonic, this.#ports.wallNow() - wall);",
@@ -169,7 +169,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "a backup votes within its promise",
-    seed: 832,
+    seed: 581,
     file: "engine/replication/protocol/replica_core.ts",
     changes: [[" && !this.promise.isRunning(this.ports.now())", ""]],
   },
@@ -184,7 +184,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "a replaced disk votes early",
-    seed: 819,
+    seed: 2496,
     file: "engine/replication/protocol/replica_core.ts",
     changes: [[" && this.voteBan === null &&", " &&"]],
   },

@@ -24,7 +24,6 @@ import {
 import { Replica } from "../../../engine/replication/protocol/replica.ts";
 import {
   PROMISE_MILLISECONDS,
-  SPARE_LOOK_MILLISECONDS,
   TICK_MILLISECONDS,
 } from "../../../engine/replication/protocol/timeouts.ts";
 import { SyncWatch } from "../../../engine/replication/sync_watch.ts";
@@ -271,12 +270,6 @@ export class ToyMember implements ReplicatedState, StateTransfer {
   #appended(life: Life): void {
     life.replica.onAppended();
     this.#sync(life);
-    // Now and then the next tick does it.
-    if (!life.replica.keepsSpareWaiting || this.#random.below(4) === 0) return;
-    this.#events.after(
-      SPARE_LOOK_MILLISECONDS,
-      () => this.#whenAwake(life, () => life.replica.onSpareLook()),
-    );
   }
 
   /** A client reads all there is. */
