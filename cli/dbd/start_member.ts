@@ -94,6 +94,7 @@ export async function startMember(
     open: (address) =>
       MemberDoor.open(address, {
         security,
+        offersTls: settings.tls !== null,
         onPeer: (connection, received) => peers.accept(connection, received),
         onEarlyClient: (socket) => refuseClient(socket, starting()),
         log: (line) => peers.log(line),

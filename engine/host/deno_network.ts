@@ -66,6 +66,7 @@ const ACCEPT_RETRY_MILLISECONDS = 5;
 
 function connectionOver(socket: Deno.TcpConn): SocketConnection {
   socket.setNoDelay(true);
+  socket.setKeepAlive(true);
   return new SocketConnection(socket);
 }
 

@@ -10,7 +10,8 @@
  * another comes; members' handshakes and clients have limits of their own.
  */
 import { createServer, type Server, type Socket } from "node:net";
-import type { NetworkConnection, PeerCertificate } from "../../engine/host/network.ts";
+import { denoNetwork, SocketConnection } from "../../engine/host/deno_network.ts";
+import type { NetworkConnection, NetworkListener, PeerCertificate } from "../../engine/host/network.ts";
 import { PeerMisfit } from "../../engine/replication/peers/peer_handshake.ts";
 import {
   encodeRefusal,
@@ -25,9 +26,11 @@ import { memberConnection } from "./member_network.ts";
 import { listen, type ListenerAddress } from "../shared/listen.ts";
 import type { PeerSecurity } from "../shared/peer_security.ts";
 import { relayHelloState } from "../shared/relay_hello.ts";
+import { socketOver } from "../shared/stream_socket.ts";
 
 const FIRST_BYTES_MILLISECONDS = 10_000;
 const MAX_UNDECIDED = 256;
+const FIRST_BUFFER_BYTES = 4096;
 
 /** Takes a client's connection, of which so much has been read. */
 export type ClientListener = (socket: Socket, received: Uint8Array) => void;
@@ -39,6 +42,8 @@ export type PeerListener = (connection: NetworkConnection, received: Uint8Array)
 export interface DoorOptions {
   /** TLS between members; null: they speak clear text. */
   readonly security: PeerSecurity | null;
+  /** Whether clients may encrypt their connections. */
+  readonly offersTls: boolean;
   readonly onPeer: PeerListener;
   /** Takes clients until there is another listener. */
   readonly onEarlyClient: ClientListener;
@@ -46,13 +51,18 @@ export interface DoorOptions {
   readonly log: (line: string) => void;
 }
 
+/** A connection, as far as it is ended here. */
+interface Caller {
+  destroy(): void;
+}
+
 /** See the head of the file. */
 export class MemberDoor {
   /** null: connections are handed in by {@link take} alone. */
-  #server: Server | null = null;
-  readonly #sockets = new Set<Socket>();
+  #server: Server | NetworkListener | null = null;
+  readonly #callers = new Set<Caller>();
   /** Connections whose first bytes have not come, the oldest first. */
-  readonly #undecided = new Set<Socket>();
+  readonly #undecided = new Set<Caller>();
   #address: ListenerAddress = { hostname: "", port: 0 };
   #onClient: ClientListener;
   #onRelayed: PeerListener = (connection) => connection.close();
@@ -67,6 +77,13 @@ export class MemberDoor {
   /** Starts listening. Rejects when the address is not available. */
   static async open(address: ListenerAddress, options: DoorOptions): Promise<MemberDoor> {
     const door = new MemberDoor(options);
+    if (options.security === null && !options.offersTls) {
+      // Only sockets of `node:net` can be encrypted later; those of Deno cost less for each message of a member.
+      const listener = door.#server = await denoNetwork().listen(address);
+      door.#address = listener.local;
+      void door.#accept(listener);
+      return door;
+    }
     // A relayed client may close its direction and wait for the answers.
     const server = createServer(
       { noDelay: true, keepAlive: true, allowHalfOpen: true },
@@ -79,22 +96,67 @@ export class MemberDoor {
 
   /** Takes a connection of whom its first bytes will tell. */
   take(socket: Socket): void {
-    this.#sockets.add(socket);
-    socket.once("close", () => {
-      this.#sockets.delete(socket);
+    this.#await(socket);
+    socket.once("close", () => this.#forget(socket));
+    firstBytesOf(socket, (received) => {
       this.#undecided.delete(socket);
+      this.#decide(socket, received);
     });
-    // Members get in however many come and say nothing.
+  }
+
+  async #accept(listener: NetworkListener): Promise<void> {
+    for (let next = await listener.accept(); next !== null; next = await listener.accept()) {
+      if (next instanceof SocketConnection) void this.#meet(next);
+    }
+  }
+
+  /** The same for a connection of Deno, which a client's becomes a socket over. */
+  async #meet(connection: SocketConnection): Promise<void> {
+    const { remote, socket: stream } = connection;
+    const caller = { destroy: () => connection.close() };
+    this.#await(caller);
+    const received = await firstBytes(connection);
+    this.#undecided.delete(caller);
+    const close = (): void => {
+      this.#forget(caller);
+      connection.close();
+    };
+    if (received === null) return close();
+    const take = this.#memberListener(received);
+    if (take !== null) {
+      take({
+        remote,
+        read: (target) => connection.read(target),
+        write: (bytes) => connection.write(bytes),
+        close,
+      }, received);
+      return;
+    }
+    const socket = socketOver({
+      read: (target) => connection.read(target),
+      write: (bytes) => stream.write(bytes),
+      closeWrite: () => stream.closeWrite(),
+      // Its end may have come from here already.
+      close: () => connection.close(),
+    }, { allowHalfOpen: true, remote });
+    socket.on("error", () => {}).once("close", () => this.#forget(caller));
+    this.#decide(socket, received);
+  }
+
+  /** Members get in however many come and say nothing. */
+  #await(caller: Caller): void {
     const [oldest] = this.#undecided;
     if (oldest !== undefined && this.#undecided.size >= MAX_UNDECIDED) {
       this.#undecided.delete(oldest);
       oldest.destroy();
     }
-    this.#undecided.add(socket);
-    firstBytesOf(socket, (received) => {
-      this.#undecided.delete(socket);
-      this.#decide(socket, received);
-    });
+    this.#callers.add(caller);
+    this.#undecided.add(caller);
+  }
+
+  #forget(caller: Caller): void {
+    this.#callers.delete(caller);
+    this.#undecided.delete(caller);
   }
 
   get address(): ListenerAddress {
@@ -116,7 +178,7 @@ export class MemberDoor {
     if (isSecureFrame(received)) {
       if (security !== null) void this.#secure(security, socket, received.subarray(SECURE_FRAME.length));
       else this.#refuse(socket, "speaks TLS, this one does not");
-    } else if (!isPeerHello(received) && relayHelloState(received) !== "whole") {
+    } else if (this.#memberListener(received) === null) {
       this.#onClient(socket, received);
     } else if (security !== null) this.#refuse(socket, "speaks clear text, this one TLS");
     else this.#admit(socket, received, null);
@@ -124,20 +186,22 @@ export class MemberDoor {
 
   /** Takes what another member says. */
   #admit(socket: Socket, received: Uint8Array, certificate: PeerCertificate | null): void {
-    const take = isPeerHello(received)
-      ? this.#options.onPeer
-      : relayHelloState(received) === "whole"
-      ? this.#onRelayed
-      : null;
+    const take = this.#memberListener(received);
     if (take === null) socket.destroy();
     else take(memberConnection(socket, certificate), received);
+  }
+
+  /** Who takes what another member says; null: no member says that. */
+  #memberListener(received: Uint8Array): PeerListener | null {
+    if (isPeerHello(received)) return this.#options.onPeer;
+    return relayHelloState(received) === "whole" ? this.#onRelayed : null;
   }
 
   async #secure(security: PeerSecurity, plain: Socket, received: Uint8Array): Promise<void> {
     try {
       const { socket, certificate } = await security.accept(plain, received);
-      this.#sockets.add(socket);
-      socket.once("close", () => this.#sockets.delete(socket));
+      this.#callers.add(socket);
+      socket.once("close", () => this.#callers.delete(socket));
       firstBytesOf(socket, (first) => this.#admit(socket, first, certificate));
     } catch (error) {
       if (!(error instanceof PeerMisfit)) throw error;
@@ -155,12 +219,23 @@ export class MemberDoor {
   /** Stops listening and ends all connections. */
   async close(): Promise<void> {
     const server = this.#server;
-    const closed = server === null
-      ? Promise.resolve()
-      : new Promise<void>((resolve) => server.close(() => resolve()));
-    for (const socket of this.#sockets) socket.destroy();
+    const closed = new Promise<void>((resolve) => {
+      if (server !== null && "once" in server) server.close(() => resolve());
+      else {
+        server?.close();
+        resolve();
+      }
+    });
+    for (const caller of this.#callers) caller.destroy();
     await closed;
   }
+}
+
+/** Whether a connection's first bytes tell a member from a client. */
+function tell(received: Uint8Array): boolean {
+  const isShort = received.length < PEER_HELLO_HEAD_BYTES;
+  if (isShort && (isPeerHello(received) || isSecureFrame(received))) return false;
+  return relayHelloState(received) !== "partial";
 }
 
 /** Collects what tells a member from a client. */
@@ -168,13 +243,8 @@ function firstBytesOf(socket: Socket, decide: (received: Uint8Array) => void): v
   let received = new Uint8Array(0);
   const timer = setTimeout(() => socket.destroy(), FIRST_BYTES_MILLISECONDS);
   const onData = (bytes: Uint8Array): void => {
-    const joined = new Uint8Array(received.length + bytes.length);
-    joined.set(received);
-    joined.set(bytes, received.length);
-    received = joined;
-    const isShort = received.length < PEER_HELLO_HEAD_BYTES;
-    if (isShort && (isPeerHello(received) || isSecureFrame(received))) return;
-    if (relayHelloState(received) === "partial") return;
+    received = joined(received, bytes);
+    if (!tell(received)) return;
     clearTimeout(timer);
     socket.off("data", onData).off("close", onClose);
     decide(received);
@@ -183,4 +253,31 @@ function firstBytesOf(socket: Socket, decide: (received: Uint8Array) => void): v
   socket.on("data", onData).on("close", onClose);
   // Whatever is wrong with the socket, `close` follows.
   socket.on("error", () => {});
+}
+
+/** The same of a connection; null: it ends before. */
+async function firstBytes(connection: NetworkConnection): Promise<Uint8Array | null> {
+  let received = new Uint8Array(0);
+  const timer = setTimeout(() => connection.close(), FIRST_BYTES_MILLISECONDS);
+  try {
+    const buffer = new Uint8Array(FIRST_BUFFER_BYTES);
+    do {
+      const count = await connection.read(buffer);
+      if (count === null) return null;
+      received = joined(received, buffer.subarray(0, count));
+    } while (!tell(received));
+    return received;
+  } catch {
+    // Whatever is wrong with a connection ends it.
+    return null;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
+  return all;
 }

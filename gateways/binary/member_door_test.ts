@@ -14,6 +14,7 @@ Deno.test("a member's address takes other members, and clients as soon as there 
     { hostname: "127.0.0.1", port: 0 },
     {
       security: null,
+      offersTls: false,
       onPeer: (connection, received) => peers.resolve({ connection, received }),
       onEarlyClient: (socket) =>
         refuseClient(socket, new DatabaseError(SQLSTATE.cannotConnectNow, "the cluster is starting")),

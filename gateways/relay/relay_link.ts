@@ -44,6 +44,8 @@ export class RelayLink implements StreamLink {
   /** Streams that no gateway has taken yet. */
   readonly #opening = new Map<number, PromiseWithResolvers<boolean>>();
   #lastNumber = 0;
+  /** What is written is in the other one. */
+  #spareOutput = new Uint8Array(FIRST_OUTPUT_BYTES);
   #output = new Uint8Array(FIRST_OUTPUT_BYTES);
   #outputView = new DataView(this.#output.buffer);
   #outputBytes = 0;
@@ -66,7 +68,7 @@ export class RelayLink implements StreamLink {
     const input = this.#input;
     try {
       do {
-        for (let frame = input.take(); frame !== null && !this.#isClosed; frame = input.take()) {
+        for (let frame = input.takeView(); frame !== null && !this.#isClosed; frame = input.takeView()) {
           this.#receive(frame);
         }
       } while (!this.#isClosed && await input.fill());
@@ -173,8 +175,12 @@ export class RelayLink implements StreamLink {
   #grow(bytes: number): void {
     const grown = new Uint8Array(Math.max(bytes, 2 * this.#output.length));
     grown.set(this.#output.subarray(0, this.#outputBytes));
-    this.#output = grown;
-    this.#outputView = new DataView(grown.buffer);
+    this.#setOutput(grown);
+  }
+
+  #setOutput(output: Uint8Array<ArrayBuffer>): void {
+    this.#output = output;
+    this.#outputView = new DataView(output.buffer);
   }
 
   async #flush(): Promise<void> {
@@ -182,10 +188,13 @@ export class RelayLink implements StreamLink {
     try {
       for (let leaving = this.#leaving; leaving !== null && !this.#isClosed; leaving = this.#leaving) {
         this.#leaving = null;
-        const bytes = this.#output.slice(0, this.#outputBytes);
+        const written = this.#output;
+        const bytes = written.subarray(0, this.#outputBytes);
+        this.#setOutput(this.#spareOutput);
         this.#outputBytes = 0;
         // Whoever waits for it learns by the next write, or by the end of the stream, that it has failed.
         await this.#connection.write(bytes).finally(() => leaving.resolve());
+        this.#spareOutput = written;
       }
     } catch {
       this.close();

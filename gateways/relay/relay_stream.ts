@@ -70,11 +70,11 @@ export class RelayStream implements ByteStream {
     this.lost(new Deno.errors.Interrupted("the stream is closed"));
   }
 
-  /** Bytes have come, and are the stream's now; false: more than the window allows. */
+  /** Bytes have come, and are copied; false: more than the window allows. */
   received(bytes: Uint8Array): boolean {
     if (this.#unread.hasEnded) return true;
     if (this.#unread.byteCount + bytes.length + this.#unsaidBytes > WINDOW_BYTES) return false;
-    this.#unread.push(bytes);
+    this.#unread.push(bytes, false);
     return true;
   }
 

@@ -65,6 +65,7 @@ async function withMembers(
     [0, 1].map(() =>
       MemberDoor.open(LOOPBACK, {
         security,
+        offersTls: false,
         onPeer: (connection) => connection.close(),
         onEarlyClient: (socket) => refuseClient(socket, noPrimary()),
         log: (line) => lines.push(line),

@@ -46,14 +46,17 @@ export class ByteQueue {
     return error === null ? Promise.resolve(null) : Promise.reject(error);
   }
 
-  /** Bytes have come, and are the queue's now. After the end they are ignored. */
-  push(bytes: Uint8Array): void {
+  /** Bytes have come, and are the queue's now, or copied unless `isOwn`. After the end they are ignored. */
+  push(bytes: Uint8Array, isOwn = true): void {
     if (this.#end !== null || bytes.length === 0) return;
     this.#chunks.push(bytes);
     this.#byteCount += bytes.length;
     const reader = this.#reader;
     this.#reader = null;
     reader?.resolve(this.#take(reader.target));
+    // A read waits only while there is nothing else: what it has left is of these bytes.
+    const left = this.#chunks.pop();
+    if (left !== undefined) this.#chunks.push(isOwn ? left : left.slice());
   }
 
   /** No more bytes will come: for an error, or because all have. */

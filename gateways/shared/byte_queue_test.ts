@@ -38,6 +38,19 @@ Deno.test("ByteQueue.push() serves the read that waits, and keeps what it does n
   strictEqual(bytes.byteCount, 0);
 });
 
+Deno.test("ByteQueue.push() copies what is not its own, and was not read at once", async () => {
+  const { bytes } = queue();
+  const waiting = read(bytes, 2);
+  const lent = new Uint8Array([1, 2, 3]);
+  for (let time = 0; time < 2; time++) {
+    bytes.push(lent, false);
+    lent.fill(9);
+    lent.set([4, 5], 1);
+  }
+  deepStrictEqual(await waiting, [1, 2]);
+  deepStrictEqual(bytes.takeAll(), [new Uint8Array([3]), new Uint8Array([9, 4, 5])]);
+});
+
 Deno.test("ByteQueue.end() comes after what came before it, and the first of two ends counts", async () => {
   const error = new Error("gone");
   for (const [ends, isError] of [[[null, error], false], [[error, null], true]] as const) {

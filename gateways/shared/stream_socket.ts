@@ -11,28 +11,36 @@ const BUFFER_BYTES = 64 * 1024;
 /** A read that brings more gives its buffer away. */
 const COPIED_BYTES = BUFFER_BYTES / 4;
 
+interface SocketOptions {
+  readonly allowHalfOpen: boolean;
+  /** Where the other end is, if it is known. */
+  readonly remote?: { readonly hostname: string; readonly port: number };
+}
+
 /**
  * A stream as a socket; one that is still to be opened emits `connect` when it is, or `error`. Unless it is half-open,
  * a socket ends its direction with the other's.
  */
 export function socketOver(
   stream: ByteStream | Promise<ByteStream>,
-  { allowHalfOpen }: { readonly allowHalfOpen: boolean },
+  options: SocketOptions,
 ): Socket {
-  return new StreamSocket(stream, allowHalfOpen) as unknown as Socket;
+  return new StreamSocket(stream, options) as unknown as Socket;
 }
 
 class StreamSocket extends Duplex {
-  readonly remoteAddress = undefined;
-  readonly remotePort = undefined;
+  readonly remoteAddress: string | undefined;
+  readonly remotePort: number | undefined;
   connecting = false;
   #stream: ByteStream | null = null;
   readonly #opening: Promise<ByteStream>;
   #buffer: Uint8Array | null = null;
   #isReading = false;
 
-  constructor(stream: ByteStream | Promise<ByteStream>, allowHalfOpen: boolean) {
+  constructor(stream: ByteStream | Promise<ByteStream>, { allowHalfOpen, remote }: SocketOptions) {
     super({ allowHalfOpen });
+    this.remoteAddress = remote?.hostname;
+    this.remotePort = remote?.port;
     this.#opening = Promise.resolve(stream);
     if (stream instanceof Promise) {
       this.connecting = true;

@@ -69,6 +69,7 @@ async function meet(dialer: End, acceptor: End): Promise<{ readonly dialer: Told
   let acceptorPeers: PeerConnections | null = null;
   const door = await MemberDoor.open({ hostname: "0.0.0.0", port: 0 }, {
     security: acceptor.security,
+    offersTls: false,
     onPeer: (connection, received) => acceptorPeers?.accept(connection, received),
     onEarlyClient: (socket) => socket.destroy(),
     log: (line) => logs[1].push(line),
@@ -204,6 +205,7 @@ Deno.test("strangers are let in nowhere: no certificate, no TLS behind the first
   const lines: string[] = [];
   const door = await MemberDoor.open({ hostname: "127.0.0.1", port: 0 }, {
     security: certificates.open("ours", "ours/ca.pem"),
+    offersTls: false,
     onPeer: () => lines.push("a peer"),
     onEarlyClient: (socket) => {
       lines.push("a client");

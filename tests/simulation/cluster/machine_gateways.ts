@@ -72,6 +72,7 @@ export class MachineGateways {
     });
     const door = new MemberDoor({
       security: null,
+      offersTls: false,
       onPeer: () => world.fail(new Error("members speak to each other by messages here")),
       onEarlyClient: (socket) =>
         refuseClient(socket, new DatabaseError(SQLSTATE.cannotConnectNow, "starting up")),
