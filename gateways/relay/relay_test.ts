@@ -516,6 +516,7 @@ Deno.test("Relay: clients of PostgreSQL's protocol are told what became of what 
     half.socket.write(Buffer.from([0x51, 0, 0]));
     const long = await start();
     long.socket.write(query("SELECT repeat('x', 1000000), pg_sleep(0) FROM generate_series(1, 1000)"));
+    await until(() => long.text !== "", "the beginning of a long answer");
     long.socket.pause();
     await until(() => primary.sessions() === 9, "all sessions");
     await new Promise((resolve) => setTimeout(resolve, 200));
