@@ -22,10 +22,7 @@ import {
   UNKNOWN_VOTE_BAN,
 } from "../../../engine/replication/protocol/ports.ts";
 import { Replica } from "../../../engine/replication/protocol/replica.ts";
-import {
-  PROMISE_MILLISECONDS,
-  TICK_MILLISECONDS,
-} from "../../../engine/replication/protocol/timeouts.ts";
+import { PROMISE_MILLISECONDS, TICK_MILLISECONDS } from "../../../engine/replication/protocol/timeouts.ts";
 import { SyncWatch } from "../../../engine/replication/sync_watch.ts";
 import type { EventQueue } from "./event_queue.ts";
 import { ToyDisk, ToyLog } from "./toy_log.ts";
