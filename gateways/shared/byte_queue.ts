@@ -55,8 +55,8 @@ export class ByteQueue {
     this.#reader = null;
     reader?.resolve(this.#take(reader.target));
     // A read waits only while there is nothing else: what it has left is of these bytes.
-    const left = this.#chunks.pop();
-    if (left !== undefined) this.#chunks.push(isOwn ? left : left.slice());
+    const left = isOwn ? undefined : this.#chunks.pop();
+    if (left !== undefined) this.#chunks.push(left.slice());
   }
 
   /** No more bytes will come: for an error, or because all have. */
