@@ -66,6 +66,8 @@ export class PeerConnection {
   #isClosed = false;
   #hasSent = false;
   #silentTicks = 0;
+  /** It has ended for a message that is none. */
+  isUnreadable = false;
   /** Counters for statistics. */
   readonly counters = {
     sentMessages: 0,
@@ -103,7 +105,7 @@ export class PeerConnection {
     try {
       do {
         for (let frame = this.#input.takeView(); frame !== null; frame = this.#input.takeView()) {
-          this.#receive(frame);
+          this.#read(frame);
           if (this.#isClosed) break;
         }
       } while (!this.#isClosed && await this.#input.fill());
@@ -178,6 +180,15 @@ export class PeerConnection {
       lane.splice(0, count);
     }
     return taken.length <= 1 ? taken[0] ?? null : joined(taken, length);
+  }
+
+  #read(frame: Uint8Array): void {
+    try {
+      this.#receive(frame);
+    } catch (error) {
+      this.isUnreadable = true;
+      throw error;
+    }
   }
 
   #receive(frame: Uint8Array): void {

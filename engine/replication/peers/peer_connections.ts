@@ -43,6 +43,8 @@ const TIMES: PeerTimes = {
 const MAX_HANDSHAKES = 64;
 const REPEATED_LINE_MICROSECONDS = 60_000_000;
 const MAX_KEPT_LINES = 100;
+/** After so many that have ended for a message that is none, a peer does not speak what it says: it was no accident. */
+const UNREADABLE_CONNECTIONS = 3;
 
 /** What a member knows of its cluster. */
 export interface PeerKnowledge {
@@ -99,6 +101,10 @@ interface Peer {
   connection: PeerConnection | null;
   /** Of the connection. */
   hello: PeerHello | null;
+  /** How often it has sent what the version that it says does not have. */
+  unreadable: number;
+  /** What it must speak after that. */
+  leastVersion: number;
   /** Of one that is not dialed: whether it was asked who is at its address. */
   isAsked: boolean;
   retryMilliseconds: number;
@@ -149,6 +155,8 @@ export class PeerConnections implements MessageBus {
         address,
         connection: null,
         hello: null,
+        unreadable: 0,
+        leastVersion: 0,
         isAsked: false,
         retryMilliseconds: this.#times.firstRetry,
         retryTimer: null,
@@ -384,7 +392,7 @@ export class PeerConnections implements MessageBus {
     const { token, configurationHash } = this.#options;
     return {
       version: this.versions.newest,
-      oldestVersion: this.oldestVersion,
+      oldestVersion: Math.max(this.oldestVersion, this.#peers.get(to)?.leastVersion ?? 0),
       from: this.index,
       to,
       memberCount: this.memberCount,
@@ -474,6 +482,7 @@ export class PeerConnections implements MessageBus {
     before.receivedBytes += connection.counters.receivedBytes;
     before.droppedMessages += connection.counters.droppedMessages;
     if (peer.connection !== connection) return;
+    if (connection.isUnreadable) this.#foundUnreadable(peer);
     // While a cluster begins, connections are made anew when its id is known.
     const isExpected = peer.hello?.clusterId === null;
     peer.connection = peer.hello = null;
@@ -483,6 +492,17 @@ export class PeerConnections implements MessageBus {
     }
     this.#dialLater(peer);
     this.#changed();
+  }
+
+  /**
+   * Releases from before versions were counted say 1, whatever they speak: one that says an older version than this
+   * member's and does not speak it must speak a later one from now on.
+   */
+  #foundUnreadable(peer: Peer): void {
+    const version = peer.hello?.version ?? Infinity;
+    if (version >= this.versions.newest || ++peer.unreadable < UNREADABLE_CONNECTIONS) return;
+    peer.leastVersion = version + 1;
+    if ([...this.#peers.values()].every((each) => each === peer || each.hello === null)) this.#hasFit = false;
   }
 
   #changed(): void {

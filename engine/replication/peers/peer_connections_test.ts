@@ -236,7 +236,7 @@ Deno.test("PeerConnections close hostile connections: garbage, frames too long, 
     connection.close();
   };
   const own = {
-    version: 1,
+    version: 2,
     oldestVersion: 1,
     from: 0,
     to: 1,
@@ -265,20 +265,29 @@ Deno.test("PeerConnections close hostile connections: garbage, frames too long, 
     const foreign = encodeMessage(0, { kind: "prepare_ok", from: 2, view: 1, op: 1, stamp: 0 });
     const group = encodeMessage(3, { kind: "prepare_ok", from: 0, view: 1, op: 1, stamp: 0 });
     const long = new Uint8Array([0, 0, 2, 0]);
-    for (const bytes of [damaged, piece, foreign, group, long]) {
+    const sends = async (bytes: Uint8Array, hello = own): Promise<void> => {
       const connection = await network.connect(addresses[1] ?? fail());
       const input = new PeerInput(connection, new Uint8Array(0), 1024);
-      const dialer = encodePeerHello(own);
+      const dialer = encodePeerHello(hello);
       await connection.write(framed(dialer));
       const acceptor = await input.next() ?? fail();
       strictEqual(decodePeerHello(acceptor).from, 1);
+      if (decodePeerHello(acceptor).oldestVersion > hello.version) return connection.close();
       await connection.write(framed(encodeProof(proofOf("dialer", "secret", { dialer, acceptor }))));
       deepStrictEqual(await input.next(), encodeProof(proofOf("acceptor", "secret", { dialer, acceptor })));
       await until(() => b.peers.connected(0), "the connection");
       await connection.write(bytes);
       await until(() => !b.peers.connected(0), "its end");
       connection.close();
-    }
+    };
+    for (const bytes of [damaged, piece, foreign, group, long]) await sends(bytes);
+    // One that says an older version, and does not speak it either: it is refused as if it said that.
+    for (let times = 0; times < 3; times++) await sends(damaged, { ...own, version: 1 });
+    const before = b.misfits.length;
+    await sends(damaged, { ...own, version: 1 });
+    await until(() => b.misfits.length > before, "the misfit");
+    const line = /^member 0 at \S+ speaks version 1 .*, this one version 2: upgrade that one first$/;
+    match(b.misfits.at(-1) ?? "", line);
     // One that is dialed and does not know the token: it may be anything that listens there.
     const proof = new Uint8Array(32);
     const dialing = startPeer(ports[0] ?? fail(), [
