@@ -1,5 +1,5 @@
 /** The command line of `dbcli`, and the environment behind it. Pure. */
-import { closest } from "../../engine/base/suggest.ts";
+import { closestOption } from "../../engine/base/suggest.ts";
 import type { ClientTls } from "../../gateways/binary/client_api.ts";
 import { clientTls } from "../shared/client_tls.ts";
 import { UsageError } from "../shared/usage_error.ts";
@@ -117,7 +117,7 @@ function nonEmpty(text: string | undefined): string | undefined {
 }
 
 function unknownOption(name: string): UsageError {
-  const near = closest(name, [...OPTIONS_WITH_VALUE, ...SWITCHES]);
+  const near = closestOption(name, [...OPTIONS_WITH_VALUE, ...SWITCHES]);
   return new UsageError(`unknown option "${name}"${near === undefined ? "" : `; did you mean "${near}"?`}`);
 }
 

@@ -5,7 +5,7 @@
  * Every setting has one line in `setting_lines.ts`, from which its flag (`--http-addr`), its variable (`DB_HTTP_ADDR`),
  * its key (`http_addr`) and its line of the help are made.
  */
-import { closest } from "../../engine/base/suggest.ts";
+import { closest, closestOption } from "../../engine/base/suggest.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import { DatabaseError } from "../../engine/base/errors.ts";
 import type { FeatureName } from "../features/feature_names.ts";
@@ -133,7 +133,15 @@ export function readCommand(sources: SettingSources): Command {
     if (more.length > 0) throw new UsageError(`unexpected argument "${more[0]}": dbd health takes HTTP_ADDR`);
     return healthCommand(directory, findIn(places));
   }
+  requireAddress(verb);
   return { kind: "run", settings: settingsFrom({ ...line, places, sources }) };
+}
+
+/** A misspelled `verify` would be the name of a host. */
+function requireAddress(text: string | undefined): void {
+  if (text === undefined || /[.:]/.test(text)) return;
+  const near = closest(text, ["verify", "health"]);
+  if (near !== undefined) throw new UsageError(`unknown command "${text}"; did you mean "${near}"?`);
 }
 
 /** Asks in clear text where the server listens so, for nothing secret is said; otherwise over TLS. */
@@ -592,7 +600,7 @@ function unknownOption(name: string): UsageError {
     "--help",
     "--version",
   ];
-  const near = closest(name, known);
+  const near = closestOption(name, known);
   return new UsageError(`unknown option "${name}"${near === undefined ? "" : `; did you mean "${near}"?`}`);
 }
 

@@ -149,6 +149,8 @@ Deno.test("readCommand() opens no address to others without a token", () => {
 Deno.test("readCommand() refuses what it does not know", () => {
   const cases: [string[], RegExp][] = [
     [["--htp-addr", "x"], /did you mean "--http-addr"/],
+    [["--htp"], /unknown option "--htp"; did you mean "--http-addr"/],
+    [["verfy", "data"], /unknown command "verfy"; did you mean "verify"\?/],
     [["--http-addr"], /needs a value/],
     [["a", "b", "c"], /unexpected argument "c"/],
     [["127.0.0.1:99999"], /not an address/],

@@ -1,9 +1,10 @@
 /**
  * Did-you-mean: the known names closest to one that is not known, by {@link editDistance}.
  *
- * SQL and the command line suggest one name, by `closest`, which ignores case. A candidate is close at distance 2 or
- * less, or a third of the name's length when that is more, and always nearer than half of the longer name, so that
- * short names do not suggest unrelated short names. The compiler suggests up to three names, by `nearest`.
+ * SQL and the command line suggest one name, by `closest`, which ignores case; options are known by their first
+ * words. A candidate is close at distance 2 or less, or a third of the name's length when that is more, and always
+ * nearer than half of the longer name, so that short names do not suggest unrelated short names. The compiler suggests
+ * up to three names, by `nearest`.
  */
 import { editDistance } from "./edit_distance.ts";
 
@@ -21,6 +22,14 @@ export function closest(name: string, candidates: Iterable<string>): string | un
     bestDistance = distance;
   }
   return best;
+}
+
+/** The same for an option of a command line, which may be left out in the end: `--http` means `--http-addr`. */
+export function closestOption(name: string, options: readonly string[]): string | undefined {
+  const words = name.split("-").length;
+  const begins = options.map((option) => option.split("-").slice(0, words).join("-"));
+  const found = closest(name, begins);
+  return found === undefined || options.includes(found) ? found : options[begins.indexOf(found)];
 }
 
 /** The hint for an unknown name, `Did you mean "x"?`, or undefined when no candidate is close. */

@@ -1,6 +1,6 @@
 /** Did-you-mean suggestions. */
 import assert from "node:assert/strict";
-import { closest, didYouMean, nearest } from "./suggest.ts";
+import { closest, closestOption, didYouMean, nearest } from "./suggest.ts";
 
 Deno.test("closest() finds near names only", () => {
   assert.equal(closest("pirce", ["id", "price", "prices"]), "price");
@@ -8,6 +8,16 @@ Deno.test("closest() finds near names only", () => {
   assert.equal(closest("ab", ["xy", "cd"]), undefined);
   assert.equal(closest("total", ["name"]), undefined);
   assert.equal(closest("customer_adress_line", ["customer_address_line"]), "customer_address_line");
+});
+
+Deno.test("closestOption() knows an option by its first words, and prefers a whole one", () => {
+  const options = ["--http-addr", "--http-tls-addr", "--tls-ca", "--tls", "--help"];
+  const cases = [["--htp", "--http-addr"], ["--http-adr", "--http-addr"], ["--tsl", "--tls"], [
+    "--helf",
+    "--help",
+  ]];
+  for (const [given = "", expected] of cases) assert.equal(closestOption(given, options), expected);
+  assert.equal(closestOption("--nonsense", options), undefined);
 });
 
 Deno.test("didYouMean() words the hint", () => {

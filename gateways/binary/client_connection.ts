@@ -146,7 +146,9 @@ export class ClientConnection {
           });
         } catch (error) {
           if (!(error instanceof DatabaseError)) throw error;
-          if (connection === null) fail(error);
+          // The beginning of another protocol, read as the length of a frame.
+          const isOther = hello === null && error.code === SQLSTATE.programLimitExceeded;
+          if (connection === null) fail(isOther ? unreachable("it speaks another protocol") : error);
           else connection.#fail(error);
         }
       });

@@ -221,6 +221,18 @@ Deno.test("a client of several servers waits for a primary, also at first; where
     ok(performance.now() - start < 2000);
   }));
 
+Deno.test("a client says that another protocol is spoken where it connects to", async () => {
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => new Response("?"));
+  try {
+    await rejects(OperationClient.connect({ address: `127.0.0.1:${server.addr.port}` }), {
+      code: "08000",
+      message: `Cannot connect to 127.0.0.1:${server.addr.port}: it speaks another protocol`,
+    });
+  } finally {
+    await server.shutdown();
+  }
+});
+
 Deno.test("isRead() takes only what certainly changes nothing", () => {
   const check = (text: string, expected: boolean) =>
     strictEqual(isRead({ kind: "sql", text, parameters: null }), expected, text);

@@ -29,11 +29,11 @@ import type { Binding } from "./binding.ts";
 import { assignedElement } from "./element_assignment.ts";
 import { arbitersOf } from "./conflict_target.ts";
 import { inClause } from "./call_binder.ts";
-import { coerceAssignment, coerceImplicit, withoutModifiers } from "./coercion.ts";
+import { coerceAssignment, withoutModifiers } from "./coercion.ts";
 import { bindBinary, bindCondition, bindExpression } from "./expression_binder.ts";
 import { bindFrom, ONE_ROW } from "./from_binder.ts";
 import { join } from "./join_binder.ts";
-import { scanTable, withRowId } from "./table_item_binder.ts";
+import { bindRowId, scanTable, withRowId } from "./table_item_binder.ts";
 import { findRelation, unknownRelation } from "./names.ts";
 import { bindQuery, bindWith, type BoundWith, finishWith } from "./query_binder.ts";
 import { type OutputColumn, outputReference } from "./bound_query.ts";
@@ -409,7 +409,7 @@ function bindInsertId(
 ): Expression | null {
   const ast = statement.rowId;
   if (ast === null) return null;
-  let id = coerceImplicit(binding, bindExpression(binding, level, ast), { kind: "i64" }, ast.position);
+  let id = bindRowId(binding, level, ast);
   if (source.rowNumber !== null) {
     id = bindBinary(
       binding,

@@ -2,12 +2,15 @@
 import { unreachable } from "../../base/assert.ts";
 import { SQLSTATE } from "../../base/errors.ts";
 import type { TableDefinition, ViewDefinition } from "../../catalog/definitions.ts";
-import type { ObjectName, TableItem } from "../parser/ast.ts";
+import type { Expression as Ast, ObjectName, TableItem } from "../parser/ast.ts";
 import { parseStatement } from "../parser/statements.ts";
+import { formatTypeFamily } from "../../types/type_names.ts";
+import { isIntegerKind } from "../../types/number_or_bigint.ts";
 import { columnReference } from "../plan/build.ts";
+import type { Expression } from "../plan/expression.ts";
 import type { Plan, VirtualRelation } from "../plan/plan.ts";
 import type { Binding } from "./binding.ts";
-import { coerceImplicit, tryCoerce } from "./coercion.ts";
+import { coerceImplicit } from "./coercion.ts";
 import { bindBinary, bindExpression } from "./expression_binder.ts";
 import { sample } from "./table_sample.ts";
 import { findRelation, unknownRelation } from "./names.ts";
@@ -69,9 +72,7 @@ export function withRowId(
   ast: TableItem["rowId"],
 ): Plan {
   if (ast === null || plan.rowId === null) return plan;
-  const id = bindExpression(binding, level, ast);
-  const value = tryCoerce(binding, id, { kind: "i64" }, "implicit") ??
-    coerceImplicit(binding, id, { kind: "i64" }, ast.position);
+  const value = bindRowId(binding, level, ast);
   const condition = bindBinary(
     binding,
     "=",
@@ -80,6 +81,23 @@ export function withRowId(
     ast.position,
   );
   return { kind: "filter", input: plan, condition, rows: 0 };
+}
+
+/** The number after `ID`. Raises 42804 for one of a type with fractions, which would be rounded to another row's. */
+export function bindRowId(binding: Binding, level: QueryLevel, ast: Ast): Expression {
+  const id = bindExpression(binding, level, ast);
+  const { kind } = id.type;
+  // An integer that is too long for its type is out of range.
+  const isLong = ast.kind === "literal" && ast.type === "integer";
+  if (!isLong && kind !== "unknown" && !isIntegerKind(kind)) {
+    throw binding.error(
+      SQLSTATE.datatypeMismatch,
+      `argument of ID must be type bigint, not type ${formatTypeFamily(id.type)}`,
+      ast.position,
+      { hint: "The ID of a row is an integer: cast the value to bigint." },
+    );
+  }
+  return coerceImplicit(binding, id, { kind: "i64" }, ast.position);
 }
 
 /** 42P01, which says so when the name is that of a query in WITH that cannot be seen from here. */
