@@ -579,7 +579,7 @@ function readSwitch(find: Find, key: string): boolean {
   const text = (find(key) ?? "false").toLowerCase();
   if (["true", "1", "yes", "on"].includes(text)) return true;
   if (["false", "0", "no", "off"].includes(text)) return false;
-  throw new UsageError(`${flagOf(key)} is either true or false, not "${text}"`);
+  throw new UsageError(`${flagOf(key)} is either on or off, not "${text}"`);
 }
 
 /** The flag of a setting. */

@@ -157,7 +157,7 @@ Deno.test("readCommand() refuses what it does not know", () => {
     [["--pg-max-conns", "0"], /from 1 to/],
     [["--block-cache", "much"], /a size/],
     [["--drain-timeout", "-1"], /seconds/],
-    [["--allow-open=perhaps"], /true or false/],
+    [["--allow-open=perhaps"], /on or off/],
     [["--token="], /empty/],
     [["--token", "a", "--token-file", "b"], /one of them/],
     [["--token-file", "missing"], /cannot read the token file/],
@@ -193,7 +193,7 @@ Deno.test("readCommand() refuses what it does not know", () => {
     [["--replica=0", "--peers=:1", "127.0.0.1:1", ":memory:"], /:memory: is none/],
     [["--replica=0", "--peers=:1", "--dev"], /--dev may choose other ports/],
     [["--replica=0", "--peers=:1,b:2,c:3"], /--peers names b:2, another machine, and there is no token/],
-    [["--replica=0", "--peers=:1,:2,:3", "--read-lease", "perhaps"], /--read-lease is either true or false/],
+    [["--replica=0", "--peers=:1,:2,:3", "--read-lease", "perhaps"], /--read-lease is either on or off/],
     [["--dev-tls", "--http-tls-addr", "0.0.0.0"], /can be reached by others and there is no token/],
   ];
   for (const [parameters, message] of cases) {
