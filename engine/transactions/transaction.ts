@@ -10,17 +10,14 @@
  */
 import { forbidsDuplicates } from "../catalog/index_keys.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import { LIMITS } from "../base/limits.ts";
 import { assert, assertDefined } from "../base/assert.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogChange } from "../catalog/catalog_change.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
-import { batchBytes } from "../operations/batch_codec.ts";
 import type { Effect, OpNumber, RowBatch, RowId, StoredRow } from "../operations/effect.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import { mayGoOn, newParents, onlyAddsColumns } from "./added_columns.ts";
 import { checkBatch } from "./batch_check.ts";
-import { batchMemory } from "./batch_values.ts";
 import { type CatchingUp, catchUp, checkRows, type RowMaker } from "./catch_up.ts";
 import { isTemporarySchema } from "../catalog/temporary_schema.ts";
 import type { CommitMessage } from "./commit_message.ts";
@@ -29,7 +26,8 @@ import { type JournalEntry, type Mark, takeBack } from "./journal.ts";
 import type { Lock, LockKey } from "./lock_table.ts";
 import type { NontransactionalEffects } from "./nontransactional_effects.ts";
 import { type Done, indexedTables } from "./transaction_effects.ts";
-import { rowBytes, TableWriteSet, type WriteSetRow } from "./write_set.ts";
+import { TransactionSize } from "./transaction_size.ts";
+import { TableWriteSet, type WriteSetRow } from "./write_set.ts";
 import { requireStorableBatch, requireStorableRow } from "./storable_rows.ts";
 import type { ReadPredicate } from "./read_set.ts";
 import { duplicateId, duplicateKey } from "./duplicates.ts";
@@ -39,12 +37,7 @@ import { HandedOutNumbers } from "./handed_out_numbers.ts";
 import { type ReadTracker, TableView } from "./table_view.ts";
 import type { TransactionManager } from "./transaction_manager.ts";
 
-/** What a row in an write set takes besides its values, its lock included. */
-const ROW_OVERHEAD_BYTES = 240;
 const NO_VALUES: StoredRow = [];
-
-/** A row of a bulk load takes so much less work than one that was written by itself. */
-const BATCH_ROWS_PER_ROW = 16;
 
 /** How a transaction begins. */
 export interface TransactionOptions {
@@ -106,11 +99,7 @@ export class Transaction {
   readonly #changes: CatalogChange[] = [];
   readonly #sequences: Extract<Effect, { kind: "sequence" }>[] = [];
   #catalog: Catalog;
-  /** Roughly what the uncommitted rows take; never given back, for a transaction that rolls much back is rare. */
-  #bytes = 0;
-  /** What bulk loads take in memory, and about what they add to the entry. */
-  #batchMemory = 0;
-  #batchBytes = 0;
+  readonly #size = new TransactionSize();
   readonly #track = (predicate: ReadPredicate): void => {
     this.reads.push(predicate);
   };
@@ -289,7 +278,7 @@ export class Transaction {
       throw duplicateId(table, id);
     }
     this.#checkUnique(table, writeSet, values, id);
-    this.#account(values);
+    this.#size.addRow(values);
     if (own === undefined) {
       writeSet.add(id, values, false);
       this.#note(writeSet.added);
@@ -316,7 +305,7 @@ export class Transaction {
     const table = this.#definition(tableId);
     const writeSet = this.#writable(table);
     requireStorableRow(table, values);
-    this.#account(values);
+    this.#size.addRow(values);
     writeSet.filled ??= { at: this.snapshot, since: this.snapshot };
     const own = writeSet.byId.get(id);
     if (own !== undefined) this.#set(writeSet, own, values, own.isFilled);
@@ -372,12 +361,8 @@ export class Transaction {
     const writeSet = this.#writable(table, { spread: false });
     this.#requireWhole(table, batch.columns.length);
     requireStorableBatch(table, batch);
-    this.#take(batch);
-    if (this.#batchMemory > LIMITS.transactionBatchBytes) {
-      throw new DatabaseError(SQLSTATE.outOfMemory, "transaction holds too many uncommitted rows", {
-        hint: "Split it into several transactions.",
-      });
-    }
+    this.#size.addBatch(batch);
+    this.#size.checkBatches();
     writeSet.batches.push(batch);
     this.#note({ kind: "batch", writeSet });
   }
@@ -464,21 +449,13 @@ export class Transaction {
 
   /** Roughly the bytes of its entry. */
   get estimatedBytes(): number {
-    return this.#bytes + this.#batchBytes;
+    return this.#size.estimatedBytes;
   }
 
   /** Whether its entry is so large that it is committed in steps. */
   get isLarge(): boolean {
-    if (this.estimatedBytes > LIMITS.commitAtOnceBytes) return true;
-    let rows = 0;
-    for (const writeSet of this.#writeSets.values()) {
-      rows += writeSet.rows.length;
-      for (const batch of writeSet.batches) rows += Math.ceil(batch.rowCount / BATCH_ROWS_PER_ROW);
-    }
-    for (const { id } of this.indexedTables) {
-      rows += Math.ceil(this.#manager.store(id).rowsInMemory / BATCH_ROWS_PER_ROW);
-    }
-    return rows > LIMITS.commitAtOnceRows;
+    const indexed = this.indexedTables.map(({ id }) => this.#manager.store(id).rowsInMemory);
+    return this.#size.isLarge(this.#writeSets.values(), indexed);
   }
 
   /** The definitions of tables that were there before and get indexes with this transaction. */
@@ -504,8 +481,10 @@ export class Transaction {
   rollbackTo(mark: Mark, options: { readonly keepLocks: boolean; readonly forgetReads: boolean }): void {
     while (this.#journal.length > mark.journal) {
       const entry = assertDefined(this.#journal.pop(), "journal entry");
-      if (entry.kind === "batch") this.#takeBack(entry.writeSet.batches.pop());
-      else if (entry.kind !== "writeSet") takeBack(entry);
+      if (entry.kind === "batch") {
+        const batch = entry.writeSet.batches.pop();
+        if (batch !== undefined) this.#size.removeBatch(batch);
+      } else if (entry.kind !== "writeSet") takeBack(entry);
       else if (entry.before === undefined) this.#writeSets.delete(entry.tableId);
       else this.#writeSets.set(entry.tableId, entry.before);
     }
@@ -601,8 +580,8 @@ export class Transaction {
       journal: this.#journal,
       noteAdded: (writeSet) => this.#note(writeSet.added),
       replaceBatch: (before, after) => {
-        this.#takeBack(before);
-        this.#take(after);
+        this.#size.removeBatch(before);
+        this.#size.addBatch(after);
       },
     };
   }
@@ -679,18 +658,8 @@ export class Transaction {
     return writeSet;
   }
 
-  /** Counts what the transaction holds; raises 53200 beyond the limit. */
-  #account(values: StoredRow): void {
-    this.#bytes += ROW_OVERHEAD_BYTES + rowBytes(values);
-    if (this.#bytes > LIMITS.transactionMemoryBytes) {
-      throw new DatabaseError(SQLSTATE.outOfMemory, "transaction holds too many uncommitted rows", {
-        hint: "Split it into several transactions, or load the rows with COPY.",
-      });
-    }
-  }
-
   #write(writeSet: TableWriteSet, id: RowId, values: StoredRow | null): void {
-    this.#account(values ?? NO_VALUES);
+    this.#size.addRow(values ?? NO_VALUES);
     const own = writeSet.byId.get(id);
     if (own !== undefined) {
       if (values === null) this.lostNumbers ||= this.tookNumbers;
@@ -711,17 +680,6 @@ export class Transaction {
   /** A query that is fetched piece by piece and writes may be older than the rows of its transaction. */
   #requireWhole(table: TableDefinition, columns: number): void {
     if (columns < table.columns.length) throw new StaleSnapshot(table.id, null);
-  }
-
-  #take(batch: RowBatch): void {
-    this.#batchMemory += batchMemory(batch);
-    this.#batchBytes += batchBytes(batch);
-  }
-
-  #takeBack(batch: RowBatch | undefined): void {
-    if (batch === undefined) return;
-    this.#batchMemory -= batchMemory(batch);
-    this.#batchBytes -= batchBytes(batch);
   }
 
   #note(entry: JournalEntry): void {

@@ -1,0 +1,72 @@
+/**
+ * How much a transaction holds: the limits of its memory, and whether its entry is so large that it is committed in
+ * steps.
+ */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
+import { batchBytes } from "../operations/batch_codec.ts";
+import type { RowBatch, StoredRow } from "../operations/effect.ts";
+import { batchMemory } from "./batch_values.ts";
+import { rowBytes, type TableWriteSet } from "./write_set.ts";
+
+/** What a row in a write set takes besides its values, its lock included. */
+const ROW_OVERHEAD_BYTES = 240;
+/** A row of a bulk load takes so much less work than one that was written by itself. */
+const BATCH_ROWS_PER_ROW = 16;
+
+/** See the head of the file. */
+export class TransactionSize {
+  /** Roughly what the uncommitted rows take; never given back, for a transaction that rolls much back is rare. */
+  #rowBytes = 0;
+  /** What bulk loads take in memory, and about what they add to the entry. */
+  #batchMemory = 0;
+  #batchBytes = 0;
+
+  /** Roughly the bytes of the entry. */
+  get estimatedBytes(): number {
+    return this.#rowBytes + this.#batchBytes;
+  }
+
+  /** Counts a row; raises 53200 beyond the limit. */
+  addRow(values: StoredRow): void {
+    this.#rowBytes += ROW_OVERHEAD_BYTES + rowBytes(values);
+    if (this.#rowBytes > LIMITS.transactionMemoryBytes) {
+      throw tooMany("Split it into several transactions, or load the rows with COPY.");
+    }
+  }
+
+  /** Counts a bulk load. */
+  addBatch(batch: RowBatch): void {
+    this.#batchMemory += batchMemory(batch);
+    this.#batchBytes += batchBytes(batch);
+  }
+
+  /** Raises 53200 when bulk loads are beyond the limit. */
+  checkBatches(): void {
+    if (this.#batchMemory > LIMITS.transactionBatchBytes) {
+      throw tooMany("Split it into several transactions.");
+    }
+  }
+
+  /** The bulk load is taken back. */
+  removeBatch(batch: RowBatch): void {
+    this.#batchMemory -= batchMemory(batch);
+    this.#batchBytes -= batchBytes(batch);
+  }
+
+  /** Whether the entry is committed in steps; `indexedRows` are those in memory that get into new indexes. */
+  isLarge(writeSets: Iterable<TableWriteSet>, indexedRows: readonly number[]): boolean {
+    if (this.estimatedBytes > LIMITS.commitAtOnceBytes) return true;
+    let rows = 0;
+    for (const writeSet of writeSets) {
+      rows += writeSet.rows.length;
+      for (const batch of writeSet.batches) rows += Math.ceil(batch.rowCount / BATCH_ROWS_PER_ROW);
+    }
+    for (const count of indexedRows) rows += Math.ceil(count / BATCH_ROWS_PER_ROW);
+    return rows > LIMITS.commitAtOnceRows;
+  }
+}
+
+function tooMany(hint: string): DatabaseError {
+  return new DatabaseError(SQLSTATE.outOfMemory, "transaction holds too many uncommitted rows", { hint });
+}
