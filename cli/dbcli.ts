@@ -2,7 +2,7 @@
  * `dbcli [options] [STATEMENT]`, the database client: one statement from the command line, many from a pipe, or a
  * shell; or `status`, which shows the members of a cluster.
  *
- * Exit codes: 0 done, 1 a statement or the connection failed, 2 bad usage.
+ * Exit codes: 0 done, 1 a statement or the connection failed, or a cluster has no primary (`status`), 2 bad usage.
  */
 import { DatabaseError } from "../engine/base/errors.ts";
 import { OperationClient } from "../gateways/binary/client.ts";

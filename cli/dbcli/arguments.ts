@@ -129,8 +129,8 @@ Usage: dbcli [options] [STATEMENT]
        dbcli [options] status
 
 With STATEMENT it is run and its answer printed. Without, statements are read from standard input: on a terminal in a shell
-(\\? lists its commands), otherwise one after the other; lines that begin with # or -- are comments. With the word status, it asks each server for
-the members of its cluster: their roles, how far they are, and what they lack.
+(\\? lists its commands), otherwise one after the other; lines that begin with # or -- are comments. With the word status, it
+asks each server for the members of its cluster: their roles, how far they are, and what they lack.
 
 Options
   --addr HOST:PORT    the server (default ${DEFAULT_ADDRESS}, or DB_ADDR)
@@ -146,6 +146,6 @@ Options
   -V, --version       print the version
   -h, --help          print this text
 
-Exit codes: 0 done, 1 a statement or the connection failed, 2 bad usage.
+Exit codes: 0 done, 1 a statement or the connection failed, or a cluster has no primary (status), 2 bad usage.
 `;
 }

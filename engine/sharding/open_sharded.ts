@@ -73,7 +73,7 @@ function requireOneLog({ disk }: Host, directory: string): void {
   if (directory === MEMORY || !disk.exists(joinPath(joinPath(directory, partFolder(0)), "log"))) return;
   throw new DatabaseError(
     SQLSTATE.featureNotSupported,
-    `the shards of data directory "${directory}" have logs of their own: a build before version 0.2 has made it`,
+    `the shards of data directory "${directory}" have logs of their own: an older build has made it`,
     { hint: "Dump it with the build that made it, and load the dump." },
   );
 }
@@ -109,7 +109,7 @@ export function shardCountOf(
     throw new DatabaseError(
       SQLSTATE.invalidParameterValue,
       `data directory "${directory}" has ${known === 1 ? "one shard" : `${known} shards`}, not ${shardCount}`,
-      { hint: "The number of shards is fixed when a directory is made." },
+      { hint: "The number is the directory's for good: leave it out, or load a dump into a new directory." },
     );
   }
   return known;
