@@ -123,7 +123,7 @@ function concernsRows(change: CatalogChange, isRemote: (tableId: number) => bool
 }
 
 /** The rows of a batch by the shard that each is to lie at. */
-export function divideBatch(places: RowPlaces, batch: RowBatch): Map<number, RowBatch> {
+function divideBatch(places: RowPlaces, batch: RowBatch): Map<number, RowBatch> {
   const rows = new Map<number, number[]>();
   for (let row = 0; row < batch.rowCount; row++) {
     const shard = places.ofId(batch.ids[row] as number) ??

@@ -38,7 +38,7 @@ export interface MemberClient extends Connection {
 }
 
 /** What was not answered. */
-export class NoAnswerError extends Error {
+class NoAnswerError extends Error {
   readonly code = "08006";
 }
 

@@ -29,7 +29,7 @@ const FLAGS = { last: 1, entries: 2 } as const;
 const KEEP_ALIVE = new Uint8Array(FRAME_LENGTH_BYTES);
 
 /** The longest frame between members. */
-export const MAX_PEER_FRAME_BYTES = MAX_WHOLE_BYTES + PIECE_HEAD_BYTES;
+const MAX_PEER_FRAME_BYTES = MAX_WHOLE_BYTES + PIECE_HEAD_BYTES;
 
 type Lane = "entries" | "other";
 

@@ -217,7 +217,7 @@ export function connectBinary(
 }
 
 /** Rejects when nothing comes within a client's patience. */
-export async function withPatience<T>(promise: Promise<T>, milliseconds = PATIENCE_MILLISECONDS): Promise<T> {
+async function withPatience<T>(promise: Promise<T>, milliseconds = PATIENCE_MILLISECONDS): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new RequestError("08006", "no answer")), milliseconds);
