@@ -130,7 +130,7 @@ export class Fragments {
       take(last.batch, index);
       for (const read of last.reads) reads.set(readKey(read), read);
     }
-    return { parameters, batches: batches.flat(), reads: [...reads.values()], work, failedShards };
+    return { parameters, batches, reads: [...reads.values()], work, failedShards };
   }
 
   #textFor(shard: number, number: number, fragment: Fragment): string | null {

@@ -7,7 +7,8 @@ import type { ReadPredicate } from "../transactions/read_set.ts";
 /** The rows of one fragment with these parameters. */
 export interface Gathered {
   readonly parameters: readonly SqlValue[];
-  readonly batches: readonly GatheredBatch[];
+  /** By shard, those that have some. */
+  readonly batches: readonly (readonly GatheredBatch[])[];
   readonly reads: readonly ReadPredicate[];
   /** What each shard has done. */
   readonly work: readonly PlaceWork[];

@@ -41,6 +41,7 @@ import { Routes } from "./routes.ts";
 import type { BranchCommit, FetchedRows, Wanted } from "./shard_messages.ts";
 import type { ShardPort } from "./shard_port.ts";
 import type { StopFlags } from "./stop_flags.ts";
+import { mergedRows } from "./merge_rows.ts";
 import { divide, type Divided, isAtShards } from "./slices.ts";
 
 /** Changed rows that are remembered. */
@@ -308,8 +309,10 @@ export class Router implements Shards {
       });
     }
     if (notesReadsOf(transaction)) transaction.reads.push(...known.reads);
-    let next = 0;
-    return () => known.batches[next++];
+    const { merge } = fragment;
+    if (merge !== null && known.batches.length > 1) return mergedRows(known.batches, { ...fragment, merge });
+    const batches = known.batches.flat().values();
+    return () => batches.next().value;
   }
 
   explainGather(

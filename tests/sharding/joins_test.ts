@@ -1,5 +1,5 @@
 /** Joins at the shards: their rows are those without shards; their memory, and how they are stopped. */
-import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, doesNotMatch, match, ok, rejects, strictEqual } from "node:assert/strict";
 import type { Host } from "../../engine/host/host.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Shard } from "../../engine/sharding/shard.ts";
@@ -160,5 +160,54 @@ Deno.test("a statement that is canceled stops at all shards by its flag, between
       ok(turns - (at[shard] ?? 0) <= 2, `shard ${shard}: ${turns} ${at[shard]}`)
     );
   }
+  await client.close();
+});
+
+Deno.test("EXPLAIN shows how the sides of a join come together, and what is merged", async () => {
+  const client = await new WatchedShards().open(4);
+  await client.run(
+    "CREATE TABLE a (id INT PRIMARY KEY, k INT, f TEXT)",
+    "INSERT INTO a SELECT n, n % 99, 'a' || n FROM generate_series(1, 3000) n",
+    "CREATE TABLE b (id INT PRIMARY KEY, k INT, f TEXT)",
+    "INSERT INTO b SELECT n, n * 2, 'b' || n FROM generate_series(1, 500) n",
+  );
+  const shown = async (sql: string): Promise<string> => (await client.rows(`EXPLAIN ${sql}`)).join("\n");
+  const plans: readonly (readonly [sql: string, has: RegExp, hasNot: RegExp])[] = [
+    [
+      "SELECT count(*) FROM a JOIN b ON a.k = b.k",
+      /Hash Join.*\n.*\n.*Seq Scan on a .*\n.*Broadcast/,
+      /Repartition/,
+    ],
+    [
+      "SELECT count(*) FROM b LEFT JOIN a ON a.k = b.k",
+      /Join.*\n.*\n.*(Seq|Range) Scan on b .*\n.*Broadcast|Repartition/,
+      /Broadcast.*\n.*on b /,
+    ],
+    [
+      "SELECT count(*) FROM a FULL JOIN b ON a.k = b.k",
+      /Repartition \(hash: a\.k\)(.*\n)+.*Repartition \(hash: b\.k\)/,
+      /Broadcast/,
+    ],
+    [
+      "SELECT count(*) FROM a JOIN a c ON a.id = c.id",
+      /Fragment 1(.*\n)+.*Hash Join/,
+      /Broadcast|Repartition/,
+    ],
+    ["SELECT count(*) FROM a WHERE f NOT IN (SELECT f FROM b)", /Broadcast.*\n.*on b /, /Repartition/],
+    ["SELECT count(DISTINCT f) FROM a", /Partial Aggregate.*\n.*Repartition \(hash: f\)/, /Broadcast/],
+    [
+      "SELECT k, count(DISTINCT f) FROM a GROUP BY k",
+      /HashAggregate.*\n.*\n.*Repartition \(hash: k\)/,
+      /Broadcast/,
+    ],
+    ["SELECT * FROM a ORDER BY f DESC, id", /^Merge \(shards 0-3, sort: f DESC, id\)/, /Gather/],
+  ];
+  for (const [sql, has, hasNot] of plans) {
+    const plan = await shown(sql);
+    match(plan, has, sql);
+    doesNotMatch(plan, hasNot, sql);
+  }
+  const measured = (await client.rows("EXPLAIN ANALYZE SELECT f FROM a ORDER BY f")).join("\n");
+  match(measured, /Merge .*rows=3000 loops=1\)\n +Shard 0: rows=\d+ bytes=\d+ batches=1 time=[\d.]+/);
   await client.close();
 });

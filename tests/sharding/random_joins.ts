@@ -189,7 +189,9 @@ function query(random: SeededRandom): string {
     case 1:
       return `SELECT ${any}.o, count(*), sum(p.id), avg(${any}.i), min(${any}.t) FROM ${from}${where} GROUP BY 1 ORDER BY 1`;
     case 2:
-      return `SELECT count(DISTINCT ${any}.${column === "j" ? "i" : column}), count(*) FROM ${from}${where}`;
+      return random.below(2) === 0
+        ? `SELECT count(DISTINCT ${any}.${column}), count(*), sum(p.id) FROM ${from}${where}`
+        : `SELECT p.g, ${any}.o, count(DISTINCT ${any}.${column}), count(DISTINCT p.i), min(${any}.t) FROM ${from}${where} GROUP BY 1, 2 ORDER BY 1, 2`;
     case 3:
       return `SELECT p.o, string_agg(${any}.id::text, ',' ORDER BY ${ids}) FROM ${from}${where} GROUP BY p.o ORDER BY 1`;
     case 4:
@@ -197,7 +199,9 @@ function query(random: SeededRandom): string {
         random.between(0, 20)
       }`;
     case 5:
-      return `SELECT ${ids}, ${any}.${column} FROM ${from}${where} ORDER BY ${any}.o DESC, ${ids}`;
+      return `SELECT ${ids}, ${any}.${column} FROM ${from}${where} ORDER BY ${any}.${column}${
+        random.pick(["", " DESC", " NULLS FIRST", " DESC NULLS LAST", " DESC, p.o + 1 NULLS FIRST"])
+      }, ${ids}`;
     case 6:
       return `SELECT DISTINCT ${any}.o, p.g FROM ${from}${where} ORDER BY 1, 2`;
     default:

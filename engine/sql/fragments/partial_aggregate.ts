@@ -13,14 +13,18 @@ export interface SplitAggregate {
   readonly columns: readonly ColumnRef[];
 }
 
-/** Null: some of its aggregates need all rows in one place. */
-export function partialAggregate(plan: Aggregate, newColumn: () => ColumnRef): SplitAggregate | null {
+/** Null: some of its aggregates need all rows in one place. `hasApart`: no value is at two places. */
+export function partialAggregate(
+  plan: Aggregate,
+  newColumn: () => ColumnRef,
+  hasApart = false,
+): SplitAggregate | null {
   const calls: AggregateCall[] = [];
   const merging: AggregateCall[] = [];
   for (const call of plan.aggregates) {
     const { aggregate, distinct, orderBy } = call;
     const { parts } = aggregate;
-    if (parts === undefined || distinct || orderBy.length > 0) return null;
+    if (parts === undefined || distinct && !hasApart || orderBy.length > 0) return null;
     const results = parts.results.map(({ type }, part) => {
       const output = newColumn();
       calls.push({ ...call, output, aggregate: aggregateOfPart(aggregate, part) });
@@ -36,6 +40,7 @@ export function partialAggregate(plan: Aggregate, newColumn: () => ColumnRef): S
         step: parts.merge,
       },
       args: results,
+      distinct: false,
       filter: null,
     });
   }

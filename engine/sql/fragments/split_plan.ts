@@ -53,6 +53,7 @@ interface Divisible {
   readonly bytes: { readonly exchanged: number; readonly read: number };
 }
 
+type Aggregate = Plan & { readonly kind: "aggregate" };
 type HashJoin = Plan & { readonly kind: "hash_join" };
 
 /** Less than this is gathered rather than exchanged: each exchange costs messages between all places. */
@@ -147,16 +148,12 @@ class Splitter {
   #whole(plan: Plan, ordered: boolean): Plan | null {
     const divisible = this.#divide(plan, ordered);
     if (divisible === null) return null;
-    const { exchanged, read } = divisible.bytes;
-    // What a join multiplies had better travel before it.
-    if (exchanged > 0 && exchanged + bytesOf(plan.rows, this.#outputs(plan) ?? []) > read * 2) return null;
+    if (isTooMuch(divisible, this.#outputs(plan))) return null;
     return this.#gathered(divisible, ordered);
   }
 
   #gathered({ plan, order }: Pick<Divisible, "plan" | "order">, ordered: boolean): Plan | null {
-    const gather = this.#gather(plan, ordered ? order : []);
-    if (gather === null || !ordered || order.length === 0) return gather;
-    return { kind: "sort", input: gather, keys: order, limit: null, rows: plan.rows };
+    return this.#gather(plan, { order: ordered ? order : [] });
   }
 
   /** Conditions that need more than the table's rows stay behind. */
@@ -182,17 +179,58 @@ class Splitter {
     const own = allDefinedColumns(plan.input);
     if (!ownExpressions(plan).every((each) => isSteady(each, own))) return null;
     const split = partialAggregate({ ...plan, input: input.plan }, this.newColumn);
+    if (split === null) return this.#aggregateByKey(plan, input);
+    const gather = this.#gather(split.part, { given: split.columns });
+    return gather === null ? null : { ...split.whole, input: gather };
+  }
+
+  /** Aggregates that need all rows of a group, or all equal values, in one place: these are sent there. */
+  #aggregateByKey(plan: Aggregate, input: Divisible): Plan | null {
+    const columns = this.#outputs(plan.input);
+    const isCopy = isCopied(input.placements);
+    if (plan.groupingSets !== null || columns === null || isCopy || plan.aggregates.some(isOrderSensitive)) {
+      return null;
+    }
+    if (bytesOf(plan.input.rows, columns) < SMALL_BYTES) return null;
+    const exchange = (keys: readonly Expression[]) =>
+      this.#exchangeByKeys(input.plan, columns, keys, keys.map(({ type }) => type));
+    if (plan.groups.length > 0) {
+      const own = plan.groups.filter(({ isDependent }) => isDependent !== true);
+      const { plan: sent, keys } = exchange(own.map(({ expression }) => expression));
+      const groups = plan.groups.map((group) => {
+        const expression = keys[own.indexOf(group)];
+        return expression === undefined ? group : { ...group, expression };
+      });
+      return this.#gather({ ...plan, input: sent, groups });
+    }
+    const values = plan.aggregates.flatMap(({ distinct, args }) => distinct ? [args] : []);
+    const [value, ...more] = values[0] ?? [];
+    const isSame = ([one, ...others]: readonly Expression[]): boolean =>
+      one?.kind === "column" && value?.kind === "column" && one.column === value.column &&
+      others.length === 0;
+    if (value === undefined || more.length > 0 || values.length > 1 && !values.every(isSame)) return null;
+    const { plan: sent, keys } = exchange([value]);
+    const aggregates = plan.aggregates.map((call) => call.distinct ? { ...call, args: keys } : call);
+    const split = partialAggregate({ ...plan, input: sent, aggregates }, this.newColumn, true);
     if (split === null) return null;
-    const gather = this.#gather(split.part, [], split.columns);
+    const gather = this.#gather(split.part, { given: split.columns });
     return gather === null ? null : { ...split.whole, input: gather };
   }
 
   #sort(plan: Plan & { readonly kind: "sort" }): Plan | null {
     const input = this.#divide(plan.input, false);
-    if (input === null || plan.limit === null || !isSteady(plan.limit, NO_COLUMNS)) return null;
+    if (input === null || plan.limit !== null && !isSteady(plan.limit, NO_COLUMNS)) return null;
     const own = allDefinedColumns(plan.input);
     if (!plan.keys.every(({ expression }) => isSteady(expression, own))) return null;
-    const gather = this.#gather({ ...plan, input: input.plan }, plan.keys);
+    // Each pass has an order of its own.
+    if (
+      plan.limit === null && (exchangedBytes(input.plan) !== null || isTooMuch(input, this.#outputs(plan)))
+    ) {
+      return null;
+    }
+    const part = { ...plan, input: input.plan };
+    if (plan.limit === null) return this.#gather(part, { order: plan.keys });
+    const gather = this.#gather(part, { order: plan.keys, merges: false });
     return gather === null ? null : { ...plan, input: gather };
   }
 
@@ -218,7 +256,7 @@ class Splitter {
     const needed = this.#neededAbove(part);
     // Its own keys are named by what remains here.
     if (needed.some((column) => !keys.has(column))) return null;
-    const gather = this.#gather(part, [], [...keys]);
+    const gather = this.#gather(part, { given: [...keys] });
     return gather === null ? null : { ...plan, input: gather };
   }
 
@@ -231,14 +269,42 @@ class Splitter {
     );
   }
 
-  #gather(plan: Plan, order: readonly SortKey[], given: readonly ColumnRef[] | null = null): Plan | null {
+  /** `order`: the one that the rows have; `merges`: it is that of the rows of all places, too. */
+  #gather(
+    plan: Plan,
+    { order = [], merges = true, given }: {
+      readonly order?: readonly SortKey[];
+      readonly merges?: boolean;
+      readonly given?: readonly ColumnRef[];
+    } = {},
+  ): Plan | null {
     const tables = accesses(plan).map(({ table }) => table);
     if (tables.some(({ schema }) => isTemporarySchema(schema))) return null;
     const keys = order.flatMap(({ expression }) => [...columnsOf(expression)]);
-    const outputs = this.#outputs(plan, given ?? [...new Set([...this.#neededAbove(plan), ...keys])]);
+    const computed: { readonly output: ColumnRef; readonly expression: Expression }[] = [];
+    const places = order.map(({ expression }) => {
+      const known = columnOfKey(expression);
+      if (known !== null || !merges) return known ?? 0;
+      const output = this.newColumn();
+      computed.push({ output, expression });
+      return output;
+    });
+    const named = given ?? [...new Set([...this.#neededAbove(plan), ...keys])];
+    const rows = "rows" in plan ? plan.rows : 0;
+    const whole: Plan = computed.length === 0
+      ? plan
+      : { kind: "project", input: plan, outputs: computed, rows };
+    const outputs = this.#outputs(whole, [...named, ...computed.map(({ output }) => output)]);
     if (outputs === null) return null;
+    const positions = places.map((place) => outputs.findIndex(({ column }) => column === place));
+    const merge = order.length === 0 || !merges ? null : order.map(({ descending, nullsFirst }, index) => ({
+      position: assertDefined(positions[index], "a position for each key"),
+      descending,
+      nullsFirst,
+    }));
     const fragment = {
-      plan,
+      plan: whole,
+      merge,
       columns: outputs,
       hasExchanges: hasExchanges(plan),
       exchangedBytes: exchangedBytes(plan),
@@ -469,6 +535,14 @@ class Splitter {
       }
     }
   }
+}
+
+/** What a join multiplies had better travel before it. */
+function isTooMuch(
+  { plan, bytes: { exchanged, read } }: Divisible,
+  columns: Fragment["columns"] | null,
+): boolean {
+  return exchanged > 0 && exchanged + bytesOf("rows" in plan ? plan.rows : 0, columns ?? []) > read * 2;
 }
 
 const NO_COLUMNS: ReadonlySet<ColumnRef> = new Set();

@@ -111,6 +111,10 @@ export interface Fragment {
   /** The statement reads nothing else of tables. */
   readonly isAlone: boolean;
   readonly hasExchanges: boolean;
+  /** The order in which each place gives its rows, and all places together; null: none. */
+  readonly merge:
+    | readonly { readonly position: number; readonly descending: boolean; readonly nullsFirst: boolean }[]
+    | null;
   /** Roughly the bytes that its hash joins keep of exchanges in passes, at all places together; null: it has none. */
   readonly exchangedBytes: number | null;
   /** What all rows that it looks at have in common, if anything. */

@@ -301,7 +301,7 @@ class Explainer {
       case "with_scan":
         return plan.working ? `WorkTable Scan on cte${plan.id}` : `CTE Scan on cte${plan.id}`;
       case "gather":
-        return this.#gather?.(plan.fragment)?.title ?? "Gather";
+        return this.#gatherTitle(plan.fragment);
       case "exchange": {
         if (plan.keys === null) return "Broadcast";
         const keys = plan.keys.flatMap(({ position }) => {
@@ -321,6 +321,18 @@ class Explainer {
       default:
         return unreachable(plan);
     }
+  }
+
+  #gatherTitle(fragment: Fragment): string {
+    const title = this.#gather?.(fragment)?.title ?? "Gather";
+    if (fragment.merge === null || !title.startsWith("Gather (shards ")) return title;
+    const keys = fragment.merge.flatMap(({ position, ...key }): SortKey[] => {
+      const given = fragment.columns[position];
+      return given === undefined
+        ? []
+        : [{ ...key, expression: columnReference(given.column, given.type, true) }];
+    });
+    return `${title.replace("Gather", "Merge").slice(0, -1)}, sort: ${this.#sortText(keys)})`;
   }
 
   #details(plan: Plan): [name: string, text: string][] {
