@@ -20,6 +20,9 @@ export interface Question {
 
 type Numberless<Each> = Each extends unknown ? Omit<Each, "call" | "stop"> : never;
 
+/** How each has ended, as far as it has. */
+export type Ends = readonly (ShardReply["value"] | undefined)[];
+
 /** When it is given up. */
 export interface Patience {
   readonly abort: AbortSignal;
@@ -27,6 +30,8 @@ export interface Patience {
   readonly milliseconds: number;
   /** Whether the others' answers are good enough when some take longer. */
   readonly leavesOut: boolean;
+  /** Whether what has come is enough, though some have not ended; asked whenever something has come. */
+  readonly isEnough?: ((ends: Ends) => boolean) | null;
 }
 
 /** One that waits. */
@@ -57,8 +62,8 @@ export class Asking {
   async all(
     questions: readonly Question[],
     part: (value: ShardReply["value"], index: number) => void,
-    { abort, milliseconds, leavesOut }: Patience,
-  ): Promise<(ShardReply["value"] | undefined)[]> {
+    { abort, milliseconds, leavesOut, isEnough }: Patience,
+  ): Promise<Ends> {
     const result = Promise.withResolvers<void>();
     const ends = new Array<ShardReply["value"] | undefined>(questions.length);
     const open = new Map<number, number>();
@@ -69,6 +74,7 @@ export class Asking {
         if (isOver || !open.has(index)) return;
         try {
           part(value, index);
+          if (isEnough?.(ends) === true) stopOpen();
         } catch (error) {
           result.reject(error);
         }
@@ -77,6 +83,7 @@ export class Asking {
       done.then((value) => {
         if (!open.delete(index)) return;
         ends[index] = value;
+        if (open.size > 0 && isEnough?.(ends) === true) stopOpen();
         if (open.size === 0) result.resolve();
       }, (error: unknown) => result.reject(error));
       return { shard, call };
@@ -88,14 +95,14 @@ export class Asking {
         const { shard, call } = assertDefined(asked[index], `question ${index}`);
         this.#port(shard).tell({ kind: "stop", call });
       }
+      open.clear();
+      result.resolve();
     };
     const waiting: Asked = {
       deadline: milliseconds === 0 ? Infinity : this.#host.clock.monotonic() + milliseconds * MICROSECONDS,
       expire: () => {
         if (!leavesOut) return result.reject(tooLate([...open.values()], milliseconds));
         stopOpen();
-        open.clear();
-        result.resolve();
       },
     };
     const onAbort = (): void => result.reject(abort.reason);

@@ -3,10 +3,12 @@ import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { ExecutionContext, GatheredBatch } from "../execution/runtime/execution.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
+import type { Expression } from "../sql/plan/expression.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
 import { toStored } from "../types/stored_value.ts";
-import type { Asking, Patience } from "./asking.ts";
+import type { SqlValue } from "../types/value.ts";
+import type { Asking, Ends, Patience } from "./asking.ts";
 import type { Gathered } from "./gathered_rows.ts";
 import { KnownFragments } from "./known_fragments.ts";
 import { readKey } from "./read_key.ts";
@@ -113,15 +115,30 @@ export class Fragments {
       }
       batches[index]?.push(batch);
     };
+    const limit = limitOf(fragment, parameters);
+    /** Rows are given out in the order of shards. What has been read of one is known when it has ended. */
+    const isEnough = (ends: Ends): boolean => {
+      let rows = 0;
+      for (const [index, end] of ends.entries()) {
+        if (end === undefined && notesReads) return false;
+        for (const batch of batches[index] ?? []) rows += batch.rowCount;
+        if (end !== undefined) rows += (end as FragmentEnd).batch.rowCount;
+        if (rows >= limit) return true;
+        if (end === undefined) return false;
+      }
+      return false;
+    };
     const ends = await this.#asking.all(
       questions,
       (batch, index) => take(batch as GatheredBatch, index),
-      patience,
+      { ...patience, isEnough: limit === Infinity ? null : isEnough },
     );
+    const isCut = limit < Infinity && isEnough(ends);
     const failedShards: number[] = [];
     const reads = new Map<string, ReadPredicate>();
     for (const [index, end] of ends.entries()) {
       if (end === undefined) {
+        if (isCut) continue;
         failedShards.push(assertDefined(shards[index], `shard ${index}`));
         batches[index] = [];
         continue;
@@ -138,6 +155,34 @@ export class Fragments {
     if (known.get(number) === true) return null;
     known.add(number, true);
     return fragment.text;
+  }
+}
+
+/** How many rows are wanted of all shards together; Infinity: all. */
+function limitOf({ plan, merge }: Fragment, parameters: readonly SqlValue[]): number {
+  if (plan.kind !== "limit" || merge !== null) return Infinity;
+  const value = plan.limit === null ? null : countOf(plan.limit, parameters);
+  return typeof value === "number" && value >= 0 ? value : Infinity;
+}
+
+/** The value of LIMIT, or of LIMIT and OFFSET together; null: it is none of the numbers that are looked for. */
+function countOf(expression: Expression, parameters: readonly SqlValue[]): SqlValue {
+  switch (expression.kind) {
+    case "constant":
+      return expression.value;
+    case "parameter":
+      return parameters[expression.index] ?? null;
+    case "cast":
+      return expression.cast.identity ? countOf(expression.argument, parameters) : null;
+    case "coalesce":
+      return expression.args.map((each) => countOf(each, parameters)).find((each) => each !== null) ?? null;
+    case "call": {
+      const values = expression.args.map((each) => countOf(each, parameters));
+      const isSum = expression.function.name === "+" && values.every((each) => typeof each === "number");
+      return isSum ? (values as number[]).reduce((sum, each) => sum + each, 0) : null;
+    }
+    default:
+      return null;
   }
 }
 

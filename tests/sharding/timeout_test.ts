@@ -34,6 +34,8 @@ async function outcomeOf(
 const SETUP = [
   "CREATE TABLE t (id INT PRIMARY KEY, a INT)",
   "INSERT INTO t SELECT n, n % 10 FROM generate_series(1, 400) n",
+  // Has the shards load what runs fragments, which counts to the time that they take.
+  "SELECT count(*) FROM t",
 ];
 
 Deno.test("a shard that does not answer is named by the error, within scatter_timeout", async () => {
@@ -61,6 +63,34 @@ Deno.test("a shard that does not answer is named by the error, within scatter_ti
   deepStrictEqual(await client.rows("SELECT count(*) FROM t"), ["400"]);
   await client.run("RESET scatter_timeout");
   deepStrictEqual(await client.rows("SELECT count(*) FROM t"), ["400"]);
+  await client.close();
+});
+
+Deno.test("a LIMIT that the first shards satisfy stops the others", async () => {
+  const shards = new DeafShards();
+  const client = TestClient.over(await shards.open());
+  await client.run(...SETUP);
+  const all = await client.rows("SELECT id FROM t LIMIT 1000");
+  await client.run("SET scatter_timeout = 200");
+  shards.deaf.add(3);
+  for (
+    const [sql, count] of [["SELECT id FROM t LIMIT 20", 20], [
+      "SELECT id FROM t LIMIT 150 OFFSET 3",
+      150,
+    ]] as const
+  ) {
+    shards.stops.length = 0;
+    const rows = await client.rows(sql);
+    deepStrictEqual(rows, all.slice(sql.includes("OFFSET") ? 3 : 0).slice(0, count));
+    // Messages go out at the end of the turn.
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    ok(shards.stops.includes(3));
+  }
+  await client.run("PREPARE p AS SELECT id FROM t LIMIT $1");
+  deepStrictEqual(await client.rows("EXECUTE p(7)"), all.slice(0, 7));
+  match((await failure(client.rows("EXECUTE p(399)"))).message, /shard 3 did not answer/);
+  shards.wake();
+  deepStrictEqual(await client.rows("EXECUTE p(399)"), all.slice(0, 399));
   await client.close();
 });
 
