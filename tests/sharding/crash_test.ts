@@ -82,9 +82,13 @@ interface Acknowledged {
   columns: number;
 }
 
+/** Where accounts lie before a round, in a work that moves them. */
+const MOVES = ["SHARD BY (balance)", "SHARD BY ALL", "RESET (shard_by)", "SHARD BY (balance)"] as const;
+
 /** Transfers between accounts, each with a row that counts it, a new column now and then. */
-async function work(session: Session, acknowledged: Acknowledged): Promise<void> {
+async function work(session: Session, acknowledged: Acknowledged, moves: boolean): Promise<void> {
   for (let round = 1; round <= 4; round++) {
+    if (moves) await runDurably(session, `ALTER TABLE account ${MOVES[round - 1]}`);
     await runDurably(
       session,
       `BEGIN; UPDATE account SET balance = balance - ${round} WHERE id = ${round};
@@ -108,6 +112,16 @@ async function check(session: Session, acknowledged: Acknowledged, at: number): 
     transfers === acknowledged.transfers || transfers === acknowledged.transfers + 1,
     `${transfers} transfers of ${acknowledged.transfers} acknowledged ones after a crash at operation ${at}`,
   );
+  // Rows are where they are looked for, and the same at each shard that has them.
+  const found = await runDurably(session, "SELECT balance FROM account ORDER BY balance");
+  strictEqual(found.length, ACCOUNTS);
+  for (const [balance] of found) {
+    const same = await runDurably(session, `SELECT balance FROM account WHERE balance = ${balance}`);
+    strictEqual(same.length, found.filter(([other]) => other === balance).length, `at operation ${at}`);
+  }
+  for (let id = 1; id <= ACCOUNTS; id++) {
+    strictEqual((await runDurably(session, `SELECT FROM account WHERE id = ${id}`)).length, 1, `at operation ${at}`);
+  }
   // Each transfer that is there moved as much as its round says.
   const moved = await runDurably(session, "SELECT sum(balance) FROM account WHERE id <= 4");
   strictEqual(Number(moved[0]?.[0]), 400 - transfers * (transfers + 1) / 2, `at operation ${at}`);
@@ -131,7 +145,11 @@ async function check(session: Session, acknowledged: Acknowledged, at: number): 
  * Lets one machine's power fail at its n-th operation from now, then that of all; null: the process is killed after so
  * many steps. Answers whether the work ended.
  */
-async function crashAt(failing: number | null, at: number, met: Set<number>): Promise<boolean> {
+async function crashAt(
+  failing: number | null,
+  at: number,
+  { met, moves }: { readonly met: Set<number>; readonly moves: boolean },
+): Promise<boolean> {
   const machines = new Machines(at);
   const first = await machines.open();
   await machines.settle(runDurably(
@@ -147,7 +165,7 @@ async function crashAt(failing: number | null, at: number, met: Set<number>): Pr
   const acknowledged: Acknowledged = { transfers: 0, columns: 0 };
   let hasEnded = false;
   try {
-    await machines.settle(work(first.session, acknowledged), failing === null ? at : Infinity);
+    await machines.settle(work(first.session, acknowledged, moves), failing === null ? at : Infinity);
     hasEnded = true;
   } catch (error) {
     const isExpected = error instanceof SimulatedCrash || error instanceof DatabaseError ||
@@ -170,11 +188,13 @@ async function crashAt(failing: number | null, at: number, met: Set<number>): Pr
 }
 
 for (
-  const [failing, name] of [
-    [0, "a crash of the router at any operation"],
-    [1, "a crash of the first shard at any operation"],
-    [2, "a crash of the second shard at any operation"],
-    [null, "a kill after any step"],
+  const [failing, name, moves] of [
+    [0, "a crash of the router at any operation", false],
+    [1, "a crash of the first shard at any operation", false],
+    [2, "a crash of the second shard at any operation", false],
+    [null, "a kill after any step", false],
+    [0, "a crash of the router at any operation of a work that moves tables", true],
+    [null, "a kill after any step of a work that moves tables", true],
   ] as const
 ) {
   Deno.test(`transactions over shards are whole or not there after ${name}`, async () => {
@@ -182,7 +202,7 @@ for (
     let hasEnded = false;
     for (let at = 1; !hasEnded; at++) {
       ok(at < 400, "the work ends");
-      hasEnded = await crashAt(failing, at, met);
+      hasEnded = await crashAt(failing, at, { met, moves });
     }
     // What a shard fails to keep has been decided already.
     // Shards write at checkpoints only: every commit is in the router's log.

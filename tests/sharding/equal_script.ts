@@ -61,11 +61,26 @@ const LAST: readonly Step[] = [
   { sql: "INSERT INTO person (name) VALUES ('new') RETURNING id" },
 ];
 
-/** The script with so many statements of chance in its middle. */
-export function equalScript(seed: number, count: number): Step[] {
+/** The ways in which each table may be sharded. */
+const SHARD_BY: readonly (readonly [string, readonly string[]])[] = [
+  ["city", ["(id)", "(name)", "(size)", "(half)", "ALL"]],
+  ["person", ["(id)", "(city)", "(age)", "(name)", "ALL"]],
+  ["visit", ["(person)", "(day)", "(note)", "ALL"]],
+  ["word", ["(text)", "(count)", "ALL"]],
+];
+
+/** The script with so many statements of chance in its middle; `moves`: tables are sharded in one way and another. */
+export function equalScript(seed: number, count: number, { moves } = { moves: false }): Step[] {
   const random = new SeededRandom(seed);
   const steps = [...FIXED];
   for (let index = 0; index < count; index++) {
+    if (moves && index % 8 === 0) {
+      const [table, ways] = SHARD_BY[random.below(SHARD_BY.length)] ?? ["word", []];
+      const way = ways[random.below(ways.length + 1)];
+      steps.push({
+        sql: `ALTER TABLE ${table} ${way === undefined ? "RESET (shard_by)" : `SHARD BY ${way}`}`,
+      });
+    }
     const sql = anyStatement(random, index);
     steps.push({ sql });
     // What has failed in a block.

@@ -12,3 +12,11 @@ for (const [shardCount, count] of [[2, 300], [4, 300], [8, 150], [16, 150]] as c
     ok(failed > 5 && failed < count / 2, `${failed} of ${steps.length} statements fail`);
   });
 }
+
+for (const [shardCount, seed] of [[2, 101], [4, 102], [8, 103]] as const) {
+  Deno.test(`a script whose tables move has the same answers with ${shardCount} shards and without`, async () => {
+    const steps = equalScript(seed, 200, { moves: true });
+    const alone = await scriptAnswers(1, steps);
+    deepStrictEqual(await scriptAnswers(shardCount, steps), alone);
+  });
+}
