@@ -2,6 +2,7 @@
 import type { RowId } from "../operations/effect.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { GatheredRows } from "./gathered_rows.ts";
+import type { RowCollection } from "./row_moves.ts";
 import type { FetchedTable } from "./fetched_table.ts";
 
 /** See the file's head. */
@@ -22,6 +23,8 @@ export class Branch {
   readonly gathered = new GatheredRows();
   /** The statement that has asked shards what they say of themselves, by its number in the transaction. */
   lookedAt = -1;
+  /** By table: rows that are going to move. */
+  readonly collections = new Map<number, RowCollection>();
   /** Roughly what has been fetched. */
   bytes = 0;
 

@@ -11,6 +11,7 @@ import { assert, assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Catalog } from "../catalog/catalog.ts";
+import type { TableDefinition } from "../catalog/definitions.ts";
 import type { Host } from "../host/host.ts";
 import { movesRows } from "../catalog/placement.ts";
 import type { Effect, OpNumber, RowId } from "../operations/effect.ts";
@@ -35,7 +36,7 @@ import { FetchedTable } from "./fetched_table.ts";
 import { ShardCommits } from "./shard_commits.ts";
 import { ShardFigures } from "./shard_figures.ts";
 import type { ShardGroup } from "./shard_group.ts";
-import { RowMoves } from "./row_moves.ts";
+import { RowCollection, RowMoves } from "./row_moves.ts";
 import { RowPlaces } from "./row_places.ts";
 import { Routes } from "./routes.ts";
 import type { BranchCommit, FetchedRows, Wanted } from "./shard_messages.ts";
@@ -78,6 +79,8 @@ export class Router implements Shards {
   #openBulks = 0;
   /** By table: the number of the commit that has last filled a new column. */
   readonly #fills = new Map<number, number>();
+  /** Tables whose rows are going to move. */
+  readonly #collecting = new Set<RowCollection>();
   /** By table: the number of the commit that has last moved its rows to other shards. */
   readonly #moves = new Map<number, number>();
   /** The shards do not know yet of definitions that the engine knows; resolve when they do. */
@@ -159,6 +162,7 @@ export class Router implements Shards {
 
   /** Notes which rows a commit has changed, so that others need not find out at their own. */
   #noteChanges(effects: readonly Effect[], before: Catalog): void {
+    for (const collection of this.#collecting) collection.note(effects);
     const commit = ++this.#commits;
     for (const effect of effects) {
       if (effect.kind === "ddl" && effect.change.kind === "put_table") {
@@ -434,6 +438,7 @@ export class Router implements Shards {
     const branch = this.#branches.get(transaction);
     if (branch === undefined) return;
     this.#branches.delete(transaction);
+    for (const collection of branch.collections.values()) this.#collecting.delete(collection);
     for (const shard of branch.begun) this.#port(shard).tell({ kind: "end", branch: branch.number });
   }
 
@@ -559,6 +564,46 @@ export class Router implements Shards {
     }
   }
 
+  prepareMoves(transaction: Transaction, before: TableDefinition, after: TableDefinition): void {
+    if (!movesRows(before, after) || transaction.writtenTo(before.id)?.truncated === true) return;
+    const branch = this.#branchOf(transaction);
+    const known = branch.collections.get(before.id);
+    if (known?.isWhole === true && !known.isVoid && known.definition === before) return;
+    throw new RemoteWait((abort, done, failed) => {
+      this.#collect(branch, before, abort).then(() => done(), failed);
+    });
+  }
+
+  /** Reads all rows of a table at a cut of their own. */
+  async #collect(branch: Branch, definition: TableDefinition, abort: AbortSignal): Promise<RowCollection> {
+    await this.#defined();
+    abort.throwIfAborted();
+    const collection = new RowCollection(definition);
+    const former = branch.collections.get(definition.id);
+    if (former !== undefined) this.#collecting.delete(former);
+    branch.collections.set(definition.id, collection);
+    // What is sent from now on is not seen at the cut.
+    this.#collecting.add(collection);
+    const isCopied = RowPlaces.of(definition, this.count).isCopied;
+    const shards = isCopied ? [0] : this.#all;
+    const number = this.#nextBranch++;
+    const timestamp = 0;
+    for (const shard of shards) this.#port(shard).tell({ kind: "begin", branch: number, timestamp });
+    const wanted = { kind: "scan", prune: [] } as const;
+    const request = { kind: "fetch", branch: number, tableId: definition.id, wanted } as const;
+    try {
+      await this.#asking.all(
+        shards.map((shard) => ({ shard, request })),
+        (rows, shard) => collection.parts.push({ from: isCopied ? null : shard, rows: rows as FetchedRows }),
+        { abort, milliseconds: 0, leavesOut: false },
+      );
+      collection.isWhole = true;
+    } finally {
+      for (const shard of shards) this.#port(shard).tell({ kind: "end", branch: number });
+    }
+    return collection;
+  }
+
   /** What moves the rows of tables whose placement the transaction changes; nobody else writes to them. */
   async #moveRows(transaction: Transaction): Promise<RowMoves[]> {
     if (!transaction.hasDdl) return [];
@@ -569,21 +614,13 @@ export class Router implements Shards {
       const writeSet = transaction.writtenTo(before.id);
       if (writeSet?.truncated === true) continue;
       const branch = this.#branchOf(transaction);
-      // What others have committed before the table was claimed is moved, too.
-      if (branch.begun.size === 0) this.#begin(transaction, branch, this.#all);
-      else if (!await this.#renew(transaction, branch)) throw changedMeanwhile();
-      const isCopied = RowPlaces.of(before, this.count).isCopied;
+      let collection = branch.collections.get(before.id);
+      if (collection === undefined || collection.isVoid || collection.definition !== before) {
+        collection = await this.#collect(branch, before, new AbortController().signal);
+        requireOpen(transaction);
+      }
       const moves = new RowMoves({ before, after }, this.count, (id) => writeSet?.byId.get(id) !== undefined);
-      const shards = isCopied ? [0] : this.#all;
-      const wanted = { kind: "scan", prune: [] } as const;
-      const request = { kind: "fetch", branch: branch.number, tableId: before.id, wanted } as const;
-      const abort = new AbortController().signal;
-      await this.#asking.all(
-        shards.map((shard) => ({ shard, request })),
-        (part, shard) => moves.take(isCopied ? null : shard, part as FetchedRows),
-        { abort, milliseconds: 0, leavesOut: false },
-      );
-      requireOpen(transaction);
+      moves.take(collection);
       moved.push(moves);
     }
     return moved;

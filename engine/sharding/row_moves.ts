@@ -4,12 +4,14 @@
  * half of it.
  *
  * These effects go before the others of the entry: rows are as the definition before has them.
+ *
+ * Most rows are read before the table is claimed, while others write to it: see {@link RowCollection}.
  */
 import { assertDefined } from "../base/assert.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { placementOf } from "../catalog/placement.ts";
 import type { Effect, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
-import { batchValue } from "../transactions/batch_values.ts";
+import { batchRow, batchValue } from "../transactions/batch_values.ts";
 import { pickRows } from "./row_parts.ts";
 import { RowPlaces } from "./row_places.ts";
 import type { FetchedRows } from "./shard_messages.ts";
@@ -18,6 +20,58 @@ import type { FetchedRows } from "./shard_messages.ts";
 export interface MovedTable {
   readonly before: TableDefinition;
   readonly after: TableDefinition;
+}
+
+/** Rows of one shard; `from` null: of all shards, which have the same. */
+interface CollectedPart {
+  readonly from: number | null;
+  readonly rows: FetchedRows;
+}
+
+/** The rows of a table at a cut, and what others have made of them since. */
+export class RowCollection {
+  readonly definition: TableDefinition;
+  readonly parts: CollectedPart[] = [];
+  /** null: deleted. */
+  readonly changed = new Map<RowId, StoredRow | null>();
+  /** All rows of the cut have come. */
+  isWhole = false;
+  /** More has happened to the table than changes of rows. */
+  isVoid = false;
+
+  constructor(definition: TableDefinition) {
+    this.definition = definition;
+  }
+
+  /** Takes what a commit has changed after the cut. */
+  note(effects: readonly Effect[]): void {
+    const { id } = this.definition;
+    for (const effect of effects) {
+      switch (effect.kind) {
+        case "create":
+        case "update":
+          if (effect.tableId === id) this.changed.set(effect.id, effect.values);
+          break;
+        case "delete":
+          if (effect.tableId === id) this.changed.set(effect.id, null);
+          break;
+        case "create_batch":
+          if (effect.tableId !== id) break;
+          for (let row = 0; row < effect.batch.rowCount; row++) {
+            this.changed.set(effect.batch.ids[row] as number, batchRow(effect.batch, row));
+          }
+          break;
+        case "truncate":
+          this.isVoid ||= effect.tableId === id;
+          break;
+        case "ddl":
+          this.isVoid ||= effect.change.kind === "put_table" && effect.change.table.id === id;
+          break;
+        default:
+          break;
+      }
+    }
+  }
 }
 
 /** See the file's head. */
@@ -43,14 +97,24 @@ export class RowMoves {
     this.#isWritten = isWritten;
   }
 
-  /** Takes rows of a shard; null: of all shards, which have the same. */
-  take(from: number | null, rows: FetchedRows): void {
+  /** Takes what has been collected. */
+  take({ parts, changed }: RowCollection): void {
+    for (const { from, rows } of parts) {
+      this.#take(from, rows, (id) => changed.has(id) || this.#isWritten(id));
+    }
+    const places = RowPlaces.of(this.#table.before, this.#count);
+    for (const [id, values] of changed) {
+      if (values !== null && !this.#isWritten(id)) this.#moveRow(places.ofRow(id, values), id, values);
+    }
+  }
+
+  #take(from: number | null, rows: FetchedRows, isElsewhere: (id: RowId) => boolean): void {
     const tableId = this.#table.before.id;
     if (rows.kind === "count") return;
     if (rows.kind === "rows") {
       for (const [index, id] of rows.ids.entries()) {
         const values = assertDefined(rows.rows[index], "a row for each id");
-        if (!this.#isWritten(id)) this.#moveRow(from, id, values);
+        if (!isElsewhere(id)) this.#moveRow(from, id, values);
       }
       return;
     }
@@ -58,7 +122,7 @@ export class RowMoves {
     const moved = new Map<number | null, number[]>();
     for (let row = 0; row < batch.rowCount; row++) {
       const id = batch.ids[row] as number;
-      if (this.#isWritten(id)) continue;
+      if (isElsewhere(id)) continue;
       const to = this.#placeOf(id, () => batchValue(batch, row, this.#position));
       if (to === from) continue;
       this.#leave(from, to, id);

@@ -2,6 +2,7 @@
  * Tables whose committed rows are elsewhere. A transaction reads of them what has been fetched for it; whatever has not
  * been is asked for by a `RemoteWait`, which stops the statement until it is there.
  */
+import type { TableDefinition } from "../catalog/definitions.ts";
 import type { RowId } from "../operations/effect.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 
@@ -19,6 +20,11 @@ export interface RemoteTables<Reader> {
   rowCount(tableId: number): number;
   /** Whether the transaction's commit concerns rows that are elsewhere. */
   concerns(transaction: Reader): boolean;
+  /**
+   * Before a table is claimed for a definition that moves its rows: reads them, which stops the statement until they
+   * are there. Others write to the table meanwhile.
+   */
+  prepareMoves(transaction: Reader, before: TableDefinition, after: TableDefinition): void;
   /** Called when a transaction has ended. */
   ended(transaction: Reader): void;
 }

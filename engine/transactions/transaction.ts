@@ -391,8 +391,9 @@ export class Transaction {
       // Rows that others delete there were looked up by rules without the new key.
       for (const parent of newParents(before, change.table)) this.requireAlone(parent);
     }
-    const isRemote = this.#manager.remote?.has(tableId) === true;
-    if (change.kind === "put_table" && onlyAddsColumns(before, change.table) && !isRemote) {
+    const remote = this.#manager.remote?.has(tableId) === true ? this.#manager.remote : null;
+    if (change.kind === "put_table" && before) remote?.prepareMoves(this, before, change.table);
+    if (change.kind === "put_table" && onlyAddsColumns(before, change.table) && remote === null) {
       const rival = this.#manager.alteringTransaction(tableId);
       if (rival !== undefined && rival !== this) {
         throw new TableWait(rival, `relation "${change.table.name}"`);
