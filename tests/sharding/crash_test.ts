@@ -120,7 +120,11 @@ async function check(session: Session, acknowledged: Acknowledged, at: number): 
     strictEqual(same.length, found.filter(([other]) => other === balance).length, `at operation ${at}`);
   }
   for (let id = 1; id <= ACCOUNTS; id++) {
-    strictEqual((await runDurably(session, `SELECT FROM account WHERE id = ${id}`)).length, 1, `at operation ${at}`);
+    strictEqual(
+      (await runDurably(session, `SELECT FROM account WHERE id = ${id}`)).length,
+      1,
+      `at operation ${at}`,
+    );
   }
   // Each transfer that is there moved as much as its round says.
   const moved = await runDurably(session, "SELECT sum(balance) FROM account WHERE id <= 4");

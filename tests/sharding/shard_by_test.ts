@@ -200,6 +200,46 @@ Deno.test("ALTER TABLE ... SHARD BY moves rows, and columns of the placement cha
     9,
   ));
 
+Deno.test("one shard answers where the column of SHARD BY is equal to a value, in whatever form", async () => {
+  await using database = await openShards(16);
+  const cases: readonly (readonly [string, readonly string[]])[] = [
+    ["NUMERIC", ["1", "1.0", "1.000"]],
+    ["NUMERIC", ["0", "-0.0"]],
+    ["NUMERIC(9,2)", ["1.5", "1.50"]],
+    ["FLOAT8", ["0", "'-0'"]],
+    ["FLOAT8", ["'NaN'"]],
+    ["CHAR(8)", ["'a'", "'a '"]],
+    ["VARCHAR(9)", ["'a'"]],
+    ["INTERVAL", ["'30 days'", "'1 month'", "'720 hours'"]],
+    ["JSONB", ['\'{"a":1.0, "b":2}\'', '\'{"b":2,"a":1}\'']],
+    ["NUMERIC[]", ["'{1,2}'", "'{1.0,2.00}'"]],
+    ["BIGINT", ["9223372036854775807"]],
+    ["SMALLINT", ["-32768"]],
+    ["DATE", ["'2000-01-01'"]],
+    ["UUID", ["'00000000-0000-0000-0000-00000000000a'", "'00000000-0000-0000-0000-00000000000A'"]],
+    ["BYTEA", ["''"]],
+    ["BOOL", ["true", "'t'"]],
+  ];
+  for (const [type, values] of cases) {
+    await database.execute(`CREATE TABLE v (id INT PRIMARY KEY, x ${type}) SHARD BY (x)`);
+    for (const [index, value] of values.entries()) {
+      await database.execute(`INSERT INTO v VALUES (${index}, ${value}), (${index + 10}, NULL)`);
+    }
+    for (const value of values) {
+      for (const condition of [`x = ${value}`, `x = ${value} AND id < 100`, `${value} = x AND id = 0`]) {
+        match(
+          await place(database, "v", condition),
+          /^Route: shard \d+ of 16 \(x\)$/,
+          `${type} ${condition}`,
+        );
+        const found = await database.query(`SELECT FROM v WHERE ${condition}`);
+        strictEqual(found.length, condition.endsWith("id = 0") ? 1 : values.length, `${type} ${condition}`);
+      }
+    }
+    await database.execute("DROP TABLE v");
+  }
+});
+
 async function place(database: Database, table: string, condition: string): Promise<string> {
   const lines = await database.query(`EXPLAIN SELECT * FROM ${table} WHERE ${condition}`);
   return String(lines.at(-1)?.["QUERY PLAN"]);
@@ -268,7 +308,7 @@ Deno.test("joins of tables that lie together, of copies and of others, give what
     INSERT INTO b SELECT n, n % 5 FROM generate_series(1, 8) AS n
     `;
   const joins: string[] = [];
-  const sides = [["p", "id"], ["c", "pid"], ["g", "pid"], ["a", "id"], ["b", "k"], ["a", "k"], [
+  const sides = [["p", "id"], ["c", "pid"], ["c", "id"], ["g", "pid"], ["a", "id"], ["b", "k"], ["a", "k"], [
     "c",
     "v",
   ]] as const;

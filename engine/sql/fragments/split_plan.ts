@@ -5,13 +5,12 @@
  *
  * What a fragment holds answers the same everywhere: no subqueries, nothing volatile, nothing that asks the session.
  */
-import type { TableDefinition } from "../../catalog/definitions.ts";
 import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import { assertDefined } from "../../base/assert.ts";
 import { columnReference, conjunction, conjuncts, hasSubquery } from "../plan/build.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
-import type { Fragment, FragmentPoint, Plan, PlannedStatement, SortKey } from "../plan/plan.ts";
+import type { Fragment, Plan, PlannedStatement, SortKey } from "../plan/plan.ts";
 import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/rewrite.ts";
 import {
   allDefinedColumns,
@@ -41,6 +40,7 @@ import {
   withoutPasses,
 } from "./join_places.ts";
 import { partialAggregate } from "./partial_aggregate.ts";
+import { pointsOf } from "./points.ts";
 
 type Access = Plan & { readonly kind: "table_scan" | "row_lookup" | "row_range" | "index_scan" };
 
@@ -312,7 +312,7 @@ class Splitter {
       asksSession: mayAskSession(plan),
       tableIds: tables.map(({ id }) => id),
       tables,
-      points: pointsOf(plan),
+      points: hasExchanges(plan) ? [] : pointsOf(plan),
     };
     try {
       const made: MadeFragment = { ...fragment, text: fragmentText(fragment), isAlone: false };
@@ -587,51 +587,6 @@ function parametersOf(plan: Plan): Fragment["parameters"] {
     },
   });
   return [...found.values()];
-}
-
-/** What all rows that a fragment looks at have in common. */
-function pointsOf(plan: Plan): FragmentPoint[] {
-  switch (plan.kind) {
-    case "row_lookup": {
-      const [value, ...more] = plan.ids;
-      return value === undefined || more.length > 0 ? [] : pointOf(plan.table, null, value);
-    }
-    case "table_scan":
-      return plan.prune.flatMap(({ columnId, operator, value }) =>
-        operator === "=" ? pointOf(plan.table, columnId, value) : []
-      );
-    case "index_scan":
-      return plan.prefix.flatMap((value, part) => {
-        const key = plan.index.columns[part];
-        return key === undefined ? [] : pointOf(plan.table, key.columnId, value);
-      });
-    case "filter":
-    case "project":
-    case "limit":
-    case "sort":
-    case "distinct":
-    case "aggregate":
-      return pointsOf(plan.input);
-    case "hash_join":
-      // Places that send rows to others are all needed.
-      if (hasExchanges(plan)) return [];
-      return [
-        ...(plan.join === "right" || plan.join === "full" ? [] : pointsOf(plan.left)),
-        ...(plan.join === "inner" || plan.join === "right" ? pointsOf(plan.right) : []),
-      ];
-    default:
-      return [];
-  }
-}
-
-function pointOf(
-  { id: tableId, columns }: TableDefinition,
-  columnId: number | null,
-  value: Expression,
-): FragmentPoint[] {
-  if (value.kind !== "parameter" && value.kind !== "constant") return [];
-  const type = columnId === null ? value.type : columns.find(({ id }) => id === columnId)?.type;
-  return type === undefined ? [] : [{ tableId, columnId, type, value }];
 }
 
 /** The columns that an operator names by reference rather than in an expression. */

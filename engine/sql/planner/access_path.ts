@@ -497,13 +497,7 @@ class Request {
   #asKey(value: Expression, column: ColumnRef): Expression | undefined {
     const type = this.#types.get(column);
     if (type === undefined || this.#isOwn(value) || volatilityOf(value) === "volatile") return undefined;
-    if (isSameForm(value.type, type)) return value;
-    if (type.kind === "numeric" && type.scale !== undefined && value.type.kind === "numeric") {
-      // A wider scale is exact; a narrower one would round.
-      if (value.type.scale === undefined || value.type.scale > type.scale) return undefined;
-      return convertExactly(value, { kind: "numeric", scale: type.scale });
-    }
-    return undefined;
+    return inKeyForm(value, type);
   }
 
   /** `x LIKE 'abc%'` lies between 'abc' and the next text of that length. */
@@ -545,6 +539,17 @@ const PLAIN_KEYS = new Set([
   "char",
   "enum",
 ]);
+
+/** A value in the form that keys of the type have, by which they are compared as they are; undefined: it has none. */
+export function inKeyForm(value: Expression, type: SqlType): Expression | undefined {
+  if (isSameForm(value.type, type)) return value;
+  if (type.kind === "numeric" && type.scale !== undefined && value.type.kind === "numeric") {
+    // A wider scale is exact; a narrower one would round.
+    if (value.type.scale === undefined || value.type.scale > type.scale) return undefined;
+    return convertExactly(value, { kind: "numeric", scale: type.scale });
+  }
+  return undefined;
+}
 
 /** Whether values of two types have one form, so that one can be looked up among the other. */
 export function isSameForm(value: SqlType, column: SqlType): boolean {
