@@ -6,6 +6,7 @@ import { Shard } from "../../engine/sharding/shard.ts";
 import type { ShardRequest } from "../../engine/sharding/shard_messages.ts";
 import { ShardPort } from "../../engine/sharding/shard_port.ts";
 import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
+import { joinLarge, loadLarge } from "./large_join.ts";
 import { joinAnswers } from "./random_joins.ts";
 import { openShardedEngine } from "./sharded_database.ts";
 
@@ -210,4 +211,16 @@ Deno.test("EXPLAIN shows how the sides of a join come together, and what is merg
   const measured = (await client.rows("EXPLAIN ANALYZE SELECT f FROM a ORDER BY f")).join("\n");
   match(measured, /Merge .*rows=3000 loops=1\)\n +Shard 0: rows=\d+ bytes=\d+ batches=1 time=[\d.]+/);
   await client.close();
+});
+
+Deno.test("the large join is right over threads and files", async () => {
+  const directory = await Deno.makeTempDir();
+  try {
+    await loadLarge(directory, 4, 20_000);
+    const { answer, expected, plan } = await joinLarge(directory, 4, 20_000);
+    strictEqual(answer, expected);
+    match(plan, /Repartition \(hash: large_a\.k\)/);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
 });
