@@ -332,6 +332,7 @@ Deno.test("joins of tables that lie together, of copies and of others, give what
     "SELECT p.id, count(*) FROM p JOIN c ON c.pid = p.id WHERE p.id = 7 GROUP BY p.id",
     "SELECT count(*) FROM p LEFT JOIN c ON c.pid = p.id WHERE c.pid = 7",
     "SELECT count(*) FROM a LEFT JOIN b ON b.k = a.k LEFT JOIN c ON c.pid = a.id",
+    "SELECT count(*), sum(a.id), sum(c.id) FROM a FULL JOIN b ON b.id = a.k JOIN c ON c.v = coalesce(a.k, b.k)",
     "SELECT a.id, b.id FROM a JOIN b USING (id) ORDER BY a.id LIMIT 3",
   );
   await sameAnswers(`${tables.trim()}\n${joins.join("\n")}`, 0);

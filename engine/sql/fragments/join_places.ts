@@ -83,7 +83,8 @@ export function placementsAfter(
   left: readonly Placement[],
   right: readonly Placement[],
 ): readonly Placement[] {
-  if (isCopied(left) !== isCopied(right)) return isCopied(left) ? right : left;
+  if (isCopied(left)) return right;
+  if (isCopied(right)) return left;
   switch (join) {
     case "inner":
       return [...left, ...right];
