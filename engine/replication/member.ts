@@ -27,6 +27,8 @@ import type { SuperblockListener } from "./superblock.ts";
 import { VersionWatch } from "./version_watch.ts";
 import { TICK_MILLISECONDS } from "./protocol/timeouts.ts";
 
+/** How long a superblock that found the disk full waits. */
+const SUPERBLOCK_RETRY_MICROSECONDS = 500_000;
 /** A primary that stops waits no longer for its superblock before it goes. */
 const HAND_OVER_MICROSECONDS = 500_000;
 const DRAWN_INTEGERS = 64;
@@ -359,6 +361,13 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
 
   onSuperblockFailed(error: unknown): void {
     this.stop(error);
+  }
+
+  onSuperblockFull(error: DatabaseError): void {
+    this.fail(error);
+    this.#options.host.timers.setTimer(SUPERBLOCK_RETRY_MICROSECONDS, () => {
+      if (!this.#isClosed) this.#options.superblock.retry();
+    });
   }
 
   /** Lets another member be the primary at once, if this one is it; for one that is going to be closed. */

@@ -6,13 +6,17 @@
  * well. A file is the magic `dbd sup\0`, u32 format version, u32 length and u32 CRC-32C of
  * what follows, and that: u64 sequence number, 16 bytes cluster id, u8 index, u8 number of members, u64 configuration
  * hash, then view, log view, commit number, headers, u8 whether the member may not vote, and then view and op of that.
- * Both damaged: the disk counts as lost.
+ * What follows means nothing. Both damaged: the disk counts as lost.
+ *
+ * The files have their space from the beginning, so that a member whose disk is full can still enter views. Where one
+ * needs more, or where the system promises no space by that, a write that finds the disk full is repeated
+ * ({@link Superblock.retry}), into the same file: the other one is whole.
  */
 import { assert } from "../base/assert.ts";
 import { ByteReader, ByteWriter, encodeUtf8, equalBytes } from "../base/bytes.ts";
 import { crc32c } from "../base/checksum.ts";
 import { DatabaseError } from "../base/errors.ts";
-import { type Disk, type DiskFile, joinPath, readWholeFile } from "../host/disk.ts";
+import { type Disk, type DiskFile, isDiskFull, joinPath, readWholeFile } from "../host/disk.ts";
 import { corruptedReplication, readHeaders, writeHeaders } from "./peers/header_codec.ts";
 import {
   type SuperblockState,
@@ -27,6 +31,8 @@ const MAGIC = encodeUtf8("dbd sup\0");
 /** The next ones differ from it in more than one bit: 2, 4, 6. */
 const FORMAT_VERSION = 1;
 const HEAD_BYTES = MAGIC.length + 12;
+/** Room for the headers of `MAX_START_HEADERS` entries. */
+const RESERVED_BYTES = 256 * 1024;
 
 /** Which member of which cluster a directory belongs to; it never changes. */
 export interface MemberIdentity {
@@ -50,6 +56,8 @@ export interface SuperblockListener {
   onSuperblockDurable(): void;
   /** A write or a sync has failed: the member must stop. */
   onSuperblockFailed(error: unknown): void;
+  /** There is no space for a state, which waits: as if its sync took long. */
+  onSuperblockFull(error: DatabaseError): void;
 }
 
 /** Forwards what a superblock reports to a member that is made after it. */
@@ -62,6 +70,10 @@ export class SuperblockReports implements SuperblockListener {
 
   onSuperblockFailed(error: unknown): void {
     this.target?.onSuperblockFailed(error);
+  }
+
+  onSuperblockFull(error: DatabaseError): void {
+    this.target?.onSuperblockFull(error);
   }
 }
 
@@ -89,6 +101,7 @@ export class Superblock implements SuperblockStore {
     this.#durable = state;
     this.#sequence = sequence;
     this.#listener = listener;
+    for (const file of this.#files) reserve(file);
   }
 
   /**
@@ -151,6 +164,11 @@ export class Superblock implements SuperblockStore {
     if (!this.#isFailed) this.#writing ??= this.#writeAll();
   }
 
+  /** Tries again to write what found the disk full. */
+  retry(): void {
+    if (this.#next !== null && !this.#isFailed) this.#writing ??= this.#writeAll();
+  }
+
   /** Closes the files when what is being written is durable. */
   async close(): Promise<void> {
     await this.#writing;
@@ -160,42 +178,54 @@ export class Superblock implements SuperblockStore {
   async #writeAll(): Promise<void> {
     for (let state = this.#next; state !== null && !this.#isFailed; state = this.#next) {
       this.#next = null;
-      try {
-        await this.#writeCopy(state).syncData();
-      } catch (error) {
-        this.#isFailed = true;
-        this.#listener.onSuperblockFailed(error);
-        return;
-      }
+      if (!await this.#writeDurably(state)) break;
       this.#durable = state;
       if (this.#next !== null) continue;
       this.#listener.onSuperblockDurable();
-      await this.#repeat(state);
+      // The other copy gets the same state: then neither is needed to know it, and either may rot.
+      if (this.#next === null && !await this.#writeDurably(state)) break;
     }
     // At once: a state may come before a promise of this function's end could say that nobody writes.
     this.#writing = null;
   }
 
-  /** The other copy gets the same state: then neither is needed to know it, and either may rot. */
-  async #repeat(state: SuperblockState): Promise<void> {
-    if (this.#next !== null) return;
+  /** Writes one copy; false where that has failed, or waits for space. */
+  async #writeDurably(state: SuperblockState): Promise<boolean> {
     try {
       await this.#writeCopy(state).syncData();
+      return true;
     } catch (error) {
-      this.#isFailed = true;
-      this.#listener.onSuperblockFailed(error);
+      if (isDiskFull(error)) {
+        this.#next ??= state;
+        this.#listener.onSuperblockFull(error);
+      } else {
+        this.#isFailed = true;
+        this.#listener.onSuperblockFailed(error);
+      }
+      return false;
     }
   }
 
   /** Writes the older copy anew; the caller syncs it. */
   #writeCopy(state: SuperblockState): DiskFile {
-    this.#sequence++;
-    const file = this.#files[Number(this.#sequence % 2n)];
+    const sequence = this.#sequence + 1n;
+    const file = this.#files[Number(sequence % 2n)];
     assert(file !== undefined, "there are two copies");
-    const bytes = encodeCopy({ sequence: this.#sequence, identity: this.identity, state });
-    file.writeAt(0, bytes);
-    file.truncate(bytes.length);
+    file.writeAt(0, encodeCopy({ sequence, identity: this.identity, state }));
+    // Not before: what is written in part is written again, and the other copy left alone.
+    this.#sequence = sequence;
     return file;
+  }
+}
+
+/** Gives the file its space, where there is any: a disk that is full is met when more is needed than the file has. */
+function reserve(file: DiskFile): void {
+  const { size } = file;
+  if (size >= RESERVED_BYTES) return;
+  try {
+    file.writeAt(size, new Uint8Array(RESERVED_BYTES - size));
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
   }
 }
 

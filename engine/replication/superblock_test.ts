@@ -14,7 +14,11 @@ const identity: MemberIdentity = {
   configurationHash: 0xabcdn,
 };
 
-const ignored: SuperblockListener = { onSuperblockDurable: () => {}, onSuperblockFailed: () => {} };
+const ignored: SuperblockListener = {
+  onSuperblockDurable: () => {},
+  onSuperblockFailed: () => {},
+  onSuperblockFull: () => {},
+};
 
 function stateOf(view: number): SuperblockState {
   const suffix = Array.from({ length: view % 40 }, (_, index) => ({
@@ -68,7 +72,7 @@ Deno.test("Superblock survives damage of one copy, and is lost with both", async
       superblock?.write(stateOf(view));
       await superblock?.close();
     }
-    for (const name of names) flip(disk, name, (size) => size - 1);
+    for (const name of names) flip(disk, name, () => 50);
     const damaged: string[] = [];
     const superblock = Superblock.open(disk, "data", ignored, (path) => damaged.push(path));
     // The newest state, for both copies have it.
@@ -139,4 +143,65 @@ Deno.test("Superblock never forgets what it has reported durable, whatever write
     }
   }
   ok(crashes > 60, `only ${crashes} crashes`);
+});
+
+/** A state with so many headers. */
+function longState(view: number, headers: number): SuperblockState {
+  const suffix = Array.from({ length: headers }, (_, index) => ({
+    op: view + index + 1,
+    view,
+    digest: BigInt(index) << 40n,
+    previousDigest: null,
+  }));
+  return { view, logView: view, commit: view, suffix, voteBan: null };
+}
+
+Deno.test("Superblock has its space beforehand, and waits for more without touching the copy that is whole", async () => {
+  const host = new SimulatedHost(5);
+  const { disk } = host;
+  disk.createDirectory("data");
+  const failures: unknown[] = [];
+  let durable = 0, full = 0;
+  const superblock: Superblock = Superblock.create(disk, "data", identity, {
+    onSuperblockDurable: () => durable = superblock.read().view,
+    onSuperblockFailed: (error) => failures.push(error),
+    onSuperblockFull: () => full++,
+  });
+  disk.faults = { ...NO_FAULTS, capacityBytes: disk.usedBytes };
+  superblock.write(longState(1, 8192));
+  await host.rest();
+  deepStrictEqual([durable, full, failures], [1, 0, []]);
+
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    if (attempt === 1) superblock.write(longState(2, 60_000));
+    else superblock.retry();
+    await host.rest();
+    deepStrictEqual([durable, full, failures], [1, attempt, []]);
+    strictEqual(superblock.pendingWrite, null);
+    deepStrictEqual(Superblock.open(disk, "data", ignored)?.read().view, 1);
+  }
+  disk.faults = NO_FAULTS;
+  superblock.retry();
+  await host.rest();
+  deepStrictEqual([durable, full, failures], [2, 3, []]);
+  await superblock.close();
+  deepStrictEqual(Superblock.open(disk, "data", ignored)?.read(), longState(2, 60_000));
+});
+
+Deno.test("Superblock of an earlier release gets its space when it is opened", async () => {
+  const host = new SimulatedHost(6);
+  const { disk } = host;
+  disk.createDirectory("data");
+  await Superblock.create(disk, "data", identity, ignored).close();
+  for (const name of ["SUPERBLOCK-A", "SUPERBLOCK-B"]) {
+    const file = disk.openFile(`data/${name}`, { create: false, write: true });
+    file.truncate(80);
+    file.close();
+  }
+  const superblock = Superblock.open(disk, "data", ignored);
+  disk.faults = { ...NO_FAULTS, capacityBytes: disk.usedBytes };
+  superblock?.write(longState(3, 8192));
+  await host.rest();
+  deepStrictEqual(superblock?.read(), longState(3, 8192));
+  await superblock.close();
 });
