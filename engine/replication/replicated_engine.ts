@@ -205,6 +205,12 @@ export class ReplicatedEngine<E extends MemberEngine>
     return !this.#isRebuilding && this.#owner.replicaIfJoined?.wantsCheckpoint(op) === true;
   }
 
+  mayGoBackTo(checkpoint: CheckpointName): boolean {
+    const replica = this.#owner.replicaIfJoined;
+    const isBackup = replica?.status === "normal" && !replica.isPrimary && !this.#isRebuilding;
+    return isBackup && checkpoint.op <= replica.commit && this.continuesLog(checkpoint);
+  }
+
   replaceState({ op }: CheckpointName, replace: () => void): Promise<void> {
     const replaced = this.#openAgain(op, () => {
       replace();

@@ -12,7 +12,7 @@ import { run as runProgram } from "../../tools/project.ts";
 import { isLostConnection } from "../e2e/kill_workload.ts";
 import { connectPg } from "../support/clients.ts";
 import { ClusterProcesses, eventually, type MemberProcess } from "./cluster_processes.ts";
-import { expectEqualCheckpoints, expectEqualDirectories } from "./equal_members.ts";
+import { expectEqual, expectEqualCheckpoints, expectEqualDirectories } from "./equal_members.ts";
 
 const { dbd } = await compiledPrograms();
 const AWAY_MIB = Number(Deno.env.get("AWAY_MIB") ?? 6);
@@ -181,6 +181,8 @@ Deno.test("a member whose disk is full waits, the others go on, and it catches u
       next = await insert(cluster, next, MIB / 4);
       await expectRows(cluster, next);
     }
+    // Who has left checkpoints out has taken the primary's.
+    await expectEqual(cluster);
   } finally {
     for (const member of cluster.members) {
       await member.stop("SIGKILL");

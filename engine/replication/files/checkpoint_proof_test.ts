@@ -6,6 +6,7 @@ import { sha256Of } from "../../host/sha256.ts";
 import { compareDatabases } from "../../storage/directory_comparison.ts";
 import {
   type CheckpointProof,
+  historyAfter,
   type Manifest,
   proofOfCheckpoint,
   readManifest,
@@ -134,4 +135,43 @@ Deno.test("checkpoints are compared when their histories are equal, whoever make
   comparison.heard(proof(12, "h12 without 9", "else"));
   strictEqual(comparison.areHistoriesOther, true);
   throws(() => comparison.heard(proof(5, "h5", "late")), { code: "XX001" });
+});
+
+Deno.test("a checkpoint that one of two has left out shows in those around it, whatever ops they are of", () => {
+  const history = (ops: readonly number[]) => {
+    const proofs: CheckpointProof[] = [];
+    for (const op of ops) {
+      const own = historyAfter(proofs.at(-1)?.history ?? "", op);
+      proofs.push({ op, history: own, id: `${own} ${op}` });
+    }
+    return proofs;
+  };
+  const compared = (own: readonly CheckpointProof[], primary: readonly CheckpointProof[]) => {
+    const comparison = new CheckpointComparison();
+    for (const proof of own) comparison.made(proof);
+    for (const proof of primary) comparison.heard(proof);
+    return comparison;
+  };
+  const whole = history([10, 20, 30, 40]);
+  strictEqual(compared(whole, whole).areHistoriesOther, false);
+  // Not all are heard of.
+  strictEqual(compared(whole, whole.filter(({ op }) => op === 10 || op === 40)).areHistoriesOther, false);
+  strictEqual(
+    compared(whole.filter(({ op }) => op === 20 || op === 40), whole.slice(0, 3)).areHistoriesOther,
+    false,
+  );
+  strictEqual(compared(whole, []).areHistoriesOther, false);
+  const without = history([10, 27, 37]);
+  strictEqual(compared(without.slice(0, 2), whole.slice(0, 1)).areHistoriesOther, false);
+  strictEqual(compared(without.slice(0, 2), whole.slice(0, 2)).areHistoriesOther, true);
+  strictEqual(compared(whole.slice(0, 3), without.slice(0, 2)).areHistoriesOther, true);
+  const comparison = compared(without, whole);
+  strictEqual(comparison.areHistoriesOther, true);
+  comparison.replaced();
+  for (const proof of whole.slice(2)) comparison.made(proof);
+  strictEqual(comparison.areHistoriesOther, false);
+  for (const proof of without) comparison.made(proof);
+  strictEqual(comparison.areHistoriesOther, true);
+  comparison.primaryChanged();
+  strictEqual(comparison.areHistoriesOther, false);
 });

@@ -184,6 +184,7 @@ export class MemberFiles {
         manifest: null,
         continuesLog: (checkpoint) => continuesLog(host, directory, checkpoint),
         wantsCheckpoint: () => true,
+        mayGoBackTo: () => false,
         replaceState: (_, replace) => Promise.resolve(replace()),
         onTransferred: (checkpoint) => fetched.resolve(checkpoint),
         onDiskFull: (error) => owner.onError(error),

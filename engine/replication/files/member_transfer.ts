@@ -2,7 +2,11 @@
  * Moves checkpoints between members: gives this member's newest one to others, and puts another's in the place of this
  * member's state. The replica says when.
  *
- * Limits: a donor that does not answer the first request for 5 s is given up; a full disk is tried again after 10 s.
+ * Without being asked it takes the primary's checkpoint when that has another history than the own: one of the two has
+ * left one out, for a full disk, and their files would differ for ever.
+ *
+ * Limits: a donor that does not answer the first request for 5 s is given up; a full disk, and another history, are
+ * tried again after 10 s.
  */
 import type { Host } from "../../host/host.ts";
 import { assert } from "../../base/assert.ts";
@@ -30,6 +34,8 @@ const OFFER_MILLISECONDS = 5000;
 const REPEAT_MILLISECONDS = 1000;
 /** On a full disk a transfer is not tried again at once: others would send everything for nothing. */
 const FULL_DISK_MICROSECONDS = 10_000_000;
+/** How often the primary's checkpoint is asked for in the place of one with another history. */
+const OTHER_HISTORY_MILLISECONDS = 10_000;
 
 /** What a transfer needs of its member. */
 export interface TransferOwner {
@@ -41,6 +47,8 @@ export interface TransferOwner {
   continuesLog(checkpoint: CheckpointName): boolean;
   /** Whether the state has not come further by itself since, nor become a primary's. */
   wantsCheckpoint(checkpoint: CheckpointName): boolean;
+  /** Whether a checkpoint of what the state has already may take its place: the log goes on from it. */
+  mayGoBackTo(checkpoint: CheckpointName): boolean;
   /** Runs the function while nothing of the data directory is open, and opens the state anew. */
   replaceState(checkpoint: CheckpointName, replace: () => void): Promise<void>;
   /** The checkpoint is the state now. */
@@ -57,6 +65,8 @@ export interface TransferOwner {
 interface Fetching {
   readonly from: number;
   readonly wanted: CheckpointName;
+  /** It is to take the place of one with another history. */
+  readonly isForHistory: boolean;
   transfer: CheckpointTransfer | null;
   readonly since: number;
   askedAt: number;
@@ -73,6 +83,9 @@ export class MemberTransfer implements StateTransfer {
   #named: CheckpointName | null = null;
   #proven: { readonly manifest: Manifest; readonly proof: CheckpointProof | null } | null = null;
   readonly #comparison = new CheckpointComparison();
+  /** Whose checkpoints the own ones are compared with. */
+  #comparedView = -1;
+  #otherHistoryAt = -Infinity;
 
   constructor(
     host: Host,
@@ -106,9 +119,20 @@ export class MemberTransfer implements StateTransfer {
     return this.#proven.proof;
   }
 
-  compare(proof: CheckpointProof): void {
+  compare(proof: CheckpointProof, from: number): void {
+    const { view } = this.#owner;
+    if (view !== this.#comparedView) this.#comparison.primaryChanged();
+    this.#comparedView = view;
     void this.proof;
     this.#comparison.heard(proof);
+    if (!this.#comparison.areHistoriesOther || this.#fetching !== null) return;
+    const now = this.#milliseconds();
+    if (now - this.#otherHistoryAt < OTHER_HISTORY_MILLISECONDS) return;
+    this.#otherHistoryAt = now;
+    this.#owner.log(
+      `the checkpoint of op ${proof.op} follows others than this member has made: the primary's takes its place`,
+    );
+    this.#begin(from, { op: 0, digest: 0n }, true);
   }
 
   /** How far the transfer to this member has come; null: there is none. */
@@ -120,8 +144,13 @@ export class MemberTransfer implements StateTransfer {
   }
 
   begin(from: number, checkpoint: CheckpointName): void {
-    const now = this.#milliseconds();
-    this.#fetching = { from, wanted: checkpoint, transfer: null, since: now, askedAt: -Infinity };
+    this.#begin(from, checkpoint, false);
+  }
+
+  #begin(from: number, wanted: CheckpointName, isForHistory: boolean): void {
+    this.#fetching?.transfer?.abandon();
+    const since = this.#milliseconds();
+    this.#fetching = { from, wanted, isForHistory, transfer: null, since, askedAt: -Infinity };
     this.onTick();
   }
 
@@ -198,7 +227,10 @@ export class MemberTransfer implements StateTransfer {
     });
     if (this.#fetching !== fetching) return;
     if (!isComplete || checkpoint === null) return this.#failed();
-    if (!this.#owner.wantsCheckpoint(checkpoint)) {
+    const isWanted = fetching.isForHistory
+      ? this.#owner.mayGoBackTo(checkpoint)
+      : this.#owner.wantsCheckpoint(checkpoint);
+    if (!isWanted) {
       removeTransfer(this.#host.disk, this.#directory);
       return this.#failed();
     }
@@ -206,6 +238,7 @@ export class MemberTransfer implements StateTransfer {
       assert(installTransfer(this.#host.disk, this.#directory), "the transfer is complete");
     });
     this.#fetching = null;
+    this.#comparison.replaced();
     const { op, totalBytes } = transfer.progress;
     this.#owner.log(
       `the checkpoint of op ${op} was fetched from member ${fetching.from}: ${transfer.fetchedBytes} of ${totalBytes} bytes`,

@@ -76,7 +76,7 @@ export class Backup {
         `the log differs from the primary's at op ${message.op}`,
       );
     }
-    if (message.checkpoint !== null) this.#core.ports.transfer.compare(message.checkpoint);
+    if (message.checkpoint !== null) this.#core.ports.transfer.compare(message.checkpoint, message.from);
     this.#commit(message);
   }
 

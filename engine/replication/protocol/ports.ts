@@ -97,8 +97,11 @@ export interface StateTransfer {
   readonly checkpoint: CheckpointName | null;
   /** What proves it to others; null without any. */
   readonly proof: CheckpointProof | null;
-  /** The primary's proof: raises XX001 when the same history has led to another checkpoint here. */
-  compare(proof: CheckpointProof): void;
+  /**
+   * The primary's proof: raises XX001 when the same history has led to another checkpoint here. Where histories differ
+   * the primary's checkpoint is fetched, as by {@link begin}.
+   */
+  compare(proof: CheckpointProof, from: number): void;
   /**
    * Fetches a checkpoint at the op or above from the member and, if `Replica.wantsCheckpoint` still says so, puts it in
    * the place of the state; the log begins after it. Entries above it stay in the log, unless they follow another entry
