@@ -110,8 +110,9 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
     return this.state.horizon;
   }
 
+  /** What is committed behind the checkpoint the replica applies. */
   get replayTo(): number {
-    return this.state.replayTo;
+    return 0;
   }
 
   get versions(): VersionRange {

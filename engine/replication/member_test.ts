@@ -3,7 +3,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { openLoneMember } from "../../tests/support/lone_member.ts";
 import { SPOKEN_VERSIONS } from "../catalog/cluster_version.ts";
 import { MemoryDisk, memoryHost } from "../host/memory_host.ts";
-import { Engine } from "../session/engine.ts";
+import { Engine, type EngineOptions } from "../session/engine.ts";
 import { answerOf } from "./testing/donor_answers.ts";
 import { CheckpointDonor } from "./files/checkpoint_donor.ts";
 import type { ReplicatedEntry } from "./protocol/entry_header.ts";
@@ -13,6 +13,7 @@ import type { DoViewChange, PeerMessage } from "./protocol/message.ts";
 import { Superblock, SuperblockReports } from "./superblock.ts";
 import { until } from "./testing/peers.ts";
 import { runSql } from "../../tests/support/run_sql.ts";
+import { proofOfCheckpoint } from "../storage/manifest.ts";
 
 const VIEW = 1;
 const PRIMARY = 1;
@@ -51,7 +52,7 @@ async function primaryWith(disk: MemoryDisk) {
 type Donor = Awaited<ReturnType<typeof primaryWith>>;
 
 /** A backup of the view, of three members. The others say what the test says. */
-async function backupOf(donor: Donor, disk: MemoryDisk) {
+async function backupOf(donor: Donor, disk: MemoryDisk, options: Partial<EngineOptions> = {}) {
   const reports = new SuperblockReports();
   const identity = { clusterId: new Uint8Array(16), index: INDEX, memberCount: 3, configurationHash: 1n };
   disk.createDirectory("own");
@@ -88,7 +89,7 @@ async function backupOf(donor: Donor, disk: MemoryDisk) {
       requireVersion: () => {},
     } as never,
     openEngine: async (seat) => {
-      const engine = await Engine.open({ host, directory: "own", member: seat });
+      const engine = await Engine.open({ host, directory: "own", member: seat, ...options });
       const reopen = engine.reopen.bind(engine);
       engine.reopen = () => state.reopened.then(reopen);
       return engine;
@@ -178,7 +179,7 @@ Deno.test("a member whose state is built again while it fetches a checkpoint fet
     strictEqual(member.replica.isTransferring, true);
     const gate = Promise.withResolvers<void>();
     state.reopened = gate.promise;
-    member.state.rebuild(0);
+    member.state.rebuild();
     // The other is given up for its silence meanwhile.
     backup.pass(6_000);
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -207,6 +208,52 @@ Deno.test("a member that fetches a checkpoint already does not fetch another one
       () => member.engine.appliedOp === donor.manifest.op && !member.state.isBusy,
       "the checkpoint",
     );
+    strictEqual(backup.sent.filter(({ kind }) => kind === "request_checkpoint").length, 1);
+    deepStrictEqual(backup.failures, []);
+  } finally {
+    await donor.close();
+  }
+});
+
+Deno.test("a backup that has made other checkpoints than the primary takes the primary's", async () => {
+  const disk = new MemoryDisk();
+  const donor = await primaryWith(disk);
+  const proof = proofOfCheckpoint(donor.manifest);
+  ok(proof !== null);
+  try {
+    // Some more of them, as if the primary's disk had been full meanwhile.
+    await using backup = await backupOf(donor, disk, { checkpointLogBytes: 100 });
+    const { member } = backup;
+    const ownProof = () => {
+      const { manifest } = member.engine.storage;
+      return manifest === null ? null : proofOfCheckpoint(manifest);
+    };
+    const hear = () =>
+      backup.deliver({
+        kind: "commit",
+        from: PRIMARY,
+        view: VIEW,
+        op: donor.lastOp,
+        digest: donor.digestAt(donor.lastOp),
+        commit: donor.lastOp,
+        stamp: 1,
+        clock: 0,
+        checkpoint: proof,
+      });
+    backup.prepare(donor.lastOp, donor.lastOp);
+    await until(
+      () => member.engine.appliedOp === donor.lastOp && (ownProof()?.op ?? 0) >= proof.op,
+      "the entries",
+    );
+    ok(ownProof()?.history !== proof.history);
+    hear();
+    hear();
+    await until(
+      () => ownProof()?.history === proof.history && !member.state.isBusy,
+      "the primary's checkpoint",
+    );
+    strictEqual(ownProof()?.id, proof.id);
+    await until(() => member.engine.appliedOp === donor.lastOp, "what follows it in the log");
     strictEqual(backup.sent.filter(({ kind }) => kind === "request_checkpoint").length, 1);
     deepStrictEqual(backup.failures, []);
   } finally {

@@ -3,7 +3,8 @@
  * opened anew when it must go back, or when a checkpoint of another member takes the place of its files. Files that are
  * damaged are fetched from others.
  *
- * While it is built again nothing of the engine may be read, and the replica hears nothing.
+ * It is opened as of its checkpoint. Whatever is committed behind that the replica applies, in slices between which it
+ * hears what others say. While it is being opened nothing of the engine may be read, and the replica hears nothing.
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
@@ -60,13 +61,11 @@ export class ReplicatedEngine<E extends MemberEngine>
   /** Another member's checkpoint has taken the place of the own, which the replica has not heard. */
   #taken: CheckpointName | null = null;
   #forgetLog: () => void = () => {};
-  #replayTo: number;
 
   constructor(options: MemberOptions<E>, owner: StateOwner) {
     this.#options = options;
     this.#owner = owner;
-    this.#replayTo = options.superblock.read().commit;
-    this.horizon = new Horizon(this.#replayTo);
+    this.horizon = new Horizon(options.superblock.read().commit);
     const { host, directory, scrubBytesPerSecond = 0 } = options;
     this.files = new MemberFiles({ host, directory, scrubBytesPerSecond, owner: this });
     this.transfer = new MemberTransfer(host, directory, (to, message) => this.send(to, message), this);
@@ -113,11 +112,6 @@ export class ReplicatedEngine<E extends MemberEngine>
   /** Whether the state is being built again. */
   get isRebuilding(): boolean {
     return this.#isRebuilding;
-  }
-
-  /** See `MemberSeat.replayTo`. */
-  get replayTo(): number {
-    return this.#replayTo;
   }
 
   // --- what the replica asks ---
@@ -169,8 +163,12 @@ export class ReplicatedEngine<E extends MemberEngine>
     );
   }
 
-  rebuild(op: number): void {
-    this.#workUntil(this.#openAgain(op), () => this.#rebuilt());
+  rest(): void {
+    this.#workUntil(this.#options.host.timers.yieldToLoop(), () => {});
+  }
+
+  rebuild(): void {
+    this.#workUntil(this.#openAgain(), () => this.#rebuilt());
   }
 
   roleChanged(isPrimary: boolean): void {
@@ -212,7 +210,7 @@ export class ReplicatedEngine<E extends MemberEngine>
   }
 
   replaceState({ op }: CheckpointName, replace: () => void): Promise<void> {
-    const replaced = this.#openAgain(op, () => {
+    const replaced = this.#openAgain(() => {
       replace();
       // A checkpoint is of what is committed.
       this.horizon.advance(op);
@@ -272,9 +270,8 @@ export class ReplicatedEngine<E extends MemberEngine>
     const { isClosed, isServing, replicaIfJoined } = this.#owner;
     if (this.#isRebuilding || isClosed || replicaIfJoined === null || replicaIfJoined.isTransferring) return;
     if (isServing) return this.#owner.hear((replica) => replica.handOver());
-    const op = this.engine.appliedOp;
     this.#workUntil(
-      this.#openAgain(op, async () => this.#takeUp(await this.files.fetchCheckpoint())),
+      this.#openAgain(async () => this.#takeUp(await this.files.fetchCheckpoint())),
       () => this.#rebuilt(),
     );
   }
@@ -285,11 +282,10 @@ export class ReplicatedEngine<E extends MemberEngine>
 
   // --- opening it anew ---
 
-  /** Opens the engine anew, at the op or below; `between`: while nothing is open. */
-  async #openAgain(op: number, between: () => void | Promise<void> = () => {}): Promise<void> {
+  /** Opens the engine anew, as of its checkpoint; `between`: while nothing is open. */
+  async #openAgain(between: () => void | Promise<void> = () => {}): Promise<void> {
     this.#applying = null;
     this.#isRebuilding = true;
-    this.#replayTo = op;
     this.#forgetLog();
     this.transfer.giveUp();
     await this.engine.abandon();
@@ -303,7 +299,6 @@ export class ReplicatedEngine<E extends MemberEngine>
   #takeUp(checkpoint: CheckpointName): void {
     const { op } = checkpoint;
     this.horizon.advance(op);
-    this.#replayTo = Math.max(this.#replayTo, op);
     // A replica that is not there yet will see it.
     if (this.#owner.replicaIfJoined !== null) this.#taken = checkpoint;
   }
@@ -329,7 +324,7 @@ export class ReplicatedEngine<E extends MemberEngine>
     }).catch((error) => {
       if (!(error instanceof DamagedFileError) || this.#work !== work) return this.#owner.stop(error);
       // An entry is applied in part: the state is built again as soon as what it needs can be read.
-      this.rebuild((this.#applying?.op ?? this.engine.appliedOp + 1) - 1);
+      this.rebuild();
     });
   }
 

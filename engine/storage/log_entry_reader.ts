@@ -30,6 +30,8 @@ export class LogEntryReader {
   readonly #stored = new Map<number, StoredPayload>();
   /** What follows the last entry that was read. */
   #next: RecordPlace = { op: 0, position: 0 };
+  /** That entry: its name, its size and its payload are asked for one after the other. */
+  #found: PlacedRecord | null = null;
 
   constructor(disk: Disk, files: LogFiles, history: LogHistory, tail: LogTail) {
     this.#disk = disk;
@@ -128,6 +130,7 @@ export class LogEntryReader {
     const index = this.#files.indexOf(op);
     const entry = this.#files.entries[index];
     if (entry === undefined || !this.#isKept(op)) return null;
+    if (this.#found?.record.op === op && this.#history.damageAt(op) === undefined) return this.#found;
     if (entry.firstOp === this.#tail.firstOp) this.#tail.writeOut();
     if (!entry.isScanned) this.#scan(entry, index);
     if (this.#history.damageAt(op) !== undefined) return null;
@@ -149,6 +152,7 @@ export class LogEntryReader {
     if (position !== undefined) start = { op, position };
     else if (this.#next.op <= op && this.#next.op > start.op) start = this.#next;
     const found = reader.find(op, start);
+    this.#found = found ?? null;
     if (found !== undefined) this.#next = { op: op + 1, position: found.record.end };
     return found;
   }
@@ -186,7 +190,7 @@ export class LogEntryReader {
 
   #close(): void {
     this.#reader?.file.close();
-    this.#reader = null;
+    this.#reader = this.#found = null;
   }
 }
 

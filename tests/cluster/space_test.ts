@@ -9,9 +9,9 @@ import { connect } from "../../mod.ts";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { reportNotRun } from "../../tools/not_run.ts";
 import { run as runProgram } from "../../tools/project.ts";
-import { isLostConnection } from "../e2e/kill_workload.ts";
 import { connectPg } from "../support/clients.ts";
 import { ClusterProcesses, eventually, type MemberProcess } from "./cluster_processes.ts";
+import { loadOnce, untilDone } from "./until_done.ts";
 import { expectEqual, expectEqualCheckpoints, expectEqualDirectories } from "./equal_members.ts";
 
 const { dbd } = await compiledPrograms();
@@ -28,21 +28,6 @@ const ROW_BYTES = 1000;
 const BACKUP_MEBIBYTES = 512;
 /** A primary has what it loads in memory, rows and entry, until the entry is made. */
 const PRIMARY_MEBIBYTES = BACKUP_MEBIBYTES + 4 * LOAD_BYTES / MIB;
-
-/** Outcomes after which a statement is tried again: views end, and disks have no space for a while. */
-const RETRIED = /^(57P0[13]|4000[13]|53100|08000|08006|ECONN.*)$/;
-
-/** Does it again and again, until it is done. */
-async function untilDone<T>(work: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isLostConnection(error) && !RETRIED.test((error as { code?: string }).code ?? "")) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
-}
 
 /** Runs it at whoever is the primary. */
 function run(cluster: ClusterProcesses, sql: string): Promise<readonly Record<string, unknown>[]> {
@@ -90,11 +75,7 @@ async function load(cluster: ClusterProcesses, from: number, bytes: number): Pro
   });
   for (let first = from; first < end; first += rows) {
     const next = Math.min(first + rows, end);
-    await untilDone(async () => {
-      // An outcome that was not told may have been either.
-      const [there] = await client.query(`SELECT FROM t WHERE a = ${first}`);
-      if (there === undefined) await client.copyIn("t", lines(first, next));
-    });
+    await loadOnce(client, { table: "t", column: "a", first }, () => lines(first, next));
   }
   return end;
 }

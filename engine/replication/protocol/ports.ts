@@ -77,8 +77,10 @@ export interface ReplicatedState {
   readonly appliedDigest: bigint;
   /** Applies the entry of `appliedOp + 1`. */
   apply(entry: ReplicatedEntry): void;
-  /** Goes back to a state at or below the op, from which the log is applied again; also when it is busy. */
-  rebuild(op: number): void;
+  /** The replica applies no more in this turn: it is busy until the next one. */
+  rest(): void;
+  /** Goes back to the state of its checkpoint, from which the log is applied again; also when it is busy. */
+  rebuild(): void;
   /** This member has become the primary, or is the primary no more: sessions start or end. */
   roleChanged(isPrimary: boolean): void;
   /** The commit number has grown: answers that waited may leave. */

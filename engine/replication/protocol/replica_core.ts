@@ -8,6 +8,7 @@ import { EMPTY_LOG, type EntryHeader } from "./entry_header.ts";
 import type { Message } from "./message.ts";
 import { type ReplicaPorts, type SuperblockState, UNKNOWN_VOTE_BAN, type VoteBan } from "./ports.ts";
 import {
+  APPLY_MILLISECONDS,
   MAX_START_HEADERS,
   MAX_UNSTORED_COMMITS,
   MAX_WINDOW_ENTRIES,
@@ -45,8 +46,6 @@ export class ReplicaCore {
   heardCommit = 0;
   /** Something that this member should have is missing: peers are asked at the end of the event. */
   isRepairWanted = false;
-  /** The state has applied what is committed up to here. */
-  #provenOp = 0;
   #storedCommit: number;
   /** What follows when the superblock that is being written is durable. */
   #afterSuperblock: (() => void) | null = null;
@@ -142,11 +141,13 @@ export class ReplicaCore {
   apply(): void {
     const { state } = this.ports;
     const last = this.isPrimary ? this.log.lastOp : Math.min(this.commit, this.log.lastOp);
+    const end = this.ports.now() + APPLY_MILLISECONDS;
     while (!this.isReady && !state.isBusy && state.appliedOp < last) {
       if (!this.#applyNext()) return;
+      // Others would hear nothing of this member, nor it of them.
+      if (state.appliedOp < last && !state.isBusy && this.ports.now() >= end) state.rest();
     }
     if (state.isBusy) return;
-    this.#provenOp = Math.min(this.commit, state.appliedOp);
     if (this.isPrimary && !this.isReady && state.appliedOp >= last) {
       this.isReady = true;
       state.roleChanged(true);
@@ -174,7 +175,7 @@ export class ReplicaCore {
   /** A primary of before has applied entries that the new view may go without. */
   keepOrRebuildState(): void {
     const { state } = this.ports;
-    if (this.log.header(state.appliedOp)?.digest !== state.appliedDigest) state.rebuild(this.#provenOp);
+    if (this.log.header(state.appliedOp)?.digest !== state.appliedDigest) state.rebuild();
   }
 
   // --- views ---

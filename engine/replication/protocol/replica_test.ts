@@ -42,7 +42,8 @@ function memberOf(disk = new ToyDisk()) {
       return applied.at(-1)?.digest ?? EMPTY;
     },
     apply: ({ header }) => void applied.push(header),
-    rebuild: (op) => void applied.splice(op),
+    rest: () => {},
+    rebuild: () => void applied.splice(0),
     roleChanged: () => {},
     committed: () => {},
   } as ReplicatedState & { isBusy: boolean };

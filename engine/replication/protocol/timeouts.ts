@@ -7,6 +7,8 @@ import { assert } from "../../base/assert.ts";
 export const TICK_MILLISECONDS = 10;
 /** A member whose ticks come later than this has been held up, by its own work or by the system. */
 export const STALL_MILLISECONDS = 100;
+/** Committed entries are applied for so long in one turn. */
+export const APPLY_MILLISECONDS = 20;
 /** A primary that has nothing to send says so this often. */
 export const HEARTBEAT_MILLISECONDS = 50;
 /** A backup that no quorum needs gets entries so much later, many at a time. */

@@ -352,8 +352,12 @@ export class ToyMember implements ReplicatedState, StateTransfer {
     if (this.#random.below(50) === 0) this.#work(() => {});
   }
 
-  rebuild(op: number): void {
-    const kept = this.#digests.slice(0, this.#random.between(Math.min(op, this.disk.checkpoint.length), op));
+  rest(): void {
+    this.#work(() => {});
+  }
+
+  rebuild(): void {
+    const kept = this.#digests.slice(0, this.disk.checkpoint.length);
     this.#digests = [];
     this.#work(() => {
       this.#digests = kept;
