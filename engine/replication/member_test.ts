@@ -2,6 +2,8 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { openLoneMember } from "../../tests/support/lone_member.ts";
 import { SPOKEN_VERSIONS } from "../catalog/cluster_version.ts";
+import { equalBytes } from "../base/bytes.ts";
+import { readWholeFile } from "../host/disk.ts";
 import { MemoryDisk, memoryHost } from "../host/memory_host.ts";
 import { Engine, type EngineOptions } from "../session/engine.ts";
 import { answerOf } from "./testing/donor_answers.ts";
@@ -255,6 +257,40 @@ Deno.test("a backup that has made other checkpoints than the primary takes the p
     strictEqual(ownProof()?.id, proof.id);
     await until(() => member.engine.appliedOp === donor.lastOp, "what follows it in the log");
     strictEqual(backup.sent.filter(({ kind }) => kind === "request_checkpoint").length, 1);
+    deepStrictEqual(backup.failures, []);
+  } finally {
+    await donor.close();
+  }
+});
+
+Deno.test("a donor that hears that its file has a wrong hash repairs it, if that is so", async () => {
+  const disk = new MemoryDisk();
+  const donor = await primaryWith(disk);
+  const file = donor.manifest.group?.files.find(({ name }) => name.endsWith(".segment"));
+  ok(file !== undefined);
+  try {
+    await using backup = await backupOf(donor, disk);
+    const { member } = backup;
+    backup.prepare(donor.lastOp, donor.lastOp);
+    await until(() => member.engine.storage.manifest?.op === donor.manifest.op, "the checkpoint");
+    const { name, hash, size } = file;
+    const path = `own/${name}`;
+    const whole = readWholeFile(disk, path);
+    const askFor = (offset: number) =>
+      backup.deliver({ kind: "request_file", from: 0, view: VIEW, name, hash, offset });
+    const questions = () => backup.sent.filter((message) => message.kind === "request_file").length;
+    askFor(size);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    strictEqual(questions(), 0);
+    const rotten = disk.openFile(path, { create: false, write: true });
+    rotten.writeAt(size >> 1, Uint8Array.of((whole[size >> 1] ?? 0) ^ 4));
+    rotten.close();
+    askFor(0);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    strictEqual(questions(), 0);
+    askFor(size);
+    await until(() => equalBytes(readWholeFile(disk, path), whole), "the repair");
+    ok(questions() > 0);
     deepStrictEqual(backup.failures, []);
   } finally {
     await donor.close();

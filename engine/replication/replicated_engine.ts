@@ -256,6 +256,11 @@ export class ReplicatedEngine<E extends MemberEngine>
     this.#options.log(line);
   }
 
+  onWrongFile(file: HashedFile): void {
+    // Whether that is so is looked at first.
+    this.files.onDamage(file);
+  }
+
   /** A reader of the engine has found damage in a file of the checkpoint. */
   onDamage(file: HashedFile): void {
     this.files.onDamage(file);

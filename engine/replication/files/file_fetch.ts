@@ -3,7 +3,8 @@
  * counts when its hash is right, and is durable then. It is hashed while it comes, and synced by the way.
  *
  * Limits: 8 pieces of 256 KiB on their way; a piece that does not come within a second is asked for again. A donor is
- * given up that does not answer for 5 s, has not got a file, or gives one whose hash is wrong twice.
+ * given up that does not answer for 5 s, has not got a file, or gives one whose hash is wrong twice: it is told so by a
+ * question for what is behind the file's end.
  */
 import { DatabaseError } from "../../base/errors.ts";
 import { type DiskFile, isDiskFull, joinPath } from "../../host/disk.ts";
@@ -196,7 +197,10 @@ export class FileFetch {
       if (this.#isOver) return;
       this.#fetched.delete(name);
       if (!isRight) {
-        if (this.#wrong.has(name)) return this.#end(false);
+        if (this.#wrong.has(name)) {
+          this.#options.request(wanted, wanted.size);
+          return this.#end(false);
+        }
         this.#wrong.add(name);
         this.#bytes -= wanted.size;
         this.#waiting.push(wanted);

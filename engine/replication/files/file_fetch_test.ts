@@ -1,5 +1,5 @@
 /** Files are fetched while this member does other work, and a disk without space ends that. */
-import { rejects, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, rejects, strictEqual } from "node:assert/strict";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { MemoryDisk, memoryHost } from "../../host/memory_host.ts";
 import { Sha256 } from "../../host/sha256.ts";
@@ -57,4 +57,20 @@ Deno.test("FileFetch does not forget a file that the disk has no space for", asy
   });
   // A piece of the first file makes room for the second, and the rest of the first comes all the same.
   await rejects(fetch.run([fileOf("a", bytes), fileOf("b", bytes)]), { code: SQLSTATE.diskFull });
+});
+
+Deno.test("FileFetch tells a donor that its file is another one, when it has come twice", async () => {
+  const asked: number[] = [];
+  const fetch = new FileFetch({
+    host: { ...memoryHost(), disk: new MemoryDisk() },
+    folder: "f",
+    request: ({ name, hash }, offset) => {
+      asked.push(offset);
+      if (offset === 0) {
+        queueMicrotask(() => fetch.onPiece(name, hash, offset, BYTES.map((byte) => byte ^ 1)));
+      }
+    },
+  });
+  strictEqual(await fetch.run([fileOf("a")]), false);
+  deepStrictEqual(asked, [0, 0, BYTES.length]);
 });

@@ -189,6 +189,7 @@ export class MemberFiles {
         onTransferred: (checkpoint) => fetched.resolve(checkpoint),
         onDiskFull: (error) => owner.onError(error),
         onTransferFailed: () => fetched.resolve(null),
+        onWrongFile: () => {},
         onTransferBroken: (error) => fetched.reject(error),
         log: (line) => owner.log(line),
       },

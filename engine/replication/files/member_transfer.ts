@@ -19,6 +19,7 @@ import {
   proofOfCheckpoint,
   readProven,
 } from "../../storage/manifest.ts";
+import type { HashedFile } from "../../storage/file_hashes.ts";
 import { CheckpointComparison } from "./checkpoint_comparison.ts";
 import { CheckpointDonor, type CheckpointOffer } from "./checkpoint_donor.ts";
 import {
@@ -56,6 +57,8 @@ export interface TransferOwner {
   /** The disk has no space for the checkpoint, which is given up some time later. */
   onDiskFull(error: DatabaseError): void;
   onTransferFailed(): void;
+  /** Another member has fetched a file of this one's checkpoint, and its hash was wrong. */
+  onWrongFile(file: HashedFile): void;
   /** The transfer has failed where it must not; the state may be neither the old nor the new one. */
   onTransferBroken(error: unknown): void;
   /** Writes one line for people. */
@@ -176,6 +179,11 @@ export class MemberTransfer implements StateTransfer {
       }
       case "request_file": {
         const { from, name, hash, offset } = message;
+        const own = this.#owner.manifest?.group?.files.find((each) =>
+          each.name === name && each.hash === hash
+        );
+        // Nothing is there: it says that the file, which has all come, is another one.
+        if (own?.size === offset) return this.#owner.onWrongFile(own);
         const bytes = this.#given(() => this.#donor.read({ name, hash }, offset, this.#owner.manifest)) ??
           new Uint8Array(0);
         return this.#send(from, { kind: "file_piece", ...this.#sent, name, hash, offset, bytes });
