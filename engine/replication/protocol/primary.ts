@@ -89,7 +89,9 @@ export class Primary {
     const core = this.#core;
     const now = core.ports.now();
     const others = this.#others;
-    const heard = others.filter((index) => now - this.#backup(index).heardAt < LONELY_MILLISECONDS);
+    const heard = others.filter((index) =>
+      now - this.#backup(index).heardAt < LONELY_MILLISECONDS * core.patienceWith(index)
+    );
     if (heard.length < core.quorum - 1) return false;
     if (core.commit >= core.log.lastOp) this.#progressAt = now;
     if (now - this.#progressAt >= STUCK_MILLISECONDS) return false;

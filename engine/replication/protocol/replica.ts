@@ -125,6 +125,7 @@ export class Replica {
     const releasedView = core.view;
     let view = releasedView + 1;
     while (core.primaryOf(view) !== heir) view++;
+    core.patience.handedOver(core.ports.now());
     this.#viewChange.enter(view, () => {
       core.sendToAll({ kind: "hand_over", from: core.index, view, releasedView });
     });

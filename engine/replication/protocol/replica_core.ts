@@ -6,6 +6,7 @@
 import { assert } from "../../base/assert.ts";
 import { EMPTY_LOG, type EntryHeader } from "./entry_header.ts";
 import type { Message } from "./message.ts";
+import { Patience } from "./patience.ts";
 import { type ReplicaPorts, type SuperblockState, UNKNOWN_VOTE_BAN, type VoteBan } from "./ports.ts";
 import {
   APPLY_MILLISECONDS,
@@ -32,6 +33,7 @@ export class ReplicaCore {
   readonly quorum: number;
   readonly log: ViewLog;
   readonly promise: VotePromise;
+  readonly patience = new Patience();
   status: ReplicaStatus = "normal";
   view: number;
   commit: number;
@@ -182,6 +184,7 @@ export class ReplicaCore {
 
   /** Takes no part in a view any more; a primary is one no longer, and its lease ends. */
   leaveNormal(): void {
+    if (this.status === "normal") this.patience.lost(this.ports.now());
     const wasReady = this.isReady;
     this.isPrimary = false;
     this.isReady = false;
@@ -192,6 +195,7 @@ export class ReplicaCore {
   /** The view has begun here, with its log. */
   beginNormal(): void {
     this.status = "normal";
+    this.patience.begun(this.ports.now());
     // The view was voted for: what a primary of before counted on is over.
     this.promise.release(this.view - 1);
   }
@@ -199,6 +203,12 @@ export class ReplicaCore {
   heard(): void {
     this.heardAt = this.ports.now();
     this.silenceMilliseconds = this.drawSilence();
+  }
+
+  /** How much longer than usual a silent member is waited for; not at all longer where it is gone. */
+  patienceWith(index: number): number {
+    const isConnected = (this.ports.bus.queuedBytes?.(index) ?? 0) < Infinity;
+    return isConnected ? this.patience.factor(this.ports.now()) : 1;
   }
 
   drawSilence(): number {

@@ -23,6 +23,10 @@ export const MAX_RESEND_MILLISECONDS = 2000;
 export const SILENCE_MILLISECONDS = 500;
 /** See {@link SILENCE_MILLISECONDS}. */
 export const SILENCE_JITTER_MILLISECONDS = 200;
+/** Views that do not last so long make members patient. */
+export const SHORT_VIEW_MILLISECONDS = 10_000;
+/** A connected member may be silent for so many times as long as usual, at the most. */
+export const MAX_PATIENCE = 4;
 /** A view change that does not end is tried again after times that double up to this. */
 export const MAX_VIEW_CHANGE_MILLISECONDS = 4000;
 /** A `start_view_change` counts for this long. */

@@ -62,7 +62,9 @@ export class ViewChange {
   tick(): void {
     const core = this.#core;
     const now = core.ports.now();
-    const isSilent = now - core.heardAt >= core.silenceMilliseconds;
+    const patience = core.isPrimaryOfView ? 1 : core.patienceWith(core.primaryOf(core.view));
+    const silence = Math.min(core.silenceMilliseconds * patience, MAX_VIEW_CHANGE_MILLISECONDS);
+    const isSilent = now - core.heardAt >= silence;
     if (isSilent && now - this.#suspectedAt >= RESEND_MILLISECONDS) this.#suspect(now);
     if (core.mayVote && this.#takeover === null && now - this.#votedAt >= RESEND_MILLISECONDS) this.#vote(0);
   }
@@ -79,6 +81,7 @@ export class ViewChange {
   onHandOver(message: HandOver): void {
     const core = this.#core;
     core.promise.release(message.releasedView);
+    if (message.releasedView === core.view) core.patience.handedOver(core.ports.now());
     if (message.view > core.view) this.enter(message.view);
     else if (message.view === core.view && core.mayVote) this.#vote(0);
   }

@@ -3,7 +3,12 @@ import { ok, strictEqual } from "node:assert/strict";
 import { brokenSource, catchBroken } from "../broken_builds.ts";
 import { BROKEN_PROTOCOLS, NARROW_PROTOCOL } from "./broken_protocols.ts";
 import { PROTOCOL_PROGRAM } from "./main.ts";
-import { failoverMilliseconds, simulateProtocol, simulateProtocolTwice } from "./protocol_world.ts";
+import {
+  failoverMilliseconds,
+  simulateProtocol,
+  simulateProtocolTwice,
+  starvedViews,
+} from "./protocol_world.ts";
 
 const SEEDS = 30;
 /** A change elsewhere may make another one of the next seeds notice. */
@@ -31,6 +36,17 @@ Deno.test("a primary that stops in order is followed within 0.5 s, a killed one 
     ok(handedOver <= 500, `seed ${seed}: ${handedOver} ms in order`);
     const killed = failoverMilliseconds(seed, false);
     ok(killed <= 1800, `seed ${seed}: ${killed} ms after a kill`);
+  }
+});
+
+Deno.test("members of a starved machine become patient, and go on in few views", () => {
+  const minutes = Array.from({ length: 20 }, (_, index) => starvedViews(index + 1));
+  const sum = (numbers: readonly number[]) => numbers.reduce((before, each) => before + each, 0);
+  const [views, commits] = [sum(minutes.map((each) => each.views)), sum(minutes.map((each) => each.commits))];
+  // Without patience 97 views and 1 349 commits, and minutes with two.
+  ok(views < 85 && commits > 2000, `${views} views, ${commits} commits`);
+  for (const [index, minute] of minutes.entries()) {
+    ok(minute.commits > 40, `seed ${index + 1}: ${minute.commits}`);
   }
 });
 

@@ -29,6 +29,7 @@ export interface ProtocolResult {
 }
 
 const FAULT_PHASE_MILLISECONDS = 12_000;
+const STARVED_MILLISECONDS = 60_000;
 const HEALED_MILLISECONDS = 10_000;
 /** How long the last faults take: see `#lastFault`. */
 const LAST_FAULT_MILLISECONDS = { hang: SYNC_MILLISECONDS + 2000, stuck: STUCK_MILLISECONDS + 3000 };
@@ -166,6 +167,29 @@ class ProtocolWorld implements Witness {
       );
     while (!isServed() && this.#events.now < before + 10_000) this.#events.runUntil(this.#events.now + 1);
     return this.#events.now - before;
+  }
+
+  /**
+   * Views and commits of a minute on a machine with too much to do: each member gets a processor for a moment, and then
+   * none for up to a second or more.
+   */
+  runStarved(): { readonly views: number; readonly commits: number } {
+    this.#isHealed = true;
+    this.#keptEntries = null;
+    for (const member of this.#members) member.start();
+    this.#requestAgain();
+    for (const member of this.#members) this.#starve(member);
+    this.#pass(STARVED_MILLISECONDS);
+    const views = Math.max(...this.#members.map((member) => member.replica?.view ?? 0));
+    return { views, commits: this.#committed.length };
+  }
+
+  #starve(member: ToyMember): void {
+    this.#events.after(this.#random.between(20, 200), () => {
+      const pause = this.#random.between(600, 1800);
+      member.pausedUntil = this.#events.now + pause;
+      this.#events.after(pause, () => this.#starve(member));
+    });
   }
 
   // --- what members report ---
@@ -459,6 +483,11 @@ export function simulateProtocol(seed: number): ProtocolResult {
 /** Milliseconds from the end of a primary, in order or not, until the next one answers reads under its lease. */
 export function failoverMilliseconds(seed: number, isInOrder: boolean): number {
   return new ProtocolWorld(seed).runFailover(isInOrder);
+}
+
+/** Views and commits of a minute in which nobody gets a processor for long. */
+export function starvedViews(seed: number): { readonly views: number; readonly commits: number } {
+  return new ProtocolWorld(seed).runStarved();
 }
 
 /** Runs a seed twice; the traces must be equal. */
