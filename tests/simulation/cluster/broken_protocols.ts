@@ -175,7 +175,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "a restarted backup votes within its promise",
-    seed: 6266,
+    seed: 3689,
     file: "engine/replication/protocol/vote_promise.ts",
     changes: [[
       "now: number) {\n    this.#view = view;\n    this.#until = now + PROMISE_MILLISECONDS;",
