@@ -62,9 +62,9 @@ export class ViewChange {
   tick(): void {
     const core = this.#core;
     const now = core.ports.now();
-    const patience = core.isPrimaryOfView ? 1 : core.patienceWith(core.primaryOf(core.view));
-    const silence = Math.min(core.silenceMilliseconds * patience, MAX_VIEW_CHANGE_MILLISECONDS);
-    const isSilent = now - core.heardAt >= silence;
+    // A view that does not begin is tried again after times that double anyway.
+    const patience = core.status === "normal" ? core.patienceWith(core.primaryOf(core.view)) : 1;
+    const isSilent = now - core.heardAt >= core.silenceMilliseconds * patience;
     if (isSilent && now - this.#suspectedAt >= RESEND_MILLISECONDS) this.#suspect(now);
     if (core.mayVote && this.#takeover === null && now - this.#votedAt >= RESEND_MILLISECONDS) this.#vote(0);
   }
