@@ -308,6 +308,8 @@ export class Machine {
   async stop(): Promise<void> {
     const { process, life } = this;
     if (life === null) return;
+    // Whoever wants to stop it meanwhile finds nothing to stop.
+    this.life = null;
     try {
       await life.gateways.close();
       await life.member.close();
