@@ -1,4 +1,4 @@
-/** An entry of many MiB behind the checkpoint of a member that starts again: it stays in its file while it is applied. */
+/** A large entry behind the checkpoint of a member that starts again: it stays in its file while it is applied. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { connect } from "../../mod.ts";
@@ -7,8 +7,8 @@ import { loadOnce } from "./until_done.ts";
 
 const MEBIBYTES = 96;
 /**
- * A member takes about 160 MiB by itself and has the rows in memory, for no checkpoint has them; it took twice the entry
- * besides, 400 MiB in all, when that was decoded as a whole.
+ * A member takes about 160 MiB by itself and has the rows in memory, for no checkpoint has them. When the entry was
+ * decoded as a whole it took 400 MiB in all.
  */
 const MAX_MEBIBYTES = 350;
 
