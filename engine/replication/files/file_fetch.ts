@@ -3,8 +3,8 @@
  * counts when its hash is right, and is durable then. It is hashed while it comes, and synced by the way.
  *
  * Limits: 8 pieces of 256 KiB on their way; a piece that does not come within a second is asked for again. A donor is
- * given up that does not answer for 5 s, has not got a file, or gives one whose hash is wrong twice: it is told so by a
- * question for what is behind the file's end.
+ * given up that does not answer for 5 s, has not got a file, or gives one whose hash is wrong twice: a question for
+ * what is behind the file's end says so.
  */
 import { DatabaseError } from "../../base/errors.ts";
 import { type DiskFile, isDiskFull, joinPath } from "../../host/disk.ts";

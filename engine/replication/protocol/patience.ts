@@ -2,7 +2,7 @@
  * How much longer than usual a member waits for one that is silent and connected.
  *
  * On a starved machine a primary that gets no processor for as long as its backups wait loses its view, and so does the
- * next one. So views that end soon, one after the other, make a member patient, and one that lasts makes it forget that.
+ * next one. So views that end soon, one after the other, make a member patient, and one that lasts ends that.
  * A member that has died is not waited for: its connections end.
  */
 import { MAX_PATIENCE, SHORT_VIEW_MILLISECONDS } from "./timeouts.ts";

@@ -239,8 +239,8 @@ export class ViewChange {
     }
     const { commit, headers } = takeover.choice;
     core.adoptLog(core.durableCommit, [...known, ...headers], () => {
-      // Entries may have to be fetched first, and a primary of before may have applied others: what waits for the commit
-      // number, a checkpoint above all, must not take those for committed.
+      // Entries may have to be fetched first, and a primary of before may have applied others: what waits for the
+      // commit number, a checkpoint above all, must not take those for committed.
       core.keepOrRebuildState();
       core.commit = Math.max(core.commit, commit);
       this.#finish();
