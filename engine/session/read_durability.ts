@@ -34,7 +34,7 @@ export function tellableAt(
   block: TransactionBlock | null,
   readsBefore: number,
 ): OpNumber {
-  if (block === null || block.transaction.readOnly) return readsDurableAt(engine, plan);
+  if (block === null || !block.transaction.notesReads) return readsDurableAt(engine, plan);
   if (plan.planned.columns.length === 0) return 0 as OpNumber;
   const proof = proofOf(engine, block);
   if (proof !== 0) return proof;

@@ -26,6 +26,7 @@ import type { SqlType } from "../types/sql_type.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { SessionEngine } from "./session_engine.ts";
+import { type IsolationLevel, levelOf } from "../transactions/isolation_level.ts";
 import { Cancellation } from "./cancellation.ts";
 import { type Interruption, type TerminationListener, whatIsKnown } from "./interruption.ts";
 import { prepareStatement } from "./prepare_statement.ts";
@@ -42,7 +43,8 @@ import {
   whenDone,
 } from "../statements/outcome.ts";
 import type { CachedPlan, PlanVariables } from "../statements/plan_cache.ts";
-import { Portal } from "../statements/portal.ts";
+import type { Portal } from "../statements/portal.ts";
+import { openPortal } from "./open_portal.ts";
 import { Prepared } from "../statements/prepared.ts";
 import { Cursors } from "../statements/cursors.ts";
 import type { SessionHost } from "../statements/statement_host.ts";
@@ -107,6 +109,7 @@ export class Session implements SessionHost {
   readonly #commits: SessionCommits;
   #derivedAt = -1;
   #isReadOnly = false;
+  #level: IsolationLevel = "serializable";
   /** The transaction of single reads, renewed for each; null while one of them is still running. */
   #reader: Transaction | null = null;
   readonly #timeouts: SessionTimeouts;
@@ -290,49 +293,21 @@ export class Session implements SessionHost {
     }
     const plan = this.refreshPlan(prepared);
     const block = this.#block;
-    const transaction = block?.transaction ?? this.#begin(true);
-    const catalog = this.engine.manager.renew(transaction, plan.planned.tableIds);
-    let execution: StatementExecution | null = null;
-    const contextFor = (each: Transaction): ExecutionContext => this.#context(each, parameters);
-    const gather = async (sink: ResultSink): Promise<void> => {
-      const run = {
-        compiled: () => plan.compiled,
-        sink,
-        transaction,
-        contextFor,
-        isBounded: false,
-        claims: [],
-      };
-      await runInTransaction(this.environment, run);
-    };
-    const portal = new Portal({
-      columns: plan.planned.columns,
-      gather: this.engine.shards?.concern(plan.planned) === true ? gather : null,
-      step: (sink) => {
-        this.checkCanceled();
-        return transaction.compiledFor(catalog, () => {
-          execution ??= plan.compiled.start(contextFor(transaction));
-          return execution.step(sink);
-        });
-      },
+    return openPortal({
+      engine: this.engine,
+      environment: this.environment,
+      need: this.need,
+      transaction: block?.transaction ?? this.#begin(true),
+      block,
+      keepAtMost: options.keepAtMost ?? 0,
+      contextFor: (transaction) => this.#context(transaction, parameters),
       asStatement: (run) => {
         this.currentText = prepared.text;
         if (prepared.tree !== null) this.#requireUsable(prepared.tree);
         return this.#guarded(run);
       },
-      yieldToLoop: () => this.engine.yieldToLoop(),
-      outcome: (rowCount) => ({
-        ...this.outcome(tagOf(plan.planned.command, rowCount), rowCount, "rows"),
-        durableOp: this.need.saw(readsDurableAt(this.engine, plan)),
-      }),
-      close: () => {
-        if (block === null) this.engine.manager.end(transaction);
-        else block.portals.delete(portal);
-      },
-    }, { keepAtMost: options.keepAtMost ?? 0 });
-    // One that locks rows or advances a sequence does so when they are fetched.
-    if (plan.planned.readOnly) block?.portals.add(portal);
-    return portal;
+      outcome: (tag, rowCount, kind) => this.outcome(tag, rowCount, kind),
+    }, plan);
   }
 
   /** The end of a pipeline: commits its implicit transaction, if there is one. */
@@ -385,7 +360,6 @@ export class Session implements SessionHost {
       explicit,
     });
     this.#block = block;
-    this.#deriveSettings();
     transaction.readOnly = transaction.neverWrites = this.#isReadOnly;
     // Fixed now: now() is when the block began, not when it is first called.
     void transaction.timestamp;
@@ -655,9 +629,10 @@ export class Session implements SessionHost {
     }
   }
 
-  /** Runs it when the state is new enough for what it is to read; a block's snapshot stays what it is. */
+  /** Runs it when the state is new enough for what it is to read; a block's snapshot may stay what it is. */
   #whenHere<T>(run: () => MaybePromise<T>): MaybePromise<T> {
-    const wait = this.#block === null ? this.need.wait(this.#timeouts, this.#cancellation) : null;
+    const isFixed = this.#block !== null && this.#block.transaction.level !== "read committed";
+    const wait = isFixed ? null : this.need.wait(this.#timeouts, this.#cancellation);
     return wait === null ? run() : wait.then(run);
   }
 
@@ -674,7 +649,7 @@ export class Session implements SessionHost {
     if (block !== null) {
       block.hasQueried = true;
       const { transaction } = block;
-      this.need.requireIn(transaction);
+      if (transaction.level !== "read committed") this.need.requireIn(transaction);
       const given = { compiled, sink, transaction, contextFor, isBounded: false, claims: [] };
       const run = () => whenDone(runInTransaction(this.environment, given), finish);
       return options.readOnly || block.portals.size === 0 ? run() : block.readAhead().then(run);
@@ -714,7 +689,12 @@ export class Session implements SessionHost {
   readonly #makerFor = makerFor(this);
 
   #begin(interruptible: boolean, readOnly = false): Transaction {
-    const transaction = this.engine.manager.begin({ interruptible, makerFor: this.#makerFor });
+    this.#deriveSettings();
+    const transaction = this.engine.manager.begin({
+      interruptible,
+      level: this.#level,
+      makerFor: this.#makerFor,
+    });
     transaction.readOnly = transaction.neverWrites = readOnly;
     return transaction;
   }
@@ -761,6 +741,7 @@ export class Session implements SessionHost {
     if (this.#derivedAt === this.settings.generation) return;
     this.#derivedAt = this.settings.generation;
     this.#isReadOnly = this.settings.isOn("default_transaction_read_only");
+    this.#level = levelOf(this.settings.get("default_transaction_isolation"));
   }
 
   /** The block is over: its cursors and settings go with it. */

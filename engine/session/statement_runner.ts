@@ -72,7 +72,7 @@ export function runInTransaction(
   run: StatementRun,
 ): MaybePromise<StatementExecution> {
   const mark = run.transaction.mark();
-  run.transaction.statements++;
+  environment.manager.beginStatement(run.transaction);
   run.transaction.outside?.beginStatement();
   run.transaction.numbers?.forget();
   return attempt(environment, run, mark);
@@ -184,8 +184,9 @@ async function retry(
   else if (signal.kind !== "stale_snapshot") {
     environment.timeouts.lockWaitBegins();
     try {
-      if (signal.kind === "lock_wait") await manager.locks.wait(signal.lock, transaction, environment.abort);
-      else await waitForEnd(signal.holder, transaction, environment.abort);
+      if (signal.kind === "lock_wait") {
+        await manager.locks.wait(signal.lock, transaction, environment.abort, signal.mode);
+      } else await waitForEnd(signal.holder, transaction, environment.abort);
     } finally {
       environment.timeouts.lockWaitEnds();
     }
@@ -199,7 +200,9 @@ async function retry(
   }
   const hasMoved = manager.advanceSnapshot(transaction) &&
     (environment.shards === null || await environment.shards.advance(transaction));
-  if (!hasMoved) {
+  // What an unchanged snapshot may be good for, the next attempt finds out: who held the lock may have rolled back.
+  const mayStay = transaction.level === "repeatable read" && signal.kind !== "stale_snapshot";
+  if (!hasMoved && !mayStay) {
     throw signal.kind === "stale_snapshot"
       ? serializationFailure(manager.catalog, { tableId: signal.tableId, id: signal.rowId, op: null })
       : new DatabaseError(

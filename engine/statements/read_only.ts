@@ -1,14 +1,14 @@
 /** What read-only transactions refuse, and how messages name it. */
 import { isTemporarySchema } from "../catalog/temporary_schema.ts";
 import type { DefinitionStatement } from "../sql/parser/ast.ts";
-import type { Plan, PlannedStatement } from "../sql/plan/plan.ts";
+import type { LockedTable, Plan, PlannedStatement } from "../sql/plan/plan.ts";
 import { visitPlan } from "../sql/plan/traverse.ts";
 
 /** What a plan does besides reading. */
 interface Writes {
   /** Whether all tables that are written or whose rows are locked are temporary. */
   onlyTemporary: boolean;
-  lock: "update" | "share" | null;
+  lock: LockedTable["strength"] | null;
   /** A function that writes. */
   call: string | null;
 }
@@ -28,7 +28,7 @@ function writesOf(plan: Plan): Writes {
       }
       if (part.kind === "function_scan") { for (const call of part.functions) called(call.function.name); }
       if (part.kind !== "lock_rows") return;
-      writes.lock = part.strength;
+      writes.lock = part.tables[0]?.strength ?? null;
       for (const { table } of part.tables) schemas.push(table.schema);
     },
     expression: (part) => {

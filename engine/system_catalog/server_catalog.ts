@@ -13,7 +13,7 @@ import type { CatalogContext, VisibleSession } from "./catalog_context.ts";
 import { SETTINGS } from "../settings/setting_table.ts";
 import { settingRange, type ShownSetting } from "../settings/settings.ts";
 import { DATABASE_ID, EXTENSION_IDS, NAMESPACE, OWNER_ID, TABLESPACE } from "./object_ids.ts";
-import { holderFor } from "../transactions/lock_table.ts";
+import { holdersFor } from "../transactions/lock_table.ts";
 import { liveRows, type RelationProviders } from "./relation_provider.ts";
 import type { RowValues } from "./relation_shape.ts";
 import { indexesOf } from "./table_objects.ts";
@@ -108,13 +108,13 @@ function* lockRows({ server }: CatalogContext): Iterable<RowValues> {
         granted: true,
       };
     }
-    const holder = holderFor(transaction);
-    const holding = [...server.sessions].find((each) =>
-      holder !== null && each.currentTransaction === holder
-    );
-    if (holder === null || holding === undefined) continue;
-    const held = `${holding.processId}/${holder.snapshot}`;
-    yield { ...common, locktype: "virtualxid", virtualxid: held, mode: "ShareLock", granted: false };
+    const holders = holdersFor(transaction);
+    for (const holding of holders.length === 0 ? [] : server.sessions) {
+      const holder = holding.currentTransaction;
+      if (holder === null || !holders.includes(holder)) continue;
+      const held = `${holding.processId}/${holder.snapshot}`;
+      yield { ...common, locktype: "virtualxid", virtualxid: held, mode: "ShareLock", granted: false };
+    }
   }
   for (const entry of server.advisoryLocks.entries()) {
     yield {

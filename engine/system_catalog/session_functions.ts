@@ -10,7 +10,7 @@ import { LIMITS } from "../base/limits.ts";
 import { SqlArray } from "../types/sql_array.ts";
 import type { SqlValue } from "../types/value.ts";
 import { OutsideWait } from "../transactions/signals.ts";
-import { holderFor } from "../transactions/lock_table.ts";
+import { holdersFor } from "../transactions/lock_table.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { effectsOf, type LockRequest } from "../transactions/advisory_locks.ts";
 import type { CatalogContext, CatalogFunction, VisibleServer, VisibleSession } from "./catalog_context.ts";
@@ -126,9 +126,9 @@ export const SESSION_FUNCTIONS: Readonly<Record<string, CatalogFunction>> = {
   pg_sleep: (context, args) => sleep(context, Number(args[0])),
   pg_blocking_pids: ({ server }, [processId]) => {
     const waiting = server.sessionById(Number(processId))?.currentTransaction;
-    const holder = waiting ? holderFor(waiting) : null;
+    const holders = waiting ? holdersFor(waiting) : [];
     const holding = [...server.sessions].filter((each) =>
-      holder !== null && each.currentTransaction === holder
+      each.currentTransaction !== null && holders.includes(each.currentTransaction)
     );
     return SqlArray.of(holding.map((each) => each.processId));
   },

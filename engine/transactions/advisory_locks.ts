@@ -10,7 +10,7 @@ import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Host } from "../host/host.ts";
-import { deadlock, Lock, lockTimeout } from "./lock_table.ts";
+import { deadlock, holdersFor, lockTimeout } from "./lock_table.ts";
 import { NontransactionalEffects } from "./nontransactional_effects.ts";
 import { OutsideWait } from "./signals.ts";
 import type { Transaction } from "./transaction.ts";
@@ -277,10 +277,10 @@ export class AdvisoryLocks {
       if (waitsFor !== undefined) {
         open.push(...waitsFor.held.map((holding) => holding.session).filter((other) => other !== each));
       }
-      const target = each.currentTransaction?.waitsFor ?? null;
-      const owner = target instanceof Lock ? target.owner : target;
-      if (owner === null) continue;
-      for (const other of this.#server.sessions) if (other.currentTransaction === owner) open.push(other);
+      const holders = each.currentTransaction ? holdersFor(each.currentTransaction) : [];
+      for (const other of holders.length === 0 ? [] : this.#server.sessions) {
+        if (other.currentTransaction !== null && holders.includes(other.currentTransaction)) open.push(other);
+      }
     }
     return false;
   }

@@ -13,7 +13,7 @@ import { NO_ROW } from "../storage/access/block.ts";
 import type { IndexBounds } from "../storage/access/readable_table.ts";
 import { batchRow, batchValue } from "./batch_values.ts";
 import { duplicateKey } from "./duplicates.ts";
-import type { Lock } from "./lock_table.ts";
+import { type Lock, LOCK_MODES } from "./lock_table.ts";
 import { LockWait } from "./signals.ts";
 import type { TableWriteSet } from "./write_set.ts";
 import { keyColumns, keyText } from "./stored_key.ts";
@@ -144,7 +144,7 @@ export function* checkBatch(
     const before = own >= 0 && own < limit ? own : limit;
     const taken = yield* firstTakenKey({ ...check, limit: before }, index);
     if (taken !== null && taken.lock !== null) {
-      throw new LockWait(taken.lock, `key of index "${index.name}"`);
+      throw new LockWait(taken.lock, LOCK_MODES.update, `key of index "${index.name}"`);
     }
     const row = taken?.row ?? before;
     if (row === limit) continue;

@@ -1,45 +1,99 @@
 /**
- * Exclusive locks on rows and keys, held from the write until the transaction ends.
+ * Locks on rows and keys, held from the write until the transaction ends.
  *
- * A lock that is released goes to the longest-waiting transaction at once, so no transaction starves. A wait that
- * would close a cycle in the waits-for graph is refused: the transaction that would close it is the victim (40P01).
+ * A row is locked in one of four modes, as in PostgreSQL: who deletes it or changes what foreign keys refer to keeps
+ * everybody out, who changes the rest of it lets those in who only need it to stay; see {@link conflicts}. Keys are
+ * locked for one transaction alone. Locks go to those who wait in the order in which they came, so no transaction
+ * starves. A wait that would close a cycle in the waits-for graph is refused: the transaction that would close it is
+ * the victim (40P01).
  *
  * Invariant: a lock in the table has an owner. A transaction waits for at most one lock or one other transaction.
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { RowIdMap } from "./row_id_map.ts";
-import type { Transaction } from "./transaction.ts";
 
 /** What a lock is on: a row id, or an index key as a string that cannot be a row id. */
 export type LockKey = number | bigint | string;
 
+/** How much a lock keeps out: FOR KEY SHARE, FOR SHARE, FOR NO KEY UPDATE, FOR UPDATE. */
+export const LOCK_MODES = { keyShare: 0, share: 1, noKeyUpdate: 2, update: 3 } as const;
+
+/** See {@link LOCK_MODES}. */
+export type LockMode = (typeof LOCK_MODES)[keyof typeof LOCK_MODES];
+
+/** Whether two transactions cannot hold a lock in these modes at once. */
+function conflicts(left: LockMode, right: LockMode): boolean {
+  return left + right >= LOCK_MODES.update;
+}
+
+/** A transaction, as far as locks go. */
+export interface LockOwner {
+  /** The locks it holds: space and key of each, in the order in which they were taken. */
+  readonly locks: (number | LockKey)[];
+  /** What it waits for, for deadlock detection. */
+  waitsFor: Lock | LockOwner | null;
+}
+
 /** A transaction in the queue of a lock. */
 interface Waiter {
-  readonly transaction: Transaction;
+  readonly transaction: LockOwner;
+  readonly mode: LockMode;
   readonly granted: () => void;
 }
 
-/** One held lock that another transaction waits for. */
+/** One held lock that several transactions hold or want, or that lets others in. */
 export class Lock {
   readonly space: number;
   readonly key: LockKey;
-  owner: Transaction;
+  readonly owners: Map<LockOwner, LockMode>;
   readonly waiters: Waiter[] = [];
 
-  constructor(space: number, key: LockKey, owner: Transaction) {
+  constructor(space: number, key: LockKey, owner: LockOwner, mode: LockMode) {
     this.space = space;
     this.key = key;
-    this.owner = owner;
+    this.owners = new Map([[owner, mode]]);
+  }
+
+  /** Those other owners that keep the transaction from having it in this mode. */
+  rivals(transaction: LockOwner, mode: LockMode): LockOwner[] {
+    const rivals: LockOwner[] = [];
+    for (const [owner, held] of this.owners) {
+      if (owner !== transaction && conflicts(held, mode)) rivals.push(owner);
+    }
+    return rivals;
+  }
+
+  /** Who waits in front of the transaction and would be kept out by it: one that owns it already passes them. */
+  before(transaction: LockOwner, mode: LockMode): LockOwner[] {
+    const rivals: LockOwner[] = [];
+    if (this.owners.has(transaction)) return rivals;
+    for (const waiter of this.waiters) {
+      if (waiter.transaction === transaction) break;
+      if (conflicts(waiter.mode, mode)) rivals.push(waiter.transaction);
+    }
+    return rivals;
+  }
+
+  /** Whether the transaction may have it in this mode now. */
+  isFreeFor(transaction: LockOwner, mode: LockMode): boolean {
+    return this.rivals(transaction, mode).length === 0 && this.before(transaction, mode).length === 0;
+  }
+
+  /** Notes an owner, in the stronger of the modes that it has asked for. Answers whether it is a new one. */
+  own(transaction: LockOwner, mode: LockMode): boolean {
+    const held = this.owners.get(transaction);
+    if (held === undefined || held < mode) this.owners.set(transaction, mode);
+    return held === undefined;
   }
 }
 
 /**
- * All held locks. A space is a table id (rows) or an index id (keys). A lock is its owner alone
- * until another transaction asks for it: a transaction may hold millions.
+ * All held locks. A space is a table id (rows) or an index id (keys). A lock that lets nobody else in is its owner
+ * alone until another transaction asks for it: a transaction may hold millions.
  */
 export class LockTable {
-  readonly #spaces = new Map<number, RowIdMap<Transaction | Lock>>();
+  readonly #spaces = new Map<number, RowIdMap<LockOwner | Lock>>();
   #count = 0;
 
   /** Locks held by anybody. */
@@ -52,39 +106,55 @@ export class LockTable {
     return this.#spaces.has(space);
   }
 
-  /** The lock, if another transaction than this one holds it. */
-  heldByOther(space: number, key: LockKey, transaction: Transaction): Lock | undefined {
+  /** The lock, if other transactions than this one hold it, or wait for it, in a mode that keeps this one out. */
+  heldByOther(
+    space: number,
+    key: LockKey,
+    transaction: LockOwner,
+    mode: LockMode = LOCK_MODES.update,
+  ): Lock | undefined {
     if (this.#count === 0) return undefined;
     const held = this.#spaces.get(space)?.get(key);
     if (held === undefined || held === transaction) return undefined;
     if (!(held instanceof Lock)) return this.#asked(space, key, held);
-    return held.owner === transaction ? undefined : held;
+    return (held.owners.get(transaction) ?? -1) >= mode || held.isFreeFor(transaction, mode)
+      ? undefined
+      : held;
   }
 
   /** The lock that only its owner has known of so far. */
-  #asked(space: number, key: LockKey, owner: Transaction): Lock {
-    const lock = new Lock(space, key, owner);
+  #asked(space: number, key: LockKey, owner: LockOwner): Lock {
+    const lock = new Lock(space, key, owner, LOCK_MODES.update);
     this.#spaces.get(space)?.replace(key, lock);
     return lock;
   }
 
   /**
-   * Takes a free lock, or confirms one that the transaction holds. Answers the lock of another owner instead of
-   * waiting.
+   * Takes a free lock, or confirms one that the transaction holds. Answers the lock of others instead of waiting.
    */
-  acquire(space: number, key: LockKey, transaction: Transaction): Lock | undefined {
+  acquire(
+    space: number,
+    key: LockKey,
+    transaction: LockOwner,
+    mode: LockMode = LOCK_MODES.update,
+  ): Lock | undefined {
     let locks = this.#spaces.get(space);
     if (locks === undefined) {
       locks = new RowIdMap();
       this.#spaces.set(space, locks);
     }
     const held = locks.get(key);
-    if (held !== undefined) {
-      return held === transaction ? undefined : this.heldByOther(space, key, transaction);
+    if (held === transaction) return undefined;
+    if (held === undefined) {
+      locks.add(key, mode === LOCK_MODES.update ? transaction : new Lock(space, key, transaction, mode));
+      this.#count++;
+    } else {
+      if (!(held instanceof Lock)) return this.#asked(space, key, held);
+      if ((held.owners.get(transaction) ?? -1) >= mode) return undefined;
+      if (!held.isFreeFor(transaction, mode)) return held;
+      if (!held.own(transaction, mode)) return undefined;
     }
-    locks.add(key, transaction);
     transaction.locks.push(space, key);
-    this.#count++;
     return undefined;
   }
 
@@ -92,48 +162,74 @@ export class LockTable {
    * Waits until the transaction owns the lock. Rejects with 40P01 when that would never happen, and with the signal's
    * reason when it is aborted; the place in the queue is given up then.
    */
-  wait(lock: Lock, transaction: Transaction, signal: AbortSignal): Promise<void> {
-    assert(lock.owner !== transaction, "a transaction waits for its own lock");
-    transaction.waitsFor = lock;
-    if (closesCycle(transaction)) {
-      transaction.waitsFor = null;
-      return Promise.reject(deadlock());
-    }
+  wait(
+    lock: Lock,
+    transaction: LockOwner,
+    signal: AbortSignal,
+    mode: LockMode = LOCK_MODES.update,
+  ): Promise<void> {
+    assert(!lock.isFreeFor(transaction, mode), "a transaction waits for its own lock");
+    if (signal.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
-        const index = lock.waiters.indexOf(waiter);
-        if (index >= 0) lock.waiters.splice(index, 1);
-        transaction.waitsFor = null;
+        this.#leave(lock, waiter);
         reject(signal.reason);
       };
       const waiter: Waiter = {
         transaction,
+        mode,
         granted: () => {
           signal.removeEventListener("abort", onAbort);
           transaction.waitsFor = null;
-          transaction.locks.push(lock.space, lock.key);
           resolve();
         },
       };
-      if (signal.aborted) {
-        transaction.waitsFor = null;
-        reject(signal.reason);
+      // One that holds it already and wants more of it passes those who have nothing yet: they wait for it, too.
+      const place = lock.owners.has(transaction)
+        ? lock.waiters.findIndex((each) => !lock.owners.has(each.transaction))
+        : -1;
+      lock.waiters.splice(place < 0 ? lock.waiters.length : place, 0, waiter);
+      transaction.waitsFor = lock;
+      if (closesCycle(transaction)) {
+        this.#leave(lock, waiter);
+        reject(deadlock());
         return;
       }
       signal.addEventListener("abort", onAbort, { once: true });
-      lock.waiters.push(waiter);
     });
   }
 
-  /** Gives up all locks of a transaction that has ended; each goes to its first waiter. */
-  releaseAll(transaction: Transaction): void {
+  /** One that waits gives up its place: those behind it may have their turn. */
+  #leave(lock: Lock, waiter: Waiter): void {
+    waiter.transaction.waitsFor = null;
+    const place = lock.waiters.indexOf(waiter);
+    if (place < 0) return;
+    lock.waiters.splice(place, 1);
+    this.#grant(lock);
+  }
+
+  /** Gives the lock to those who have waited longest, as far as they can have it together. */
+  #grant(lock: Lock): void {
+    for (let next = lock.waiters[0]; next !== undefined; next = lock.waiters[0]) {
+      const { transaction, mode } = next;
+      if (lock.rivals(transaction, mode).length > 0) return;
+      lock.waiters.shift();
+      if (lock.own(transaction, mode)) transaction.locks.push(lock.space, lock.key);
+      next.granted();
+    }
+  }
+
+  /** Gives up all locks of a transaction that has ended; each goes to its first waiters. */
+  releaseAll(transaction: LockOwner): void {
     const { locks } = transaction;
-    for (let at = 0; at < locks.length; at += 2) this.#release(locks[at] as number, locks[at + 1] as LockKey);
+    for (let at = 0; at < locks.length; at += 2) {
+      this.#release(locks[at] as number, locks[at + 1] as LockKey, transaction);
+    }
     locks.length = 0;
   }
 
   /** Gives up at most `limit` locks of a transaction that has ended; true: it has none any more. */
-  releaseSome(transaction: Transaction, limit: number): boolean {
+  releaseSome(transaction: LockOwner, limit: number): boolean {
     this.releaseAfter(transaction, Math.max(0, transaction.locks.length - 2 * limit));
     return transaction.locks.length === 0;
   }
@@ -141,23 +237,22 @@ export class LockTable {
   /**
    * Gives up the locks noted in `Transaction.locks` from a place on (a statement or savepoint that was rolled back).
    */
-  releaseAfter(transaction: Transaction, place: number): void {
+  releaseAfter(transaction: LockOwner, place: number): void {
     const { locks } = transaction;
     while (locks.length > place) {
       const key = locks.pop();
       const space = locks.pop();
-      if (key !== undefined) this.#release(space as number, key);
+      if (key !== undefined) this.#release(space as number, key, transaction);
     }
   }
 
-  #release(space: number, key: LockKey): void {
+  #release(space: number, key: LockKey, transaction: LockOwner): void {
     const locks = this.#spaces.get(space);
     const held = locks?.get(key);
-    const next = held instanceof Lock ? held.waiters.shift() : undefined;
-    if (held instanceof Lock && next !== undefined) {
-      held.owner = next.transaction;
-      next.granted();
-      return;
+    if (held instanceof Lock) {
+      held.owners.delete(transaction);
+      this.#grant(held);
+      if (held.owners.size > 0) return;
     }
     locks?.delete(key);
     if (locks?.size === 0) this.#spaces.delete(space);
@@ -177,21 +272,24 @@ export function lockTimeout(): DatabaseError {
   return new DatabaseError(SQLSTATE.lockNotAvailable, "canceling statement due to lock timeout");
 }
 
-/** The transaction that another one waits for. */
-export function holderFor({ waitsFor }: Transaction): Transaction | null {
-  return waitsFor instanceof Lock ? waitsFor.owner : waitsFor;
+/** The transactions that another one waits for. */
+export function holdersFor(waiting: LockOwner): readonly LockOwner[] {
+  const { waitsFor } = waiting;
+  if (waitsFor === null) return [];
+  if (!(waitsFor instanceof Lock)) return [waitsFor];
+  const mode = waitsFor.waiters.find((each) => each.transaction === waiting)?.mode ?? LOCK_MODES.update;
+  return [...waitsFor.rivals(waiting, mode), ...waitsFor.before(waiting, mode)];
 }
 
 /** Whether following "waits for" from the transaction leads back to it. */
-export function closesCycle(transaction: Transaction): boolean {
-  const seen = new Set<Transaction>();
-  let current = transaction;
-  for (;;) {
-    const next = holderFor(current);
-    if (next === null) return false;
-    if (next === transaction) return true;
-    if (seen.has(next)) return false;
-    seen.add(next);
-    current = next;
+export function closesCycle(transaction: LockOwner): boolean {
+  const seen = new Set<LockOwner>();
+  const open = [...holdersFor(transaction)];
+  for (let each = open.pop(); each !== undefined; each = open.pop()) {
+    if (each === transaction) return true;
+    if (seen.has(each)) continue;
+    seen.add(each);
+    open.push(...holdersFor(each));
   }
+  return false;
 }

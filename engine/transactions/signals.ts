@@ -3,17 +3,19 @@
  * generated code, but they are no errors: they carry no stack and never reach a user.
  */
 import type { Transaction } from "./transaction.ts";
-import type { Lock } from "./lock_table.ts";
+import type { Lock, LockMode } from "./lock_table.ts";
 
 /** Another open transaction holds a lock that the statement needs. */
 export class LockWait {
   readonly kind = "lock_wait";
   readonly lock: Lock;
+  readonly mode: LockMode;
   /** For messages: what is locked. */
   readonly resource: string;
 
-  constructor(lock: Lock, resource: string) {
+  constructor(lock: Lock, mode: LockMode, resource: string) {
     this.lock = lock;
+    this.mode = mode;
     this.resource = resource;
   }
 }

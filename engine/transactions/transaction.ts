@@ -23,18 +23,20 @@ import { isTemporarySchema } from "../catalog/temporary_schema.ts";
 import type { CommitMessage } from "./commit_message.ts";
 import { DeferredChecks } from "./deferred_checks.ts";
 import { type JournalEntry, type Mark, takeBack } from "./journal.ts";
-import type { Lock, LockKey } from "./lock_table.ts";
+import type { IsolationLevel } from "./isolation_level.ts";
+import { type Lock, LOCK_MODES, type LockKey, type LockMode, type LockOwner } from "./lock_table.ts";
 import type { NontransactionalEffects } from "./nontransactional_effects.ts";
-import { type Done, indexedTables } from "./transaction_effects.ts";
+import { type Done, indexedTables, lastSequences } from "./transaction_effects.ts";
 import { TransactionSize } from "./transaction_size.ts";
+import { type Reading, TransactionViews } from "./transaction_views.ts";
 import { TableWriteSet, type WriteSetRow } from "./write_set.ts";
 import { requireStorableBatch, requireStorableRow } from "./storable_rows.ts";
 import type { ReadPredicate } from "./read_set.ts";
 import { duplicateId, duplicateKey } from "./duplicates.ts";
-import { LockWait, StaleSnapshot, TableWait } from "./signals.ts";
-import { keyColumns, keyOf, keyText } from "./stored_key.ts";
+import { modeOfWrite, takeKey, takeKeys, takeLock } from "./row_locks.ts";
+import { StaleSnapshot, TableWait } from "./signals.ts";
+import { keyOf } from "./stored_key.ts";
 import { HandedOutNumbers } from "./handed_out_numbers.ts";
-import { type ReadTracker, TableView } from "./table_view.ts";
 import type { TransactionManager } from "./transaction_manager.ts";
 
 const NO_VALUES: StoredRow = [];
@@ -42,6 +44,8 @@ const NO_VALUES: StoredRow = [];
 /** How a transaction begins. */
 export interface TransactionOptions {
   readonly interruptible: boolean;
+  /** SERIALIZABLE unless it says otherwise. */
+  readonly level?: IsolationLevel;
   readonly timestamp?: number;
   /** Makes what computes values of rows when others add columns to their tables. */
   readonly makerFor?: (transaction: Transaction) => RowMaker;
@@ -60,7 +64,7 @@ export class Transaction {
   /** The locks it holds: space and key of each, in the order in which they were taken. */
   readonly locks: LockKey[] = [];
   /** What it waits for, for deadlock detection. */
-  waitsFor: Lock | Transaction | null = null;
+  waitsFor: Lock | LockOwner | null = null;
   /** Called when the transaction has ended, for those who wait for it as a whole. */
   readonly ended: (() => void)[] = [];
   readonly reads: ReadPredicate[] = [];
@@ -75,6 +79,8 @@ export class Transaction {
   /** Read-only from its beginning to its end: what it reads is never compared with what others have written. */
   neverWrites = false;
   interruptible: boolean;
+  /** What it is kept apart from; see {@link isolate}. */
+  level: IsolationLevel = "serializable";
   /** It is one statement and no more. */
   isAlone = false;
   isOpen = true;
@@ -94,22 +100,24 @@ export class Transaction {
   /** NaN until it is needed, which in most reads it never is. */
   #timestamp: number;
   readonly #writeSets = new Map<number, TableWriteSet>();
-  readonly #views = new Map<number, ReadableTable>();
+  /** The tables as it sees them. */
+  readonly views: TransactionViews<Transaction>;
+  /** Tables and rows that foreign keys refer to and that are to be locked as soon as others may run in between. */
+  #referenced: [tableId: number, id: RowId][] | null = null;
   readonly #journal: JournalEntry[] = [];
   readonly #changes: CatalogChange[] = [];
   readonly #sequences: Extract<Effect, { kind: "sequence" }>[] = [];
   #catalog: Catalog;
   readonly #size = new TransactionSize();
-  readonly #track = (predicate: ReadPredicate): void => {
-    this.reads.push(predicate);
-  };
 
   constructor(manager: TransactionManager, options: TransactionOptions) {
     this.#manager = manager;
     this.snapshot = manager.lastOp;
     this.#timestamp = options.timestamp ?? NaN;
     this.interruptible = options.interruptible;
+    this.isolate(options.level ?? "serializable");
     this.#makerFor = options.makerFor;
+    this.views = new TransactionViews(manager, this);
     this.#catalog = manager.catalog;
     if (manager.remote !== null) this.numbers = new HandedOutNumbers();
   }
@@ -126,6 +134,21 @@ export class Transaction {
     return false;
   }
 
+  /** Chooses a level, before its first statement. Rows that are elsewhere are validated: there it is the strictest. */
+  isolate(level: IsolationLevel): void {
+    if (this.#manager.remote === null) this.level = level;
+  }
+
+  /** What it reads is compared with what others write, when it commits or goes on at a newer snapshot. */
+  get notesReads(): boolean {
+    return this.interruptible && !this.neverWrites && this.level === "serializable";
+  }
+
+  /** See `RowTransaction`. */
+  get repeatsChecks(): boolean {
+    return this.level !== "serializable";
+  }
+
   /** true: the transaction changed the catalog. */
   get hasDdl(): boolean {
     return this.#changes.length > 0;
@@ -138,15 +161,22 @@ export class Transaction {
     if (writeSet === undefined && !this.interruptible && this.#changes.length === 0) {
       return this.#manager.committed(this, tableId);
     }
-    const cached = this.#views.get(tableId);
-    if (cached !== undefined) return cached;
-    const view = this.#view(
-      tableId,
-      writeSet ?? null,
-      this.interruptible && !this.neverWrites ? this.#track : null,
-    );
-    this.#views.set(tableId, view);
-    return view;
+    return this.views.of(tableId, writeSet);
+  }
+
+  /**
+   * The table in the newest state with this transaction's own rows, for constraints: where what it reads is not
+   * compared with what others write, no row may be missed that came after its snapshot. Serializable: as it sees it.
+   */
+  newestTable(tableId: number): ReadableTable {
+    return this.level === "serializable" ? this.table(tableId) : this.referencedTable(tableId);
+  }
+
+  /** The same whatever the level: for rows that are locked as soon as they are found, with {@link keepReferenced}. */
+  referencedTable(tableId: number): ReadableTable {
+    const { lastOp, remote } = this.#manager;
+    if (remote !== null || !this.interruptible) return this.table(tableId);
+    return this.views.anew(tableId, this.#writeSets.get(tableId), false, lastOp);
   }
 
   /** Columns that were filled after the snapshot would be empty: the statement has to run at a newer one. */
@@ -157,34 +187,36 @@ export class Transaction {
   }
 
   /** Runs a part of a query that was compiled for a catalog. */
-  compiledFor<T>(catalog: Catalog, run: () => T): T {
-    const before = this.compiledCatalog;
+  compiledFor<T>(catalog: Catalog, reading: Reading, run: () => T): T {
+    const { compiledCatalog, snapshot } = this;
     this.compiledCatalog = catalog;
+    // Rows that it has written itself are read ahead of their changes; see `TransactionBlock.readAhead`.
+    const isOlder = reading.snapshot !== snapshot && this.level === "read committed";
+    const views = isOlder ? this.views.exchange(reading.views) : null;
+    if (isOlder) this.snapshot = reading.snapshot;
     try {
       return run();
     } finally {
-      this.compiledCatalog = before;
+      this.compiledCatalog = compiledCatalog;
+      this.snapshot = snapshot;
+      if (views !== null) this.views.exchange(views);
     }
+  }
+
+  /** The oldest state that it may still read. */
+  get oldestSnapshot(): OpNumber {
+    return this.views.oldestSnapshot;
   }
 
   /** The table as it is now, whatever this transaction writes to it later. */
   tableNow(tableId: number): ReadableTable {
     if (this.snapshot < this.#manager.lastFillOp) this.#requireFilled(tableId);
     const writeSet = this.#writeSets.get(tableId);
-    return this.#view(
+    return this.views.anew(
       tableId,
-      writeSet === undefined || writeSet.isEmpty ? null : writeSet.copy(),
-      (predicate) => {
-        if (this.interruptible && !this.neverWrites) this.#track(predicate);
-      },
+      writeSet === undefined || writeSet.isEmpty ? undefined : writeSet.copy(),
+      true,
     );
-  }
-
-  #view(tableId: number, writeSet: TableWriteSet | null, track: ReadTracker | null): TableView {
-    const definition = assertDefined(this.catalog.table(tableId), `table ${tableId}`);
-    const beneath = this.#manager.catalog.table(tableId) ?? null;
-    const committed = beneath === null ? null : this.#manager.committed(this, tableId);
-    return new TableView({ definition, beneath, committed, writeSet, track });
   }
 
   /**
@@ -195,21 +227,43 @@ export class Transaction {
   becomeInterruptible(): void {
     if (this.interruptible) return;
     this.interruptible = true;
-    this.#views.clear();
+    this.views.clear();
     this.#manager.register(this);
     for (const writeSet of this.#writeSets.values()) {
       for (const row of writeSet.rows) {
         if (row.isFilled) continue;
-        this.#lock(writeSet.definition.id, row.id, () => `row ${row.id}`);
-        if (row.values !== null) this.#lockKeys(writeSet.definition, row.values);
+        const { definition } = writeSet;
+        const mode = modeOfWrite(this.#manager, this.catalog, definition, row.id, row.values);
+        takeLock(this.#manager, this, definition.id, row.id, mode, () => `row ${row.id}`);
+        if (row.values !== null) takeKeys(this.#manager, this, definition, row.values);
       }
     }
+    for (const [tableId, id] of this.#referenced ?? []) {
+      takeLock(this.#manager, this, tableId, id, LOCK_MODES.keyShare, () => `row ${id}`);
+    }
+    this.#referenced = null;
   }
 
-  lockRow(tableId: number, id: RowId, wait: "wait" | "nowait" | "skip locked"): boolean {
+  /**
+   * Keeps a row that a foreign key refers to from going, or from changing its key, before this transaction ends. It may
+   * be changed otherwise.
+   */
+  keepReferenced(tableId: number, id: RowId): void {
+    if (this.#manager.remote !== null) return;
+    const describe = () => `row ${id} of relation "${this.#definition(tableId).name}"`;
+    takeLock(this.#manager, this, tableId, id, LOCK_MODES.keyShare, describe);
+    if (!this.interruptible) (this.#referenced ??= []).push([tableId, id]);
+  }
+
+  lockRow(
+    tableId: number,
+    id: RowId,
+    wait: "wait" | "nowait" | "skip locked",
+    mode: LockMode = LOCK_MODES.update,
+  ): boolean {
     const table = this.#definition(tableId);
     if (wait !== "wait") {
-      const held = this.#manager.locks.heldByOther(tableId, id, this);
+      const held = this.#manager.locks.heldByOther(tableId, id, this, mode);
       if (held !== undefined) {
         if (wait === "skip locked") return false;
         throw new DatabaseError(
@@ -218,7 +272,7 @@ export class Transaction {
         );
       }
     }
-    this.#lockAndCheck(table, id);
+    this.#lockAndCheck(table, id, mode);
     return true;
   }
 
@@ -266,7 +320,14 @@ export class Transaction {
     const writeSet = this.#writable(table);
     this.#requireWhole(table, values.length);
     requireStorableRow(table, values);
-    this.#lock(tableId, id, () => `row ${id} of relation "${table.name}"`);
+    takeLock(
+      this.#manager,
+      this,
+      tableId,
+      id,
+      LOCK_MODES.update,
+      () => `row ${id} of relation "${table.name}"`,
+    );
     const own = writeSet.byId.get(id);
     const existed = own === undefined
       ? !writeSet.truncated && this.#manager.existsNow(tableId, id, this)
@@ -292,7 +353,7 @@ export class Transaction {
     const writeSet = this.#writable(table);
     this.#requireWhole(table, values.length);
     requireStorableRow(table, values);
-    this.#lockAndCheck(table, id);
+    this.#lockAndCheck(table, id, modeOfWrite(this.#manager, this.catalog, table, id, values));
     this.#checkUnique(table, writeSet, values, id);
     this.#write(writeSet, id, values);
   }
@@ -374,7 +435,7 @@ export class Transaction {
     const writeSet = new TableWriteSet(table);
     writeSet.truncated = true;
     this.#writeSets.set(tableId, writeSet);
-    this.#views.delete(tableId);
+    this.views.forget(tableId);
     this.#note({ kind: "writeSet", tableId, before });
   }
 
@@ -401,7 +462,7 @@ export class Transaction {
     } else this.requireAlone(tableId);
     this.#catalog = this.catalog.apply(change);
     this.#changes.push(change);
-    this.#views.clear();
+    this.views.clear();
     const writeSet = this.#writeSets.get(tableId);
     if (writeSet === undefined) return;
     if (change.kind === "drop_table") {
@@ -433,19 +494,8 @@ export class Transaction {
 
   /** What its effects are made of. */
   get done(): Done {
-    return { changes: this.#changes, writeSets: this.#writeSets.values(), sequences: this.#lastSequences() };
-  }
-
-  #lastSequences(): readonly Effect[] {
-    if (this.#sequences.length === 0) return this.#sequences;
-    const last = new Map<number, Effect>();
-    for (const effect of this.#sequences) {
-      const id = effect.sequenceId;
-      if (this.catalog.sequence(id) === undefined && this.catalog.table(id) === undefined) continue;
-      // Others that asked later may have committed already: the value in the log must not go back.
-      last.set(effect.sequenceId, { ...effect, ...this.#manager.newestSequenceValue(effect.sequenceId) });
-    }
-    return [...last.values()];
+    const sequences = lastSequences(this.#sequences, this.catalog, this.#manager);
+    return { changes: this.#changes, writeSets: this.#writeSets.values(), sequences };
   }
 
   /** Roughly the bytes of its entry. */
@@ -504,21 +554,21 @@ export class Transaction {
       this.#changes.length = mark.changes;
       this.#catalog = mark.catalog;
     }
-    this.#views.clear();
+    this.views.clear();
   }
 
   /** Reads at the newest state from now on: for a session's transaction of single reads, which notes nothing. */
   renew(): void {
     this.snapshot = this.#manager.lastOp;
     this.#timestamp = NaN;
-    if (this.#views.size > 0) this.#views.clear();
+    this.views.clear();
   }
 
   /** Moves the snapshot; the manager has shown that nothing read so far changed. */
   moveSnapshot(snapshot: OpNumber): void {
     assert(snapshot >= this.snapshot, "a snapshot moves forward");
     this.snapshot = snapshot;
-    this.#views.clear();
+    this.views.clear();
     for (const { filled } of this.#writeSets.values()) this.isBehind ||= filled !== null;
   }
 
@@ -527,7 +577,7 @@ export class Transaction {
    * uncommitted rows can only have got columns, which its rows lack.
    */
   catalogChanged(): void {
-    this.#views.clear();
+    this.views.clear();
     for (const [tableId, { definition }] of this.#writeSets) {
       const next = this.catalog.table(tableId);
       this.isBehind ||= next !== undefined && next !== definition;
@@ -543,7 +593,7 @@ export class Transaction {
         yield* catchUp(this.#catchingUp());
         isDone = true;
       } finally {
-        this.#views.clear();
+        this.views.clear();
         this.isBehind ||= !isDone;
       }
     }
@@ -642,7 +692,7 @@ export class Transaction {
       if (options.spread && existing.batches.length > 0) {
         this.#note({ kind: "contents", writeSet: existing, saved: existing.copy() });
         existing.spreadBatches();
-        this.#views.delete(table.id);
+        this.views.forget(table.id);
       }
       return existing;
     }
@@ -653,7 +703,7 @@ export class Transaction {
     const writeSet = new TableWriteSet(table);
     this.#writeSets.set(table.id, writeSet);
     this.isBehind ||= this.catalog.table(table.id) !== table;
-    this.#views.delete(table.id);
+    this.views.forget(table.id);
     // An empty write set is taken back too: it would keep a later ALTER of another transaction waiting.
     this.#note({ kind: "writeSet", tableId: table.id, before: undefined });
     return writeSet;
@@ -687,28 +737,12 @@ export class Transaction {
     this.#journal.push(entry);
   }
 
-  #lockAndCheck(table: TableDefinition, id: RowId): void {
-    this.#lock(table.id, id, () => `row ${id} of relation "${table.name}"`);
+  #lockAndCheck(table: TableDefinition, id: RowId, mode: LockMode = LOCK_MODES.update): void {
+    takeLock(this.#manager, this, table.id, id, mode, () => `row ${id} of relation "${table.name}"`);
     // Nobody has committed anything since the snapshot: it is not even worth a look whether the row is its own.
     const isNewest = this.snapshot === this.#manager.lastOp && this.#manager.remote === null;
     if (isNewest || this.#writeSets.get(table.id)?.byId.get(id)?.isFilled === false) return;
     if (this.#manager.changedSince(table.id, id, this.snapshot, this)) throw new StaleSnapshot(table.id, id);
-  }
-
-  #lock(space: number, key: RowId | string, describe: () => string): void {
-    const held = this.interruptible
-      ? this.#manager.locks.acquire(space, key, this)
-      : this.#manager.locks.heldByOther(space, key, this);
-    if (held !== undefined) throw new LockWait(held, describe());
-  }
-
-  #lockKeys(table: TableDefinition, values: StoredRow): void {
-    for (const index of table.indexes) {
-      if (!index.unique) continue;
-      const key = keyOf(table, index, values, index.columns.length);
-      if (!forbidsDuplicates(index, key)) continue;
-      this.#lock(index.id, keyText(keyColumns(table, index), key), () => `key of index "${index.name}"`);
-    }
   }
 
   #checkUnique(table: TableDefinition, writeSet: TableWriteSet, values: StoredRow, id: RowId): void {
@@ -716,7 +750,7 @@ export class Transaction {
       if (!index.unique) continue;
       const key = keyOf(table, index, values, index.columns.length);
       if (!forbidsDuplicates(index, key)) continue;
-      this.#lock(index.id, keyText(keyColumns(table, index), key), () => `key of index "${index.name}"`);
+      takeKey(this.#manager, this, table, index, key);
       for (const row of writeSet.lookup(index, key)) {
         if (row.id === id) continue;
         const isOld = row.isFilled && this.#manager.changedSince(table.id, row.id, this.snapshot);

@@ -5,6 +5,8 @@ import type { TableDefinition } from "../catalog/definitions.ts";
 import type { Effect, EffectSource } from "../operations/effect.ts";
 import type { TableWriteSet } from "./write_set.ts";
 
+type SequenceEffect = Extract<Effect, { kind: "sequence" }>;
+
 /** What a transaction has done. */
 export interface Done {
   readonly changes: readonly CatalogChange[];
@@ -55,4 +57,21 @@ export function indexedTables(
     const isNew = after.indexes.some((index) => !before.indexes.some((each) => each.id === index.id));
     return isNew ? [after] : [];
   });
+}
+
+/** The last of the values that a transaction has noted for each sequence. */
+export function lastSequences(
+  noted: readonly SequenceEffect[],
+  catalog: Catalog,
+  newest: { newestSequenceValue(id: number): Pick<SequenceEffect, "value" | "called"> | undefined },
+): readonly Effect[] {
+  if (noted.length === 0) return noted;
+  const last = new Map<number, Effect>();
+  for (const effect of noted) {
+    const id = effect.sequenceId;
+    if (catalog.sequence(id) === undefined && catalog.table(id) === undefined) continue;
+    // Others that asked later may have committed already: the value in the log must not go back.
+    last.set(id, { ...effect, ...newest.newestSequenceValue(id) });
+  }
+  return [...last.values()];
 }

@@ -135,10 +135,10 @@ export class TransactionManager {
     return this.#stateMachine.store(tableId);
   }
 
-  /** The committed rows of a table at a transaction's snapshot. */
-  committed(transaction: Transaction, tableId: number): ReadableTable {
+  /** The committed rows of a table at a transaction's snapshot, or at another one where they are here. */
+  committed(transaction: Transaction, tableId: number, snapshot = transaction.snapshot): ReadableTable {
     if (this.remote?.has(tableId) === true) return this.remote.table(transaction, tableId);
-    return this.store(tableId).at(transaction.snapshot);
+    return this.store(tableId).at(snapshot);
   }
 
   /** What a sequence has handed out last, to whichever transaction. */
@@ -160,7 +160,7 @@ export class TransactionManager {
   /** The oldest snapshot that may still be read; versions no newer reader can see are reclaimed. */
   oldestSnapshot(): OpNumber {
     let oldest = this.#stateMachine.lastOp;
-    for (const transaction of this.#active) if (transaction.snapshot < oldest) oldest = transaction.snapshot;
+    for (const { oldestSnapshot } of this.#active) if (oldestSnapshot < oldest) oldest = oldestSnapshot;
     return oldest;
   }
 
@@ -332,12 +332,19 @@ export class TransactionManager {
     return this.#fills.get(tableId)?.some(({ op, columnId }) => op > snapshot && columnId < known) === true;
   }
 
+  /** A statement of the transaction begins: READ COMMITTED reads the newest state with each. */
+  beginStatement(transaction: Transaction): void {
+    transaction.statements++;
+    if (transaction.level !== "read committed" || transaction.snapshot === this.lastOp) return;
+    transaction.moveSnapshot(this.lastOp);
+  }
+
   /**
    * Before a query is opened that cannot begin anew: brings the transaction's rows up to date, and its snapshot where
    * one of the tables was filled after it. Answers the catalog that it is compiled for.
    */
   renew(transaction: Transaction, tableIds: readonly number[]): Catalog {
-    transaction.statements++;
+    this.beginStatement(transaction);
     if (transaction.isBehind) { for (const _ of transaction.catchUp()); }
     const stale = transaction.snapshot < this.lastFillOp
       ? tableIds.find((each) => this.isFilledSince(each, transaction.snapshot, null))
@@ -429,14 +436,19 @@ export class TransactionManager {
     for (const { writeSet, row: { id, existed }, values } of written(transaction)) {
       const { definition: table } = writeSet;
       if (this.remote?.has(table.id) === true) continue;
-      const isTaken = !existed && this.existsNow(table.id, id, transaction) ||
-        table.indexes.some((index) => {
-          if (!index.unique) return false;
-          const key = keyOf(table, index, values, index.columns.length);
-          return forbidsDuplicates(index, key) &&
-            this.keyHolderNow(table, index, key, transaction, writeSet, id);
-        });
-      if (isTaken) throw serializationFailure(this.catalog, { tableId: table.id, id, op: null });
+      const isSerializable = transaction.level === "serializable";
+      const lost = (): DatabaseError =>
+        serializationFailure(this.catalog, { tableId: table.id, id, op: null });
+      if (!existed && this.existsNow(table.id, id, transaction)) {
+        throw isSerializable ? lost() : duplicateId(table, id);
+      }
+      for (const index of table.indexes) {
+        if (!index.unique) continue;
+        const key = keyOf(table, index, values, index.columns.length);
+        if (!forbidsDuplicates(index, key)) continue;
+        if (!this.keyHolderNow(table, index, key, transaction, writeSet, id)) continue;
+        throw isSerializable ? lost() : duplicateKey(table, index, values);
+      }
     }
   }
 
@@ -474,8 +486,11 @@ export class TransactionManager {
 
   /** Moves a transaction's snapshot to the newest state if nothing that it has read has changed since. */
   advanceSnapshot(transaction: Transaction): boolean {
-    // One that only reads has noted nothing.
-    if (transaction.neverWrites && transaction.statements > 1) return transaction.snapshot === this.lastOp;
+    // Where nothing is noted, what earlier statements have read must stay as it was.
+    const isFixed = transaction.neverWrites
+      ? transaction.level !== "read committed"
+      : transaction.level === "repeatable read";
+    if (isFixed && transaction.statements > 1) return transaction.snapshot === this.lastOp;
     if (this.#conflict(transaction) !== null) return false;
     transaction.moveSnapshot(this.lastOp);
     return true;
@@ -604,7 +619,7 @@ export class TransactionManager {
   }
 
   #isNeeded(committing: Transaction): boolean {
-    for (const other of this.#active) if (other !== committing && !other.neverWrites) return true;
+    for (const other of this.#active) if (other !== committing && other.notesReads) return true;
     return false;
   }
 
@@ -625,7 +640,7 @@ export class TransactionManager {
             tableId: effect.tableId,
             columnIds: table.columns.map((column) => column.id),
             id: effect.id,
-            before: effect.kind === "create" ? null : this.#rowNow(table, effect.id),
+            before: effect.kind === "create" ? null : this.rowNow(table, effect.id),
             after: effect.kind === "delete" ? null : effect.values,
           });
           break;
@@ -654,7 +669,8 @@ export class TransactionManager {
     return { writes, bulk };
   }
 
-  #rowNow(table: TableDefinition, id: RowId): StoredRow | null {
+  /** A row in the newest committed state, in the columns of the definition; null: there is none. */
+  rowNow(table: TableDefinition, id: RowId): StoredRow | null {
     if (!this.#isCommitted(table.id)) return null;
     const store = this.store(table.id);
     const location = store.find(id, this.lastOp);
@@ -688,7 +704,7 @@ export class TransactionManager {
     if (this.#history.length === 0) return;
     let oldest = Infinity;
     for (const transaction of this.#active) {
-      if (!transaction.neverWrites && transaction.snapshot < oldest) oldest = transaction.snapshot;
+      if (transaction.notesReads && transaction.snapshot < oldest) oldest = transaction.snapshot;
     }
     let keepFrom = 0;
     while (keepFrom < this.#history.length && (this.#history[keepFrom]?.op ?? 0) <= oldest) keepFrom++;

@@ -16,6 +16,7 @@ import { LIMITS } from "../../base/limits.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import { NO_ROW } from "../../storage/access/block.ts";
+import type { ReadableTable } from "../../storage/access/readable_table.ts";
 import type { ReadCount } from "../../storage/access/read_counts.ts";
 import { batchValue } from "../../transactions/batch_values.ts";
 import { keyText } from "../../transactions/stored_key.ts";
@@ -207,20 +208,29 @@ export class RowChanges implements UnfinishedChanges {
   #noteMissing(rule: ForeignKeyRule, id: RowId, key: readonly StoredValue[]): void {
     const check: ParentCheck = { rule, id, key };
     if (this.#isDeferred(rule)) {
-      this.#context.writer.beforeCommit?.(() => this.#recheckParent(check), rule.constraint.id);
+      this.#context.writer.beforeCommit?.(() => this.#recheckParent(check, false), rule.constraint.id);
       return;
     }
     this.#charge(TASK_BYTES);
     this.#parentChecks.push(check);
   }
 
-  #parentExists(rule: ForeignKeyRule, key: readonly StoredValue[]): boolean {
+  /** `keeps`: the parent is kept from now on. A commit cannot wait for whoever has locked it, and needs not keep it. */
+  #parentExists(rule: ForeignKeyRule, key: readonly StoredValue[], keeps = true): boolean {
     const wanted = convertKey(rule.toParent, key);
     if (wanted === null) return false;
-    const reader = this.#context.table(rule.parent.id);
-    const found = findFirst(reader, rule.parentRoute, rule.parentColumns, wanted) !== NO_ROW;
+    const { writer } = this.#context;
+    const reader = writer.referencedTable?.(rule.parent.id) ?? this.#context.table(rule.parent.id);
+    const location = findFirst(reader, rule.parentRoute, rule.parentColumns, wanted);
+    const found = location !== NO_ROW;
     this.#countRead(rule.parentRoute, found ? 1 : 0);
+    if (found && keeps) writer.keepReferenced?.(rule.parent.id, reader.idAt(location));
     return found;
+  }
+
+  /** What constraints look at: rows must not be missed that others have committed after the snapshot. */
+  #newest({ id }: TableDefinition): ReadableTable {
+    return this.#context.writer.newestTable?.(id) ?? this.#context.table(id);
   }
 
   /** Counts a look for parents or children, for the statistics views. */
@@ -232,7 +242,7 @@ export class RowChanges implements UnfinishedChanges {
   }
 
   /** The parent is looked for again; the child may have gone or changed since. */
-  #recheckParent({ rule, id, key }: ParentCheck): void {
+  #recheckParent({ rule, id, key }: ParentCheck, keeps = true): void {
     if (this.#isDropped(rule)) return;
     const reader = this.#context.table(rule.child.id);
     const location = reader.find(id);
@@ -242,7 +252,7 @@ export class RowChanges implements UnfinishedChanges {
       !rule.childColumns.every((column, part) => sameStored(column, now[part] ?? null, key[part] ?? null))
     ) return;
     if (key.includes(null)) throw mixedNulls(rule.child, rule.constraint.name);
-    if (this.#parentExists(rule, key)) return;
+    if (this.#parentExists(rule, key, keeps)) return;
     throw missingParent(rule.child, rule.constraint.name, rule.parent, rule.childColumns, key);
   }
 
@@ -255,12 +265,16 @@ export class RowChanges implements UnfinishedChanges {
     this.#keysGo = true;
     this.#present.clear();
     const task: ActionTask = { rule, oldKey, newKey };
-    if (actionOf(task) !== "no action") this.#tasks.push(task);
-    else if (this.#isDeferred(rule)) {
-      this.#notePending(rule, rule.parent);
-      this.#context.writer.beforeCommit?.(() => runAll(this.#checkUnreferenced([task])), rule.constraint.id);
-      return;
-    } else this.#finalChecks.push(task);
+    const { writer } = this.#context;
+    const isLate = this.#isDeferred(rule) && actionOf(task) === "no action";
+    if (isLate) this.#notePending(rule, rule.parent);
+    // A row that came to refer to it may have been checked at another transaction's commit, which waits for no lock.
+    if (isLate || rule.constraint.deferrable && writer.repeatsChecks === true) {
+      writer.beforeCommit?.(() => runAll(this.#checkUnreferenced([task])), rule.constraint.id);
+    }
+    if (isLate) return;
+    if (actionOf(task) === "no action") this.#finalChecks.push(task);
+    else this.#tasks.push(task);
     this.#charge(TASK_BYTES);
   }
 
@@ -311,7 +325,7 @@ export class RowChanges implements UnfinishedChanges {
 
   /** For each task the children that reference its key, looked up one key at a time. */
   *#findChildren(rule: ForeignKeyRule, tasks: readonly ActionTask[]): Steps<readonly FoundChildren[]> {
-    const reader = this.#context.table(rule.child.id);
+    const reader = this.#newest(rule.child);
     const found: FoundChildren[] = [];
     for (const task of tasks) {
       const key = convertKey(rule.toChild, task.oldKey);
@@ -333,7 +347,7 @@ export class RowChanges implements UnfinishedChanges {
       const key = convertKey(rule.toChild, task.oldKey);
       if (key !== null) found.set(keyText(rule.childColumns, key), { task, key, ids: [] });
     }
-    const reader = this.#context.table(rule.child.id);
+    const reader = this.#newest(rule.child);
     const reads = this.#countRead(rule.childRoute, 0);
     yield* scanByKey(reader, rule.childColumns, [], (values, location) => {
       reads.rows++;
@@ -360,7 +374,7 @@ export class RowChanges implements UnfinishedChanges {
     let keepsKey = false;
     for (const id of ids) {
       if (this.#isLong()) yield;
-      const reader = this.#context.table(rule.child.id);
+      const reader = this.#newest(rule.child);
       const location = reader.find(id);
       if (location === NO_ROW) continue;
       const before = readRow(reader, rule.child, location);
@@ -436,7 +450,7 @@ export class RowChanges implements UnfinishedChanges {
   *#checkUnreferenced(tasks: readonly ActionTask[]): Steps {
     const { rule } = assertDefined(tasks[0], "check");
     if (this.#isDropped(rule)) return;
-    const parents = this.#context.table(rule.parent.id);
+    const parents = this.#newest(rule.parent);
     const gone: ActionTask[] = [];
     for (const task of tasks) {
       if (this.#isLong()) yield;
@@ -451,7 +465,7 @@ export class RowChanges implements UnfinishedChanges {
       }
       return;
     }
-    const children = this.#context.table(rule.child.id);
+    const children = this.#newest(rule.child);
     for (const task of gone) {
       const key = convertKey(rule.toChild, task.oldKey);
       if (key === null) continue;

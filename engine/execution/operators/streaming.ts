@@ -2,7 +2,7 @@
  * Operators that pass rows on one by one: filter, projection, LIMIT, DISTINCT, row locks.
  */
 import type { Expression } from "../../sql/plan/expression.ts";
-import type { Plan } from "../../sql/plan/plan.ts";
+import { LOCK_STRENGTHS, type Plan } from "../../sql/plan/plan.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { Emitter, Value } from "../codegen/emitter.ts";
@@ -176,14 +176,15 @@ export function produceDistinct(plan: Of<"distinct">, region: Region, sink: Sink
   });
 }
 
-/** FOR UPDATE and FOR SHARE. */
+/** FOR UPDATE and its like. */
 export function produceLockRows(plan: Of<"lock_rows">, region: Region, sink: Sink): void {
   region.produce(
     plan.input,
     before(sink, (code) => {
-      for (const { table, rowId } of plan.tables) {
+      for (const { table, rowId, strength, wait } of plan.tables) {
         const id: Value = code.column(rowId);
-        const lock = `S.context.writer.lockRow(${table.id}, ${id.code}, ${JSON.stringify(plan.wait)})`;
+        const how = `${JSON.stringify(wait)}, ${LOCK_STRENGTHS.indexOf(strength)}`;
+        const lock = `S.context.writer.lockRow(${table.id}, ${id.code}, ${how})`;
         code.emit(
           id.isNull === null ? `if (!${lock}) ${code.skip}` : `if (!(${id.isNull}) && !${lock}) ${code.skip}`,
         );

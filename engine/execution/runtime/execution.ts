@@ -15,6 +15,7 @@ import type { Spread } from "../../sql/fragments/join_places.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { ResultWriter } from "./result_writer.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
+import type { LockMode } from "../../transactions/lock_table.ts";
 
 /** What row changes of a statement leave to do, in three turns; each yields between its morsels. */
 export interface UnfinishedChanges {
@@ -116,8 +117,19 @@ export interface RowTransaction {
   readonly tableNow?: (tableId: number) => ReadableTable;
   /** The first of `count` consecutive new ids from the table's own counter; absent: not served. */
   readonly reserveRowIds?: (tableId: number, count: number) => RowId;
-  /** Takes the row lock; `wait` as in FOR UPDATE. Answers false when `skip locked` applies. */
-  lockRow(tableId: number, id: RowId, wait: "wait" | "nowait" | "skip locked"): boolean;
+  /**
+   * Takes the row lock; `wait` and `mode` as in FOR UPDATE, the strongest unless it is given. Answers false when
+   * `skip locked` applies.
+   */
+  lockRow(tableId: number, id: RowId, wait: "wait" | "nowait" | "skip locked", mode?: LockMode): boolean;
+  /** The table in the newest state with this transaction's own rows, for constraints; absent: as it sees it. */
+  readonly newestTable?: (tableId: number) => ReadableTable;
+  /** The same, nothing noted: for rows that are kept from going as soon as they are found; absent: as it sees it. */
+  readonly referencedTable?: (tableId: number) => ReadableTable;
+  /** Keeps a row that a foreign key refers to until the transaction ends; absent: nothing else runs beside it. */
+  readonly keepReferenced?: (tableId: number, id: RowId) => void;
+  /** What it has read is not compared with what others write: checks that hold no lock are repeated at the commit. */
+  readonly repeatsChecks?: boolean;
   /** A new id from the table's own counter. */
   nextRowId(tableId: number): RowId;
   /**

@@ -44,5 +44,5 @@ export function outputReference(column: OutputColumn): Expression {
 
 /** How messages name a locking clause. */
 export function lockName(clause: LockingClause): string {
-  return `FOR ${clause.strength.replaceAll("_", " ").toUpperCase()}`;
+  return `FOR ${clause.strength.toUpperCase()}`;
 }

@@ -5,11 +5,10 @@
  * sets: `SELECT nextval('s') … ORDER BY a LIMIT 2` draws two values, in the order of the rows.
  */
 import { SQLSTATE } from "../../base/errors.ts";
-import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { LockingClause, SortKey as SortKeyAst } from "../parser/ast.ts";
 import { columnReference, expressionKey, isNullable, volatilityOf } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
-import type { Plan, SortKey } from "../plan/plan.ts";
+import { LOCK_STRENGTHS, type LockedTable, type Plan, type SortKey } from "../plan/plan.ts";
 import { rewriteExpression } from "../plan/rewrite.ts";
 import { allDefinedColumns, columnsOf, operands } from "../plan/traverse.ts";
 import type { Binding } from "./binding.ts";
@@ -113,7 +112,7 @@ export function addProjection(
   checkDistinctOn(binding, distinctOn, distinctKeys, keys);
   const locks = lockedTables(binding, level, projection.locking).map((lock) => {
     const reference = project(columnReference(lock.rowId, { kind: "i64" }, false));
-    return { table: lock.table, rowId: reference.kind === "column" ? reference.column : lock.rowId };
+    return { ...lock, rowId: reference.kind === "column" ? reference.column : lock.rowId };
   });
   const lateSets = !setsAreLate
     ? []
@@ -127,7 +126,10 @@ export function addProjection(
   const sortKeys = distinctKeys.length === 0 ? keys : orderForDistinctOn(distinctKeys, keys);
   if (sortKeys.length > 0) plan = { kind: "sort", input: plan, keys: sortKeys, limit: null, rows: 0 };
   if (distinctKeys.length > 0) plan = { kind: "distinct", input: plan, keys: distinctKeys, rows: 0 };
-  plan = addLocks(binding, projection.locking, locks, plan);
+  if (locks.length > 0) {
+    binding.locks = true;
+    plan = { kind: "lock_rows", input: plan, tables: locks, rows: 0 };
+  }
   if (!hasLate && lateSets.length === 0) return { plan, columns: columnsOfTargets(targets, values), keys };
   const late = new Outputs(binding);
   const shown = values.map((value) => late.add(value));
@@ -168,23 +170,6 @@ export function addSetFunctions(lists: readonly (readonly PendingSetFunction[])[
   return plan;
 }
 
-type Locks = (Plan & { readonly kind: "lock_rows" })["tables"];
-
-function addLocks(binding: Binding, locking: readonly LockingClause[], tables: Locks, input: Plan): Plan {
-  const [lock] = locking;
-  if (lock === undefined || tables.length === 0) return input;
-  binding.locks = true;
-  const waits = { wait: "wait", nowait: "nowait", skip_locked: "skip locked" } as const;
-  return {
-    kind: "lock_rows",
-    input,
-    tables,
-    strength: locking.some((each) => each.strength.endsWith("update")) ? "update" : "share",
-    wait: waits[lock.wait],
-    rows: 0,
-  };
-}
-
 function checkDistinctOn(
   binding: Binding,
   items: readonly OrderItem[],
@@ -216,8 +201,16 @@ function orderForDistinctOn(
   return [...keys, ...missing.map((expression) => ({ expression, descending: false, nullsFirst: false }))];
 }
 
-function lockedTables(binding: Binding, level: QueryLevel, locking: readonly LockingClause[]) {
-  const locked = new Map<ColumnRef, { readonly table: TableDefinition; readonly rowId: ColumnRef }>();
+/** Ways to wait for a lock; of several for one table the last counts, as in PostgreSQL. */
+const WAITS: readonly LockedTable["wait"][] = ["wait", "skip locked", "nowait"];
+
+/** The tables whose rows are locked: of several clauses for one table the strongest counts. */
+function lockedTables(
+  binding: Binding,
+  level: QueryLevel,
+  locking: readonly LockingClause[],
+): readonly LockedTable[] {
+  const locked = new Map<ColumnRef, LockedTable>();
   for (const clause of locking) {
     for (const name of clause.tables) {
       if (!level.from.tables.some((table) => table.name === name.name)) {
@@ -238,8 +231,19 @@ function lockedTables(binding: Binding, level: QueryLevel, locking: readonly Loc
           clause.position,
         );
       }
-      locked.set(table.rowId, { table: table.table, rowId: table.rowId });
+      const before = locked.get(table.rowId) ?? { strength: "key share", wait: "wait" };
+      locked.set(table.rowId, {
+        table: table.table,
+        rowId: table.rowId,
+        strength: later(LOCK_STRENGTHS, before.strength, clause.strength),
+        wait: later(WAITS, before.wait, clause.wait),
+      });
     }
   }
   return [...locked.values()];
+}
+
+/** That of two which comes later in a list. */
+function later<T>(list: readonly T[], left: T, right: T): T {
+  return list.indexOf(left) > list.indexOf(right) ? left : right;
 }

@@ -102,10 +102,10 @@ export interface WindowDefinition {
 
 /** FOR UPDATE and its like. */
 export interface LockingClause {
-  readonly strength: "update" | "no_key_update" | "share" | "key_share";
+  readonly strength: "update" | "no key update" | "share" | "key share";
   /** OF these tables; empty means all. */
   readonly tables: readonly ObjectName[];
-  readonly wait: "wait" | "nowait" | "skip_locked";
+  readonly wait: "wait" | "nowait" | "skip locked";
   readonly position: number;
 }
 

@@ -182,13 +182,13 @@ function parseLocking(stream: TokenStream, locking: LockingClause[]): void {
     : stream.acceptWord("share")
     ? "share"
     : stream.acceptWords("no", "key", "update")
-    ? "no_key_update"
-    : (stream.expectWords("key", "share"), "key_share");
+    ? "no key update"
+    : (stream.expectWords("key", "share"), "key share");
   const tables = stream.acceptWord("of") ? parseList(stream, parseObjectName) : [];
   const wait: LockingClause["wait"] = stream.acceptWord("nowait")
     ? "nowait"
     : stream.acceptWords("skip", "locked")
-    ? "skip_locked"
+    ? "skip locked"
     : "wait";
   locking.push({ strength, tables, wait, position });
 }

@@ -91,7 +91,7 @@ const CASES: readonly (readonly [string, string])[] = [
   ],
   [
     "SELECT 1 FROM t FOR UPDATE OF t SKIP LOCKED",
-    "(query body=(select distinct=all targets=[(expression=1)] from=[(table name=(name=t))]) locking=[(strength=update tables=[(name=t)] wait=skip_locked)])",
+    '(query body=(select distinct=all targets=[(expression=1)] from=[(table name=(name=t))]) locking=[(strength=update tables=[(name=t)] wait="skip locked")])',
   ],
   [
     "SELECT a INTO TEMP n FROM t",

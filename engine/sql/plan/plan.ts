@@ -325,16 +325,25 @@ export type Plan =
     readonly inPasses: boolean;
     readonly rows: number;
   }
-  /** SELECT … FOR UPDATE/SHARE: locks rows (by row-id column) on their way up. */
+  /** SELECT … FOR UPDATE and its like: locks rows (by row-id column) on their way up. */
   | {
     readonly kind: "lock_rows";
     readonly input: Plan;
-    readonly tables: readonly { readonly table: TableDefinition; readonly rowId: ColumnRef }[];
-    readonly strength: "update" | "share";
-    readonly wait: "wait" | "nowait" | "skip locked";
+    readonly tables: readonly LockedTable[];
     readonly rows: number;
   }
   | ModifyPlan;
+
+/** How strong row locks are, the weakest first. */
+export const LOCK_STRENGTHS = ["key share", "share", "no key update", "update"] as const;
+
+/** A table whose rows are locked. */
+export interface LockedTable {
+  readonly table: TableDefinition;
+  readonly rowId: ColumnRef;
+  readonly strength: (typeof LOCK_STRENGTHS)[number];
+  readonly wait: "wait" | "nowait" | "skip locked";
+}
 
 /** A CHECK constraint bound over the new row's columns. */
 export interface BoundCheck {

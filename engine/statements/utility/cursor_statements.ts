@@ -48,7 +48,7 @@ export async function declareCursor(
   }
   const [locking] = statement.query.locking;
   if (statement.scroll === true && locking !== undefined) {
-    const strength = locking.strength.replaceAll("_", " ").toUpperCase();
+    const strength = locking.strength.toUpperCase();
     throw new DatabaseError(
       SQLSTATE.featureNotSupported,
       `DECLARE SCROLL CURSOR ... FOR ${strength} is not supported`,

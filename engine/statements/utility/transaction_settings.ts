@@ -3,6 +3,7 @@
  * same rules, and they end with the transaction whatever they were set by.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { levelOf } from "../../transactions/isolation_level.ts";
 import type { BlockHost } from "../statement_host.ts";
 
 /** Whether a setting is a mode of the transaction. */
@@ -41,6 +42,7 @@ export function setTransactionMode(
       if (isNested) {
         throw refuse("SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction");
       }
+      block?.transaction.isolate(levelOf(wanted));
       break;
     case "transaction_deferrable":
       if (isNested) {

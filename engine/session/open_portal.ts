@@ -1,0 +1,72 @@
+/** How a query becomes a portal: it reads in the transaction, at the snapshot of now, as far as rows are asked for. */
+import type { ExecutionContext, StatementExecution } from "../execution/runtime/execution.ts";
+import type { MaybePromise, ResultSink, StatementOutcome } from "../statements/outcome.ts";
+import type { CachedPlan } from "../statements/plan_cache.ts";
+import { Portal } from "../statements/portal.ts";
+import { tagOf } from "../statements/statement_kind.ts";
+import type { TransactionBlock } from "../statements/transaction_block.ts";
+import type { Transaction } from "../transactions/transaction.ts";
+import { readsDurableAt } from "./read_durability.ts";
+import type { SessionEngine } from "./session_engine.ts";
+import type { StateNeed } from "./state_need.ts";
+import { runInTransaction, type RunnerEnvironment } from "./statement_runner.ts";
+
+/** What a portal needs of its session. */
+export interface PortalHost {
+  readonly engine: SessionEngine;
+  readonly environment: RunnerEnvironment;
+  readonly need: StateNeed;
+  /** The transaction that it reads in, and its block; null: the portal ends it. */
+  readonly transaction: Transaction;
+  readonly block: TransactionBlock | null;
+  readonly keepAtMost: number;
+  contextFor(transaction: Transaction): ExecutionContext;
+  asStatement<T>(run: () => MaybePromise<T>): MaybePromise<T>;
+  outcome(tag: string, rowCount: number, kind: "rows"): StatementOutcome;
+}
+
+/** See the file's head. */
+export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
+  const { engine, environment, transaction, block } = host;
+  const { planned } = plan;
+  const catalog = engine.manager.renew(transaction, planned.tableIds);
+  const reading = transaction.views.beginReading();
+  let execution: StatementExecution | null = null;
+  const gather = async (sink: ResultSink): Promise<void> => {
+    const { contextFor } = host;
+    const compiled = () => plan.compiled;
+    await runInTransaction(environment, {
+      compiled,
+      sink,
+      transaction,
+      contextFor,
+      isBounded: false,
+      claims: [],
+    });
+  };
+  const portal = new Portal({
+    columns: planned.columns,
+    gather: planned.tableIds.some((id) => engine.shards?.has(id)) ? gather : null,
+    step: (sink) => {
+      environment.checkCanceled();
+      return transaction.compiledFor(catalog, reading, () => {
+        execution ??= plan.compiled.start(host.contextFor(transaction));
+        return execution.step(sink);
+      });
+    },
+    asStatement: (run) => host.asStatement(run),
+    yieldToLoop: () => engine.yieldToLoop(),
+    outcome: (rowCount) => ({
+      ...host.outcome(tagOf(planned.command, rowCount), rowCount, "rows"),
+      durableOp: host.need.saw(readsDurableAt(engine, plan)),
+    }),
+    close: () => {
+      transaction.views.endReading(reading);
+      if (block === null) engine.manager.end(transaction);
+      else block.portals.delete(portal);
+    },
+  }, { keepAtMost: host.keepAtMost });
+  // One that locks rows or advances a sequence does so when they are fetched.
+  if (planned.readOnly) block?.portals.add(portal);
+  return portal;
+}

@@ -1,0 +1,15 @@
+/**
+ * Isolation levels, as PostgreSQL documents them.
+ *
+ * READ COMMITTED: each statement reads at a snapshot of its own, and one that has waited for a row runs again at a
+ * newer one. REPEATABLE READ: one snapshot; of two that change a row the first one wins. SERIALIZABLE: besides, nothing
+ * that it has read has changed when it commits.
+ */
+
+/** See the file's head. */
+export type IsolationLevel = "read committed" | "repeatable read" | "serializable";
+
+/** The level that a setting's value asks for: READ UNCOMMITTED is READ COMMITTED. */
+export function levelOf(setting: string): IsolationLevel {
+  return setting === "serializable" || setting === "repeatable read" ? setting : "read committed";
+}

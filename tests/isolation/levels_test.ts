@@ -1,0 +1,256 @@
+/** READ COMMITTED and REPEATABLE READ: what each statement sees, who waits, who fails; foreign keys and row locks. */
+import { ok, strictEqual } from "node:assert/strict";
+import { isWaiting, memoryEngine, TestClient } from "./client_for_test.ts";
+
+const COMMITTED = "BEGIN ISOLATION LEVEL READ COMMITTED";
+const REPEATABLE = "BEGIN ISOLATION LEVEL REPEATABLE READ";
+
+/** Runs a test on rows 1 and 2, whose `n` are 10 and 20, a parent 1 and a child of none. */
+function scenario(
+  name: string,
+  test: (a: TestClient, b: TestClient, c: TestClient) => Promise<void>,
+): void {
+  Deno.test(name, async () => {
+    const engine = await memoryEngine();
+    try {
+      const [a, b, c] = [new TestClient(engine), new TestClient(engine), new TestClient(engine)];
+      await a.run(
+        "CREATE TABLE t (id int PRIMARY KEY, n int NOT NULL, u int UNIQUE);" +
+          "INSERT INTO t VALUES (1, 10, 1), (2, 20, 2);" +
+          "CREATE TABLE p (id int PRIMARY KEY, n int); INSERT INTO p VALUES (1, 0), (2, 0);" +
+          "CREATE TABLE child (id int PRIMARY KEY, p int REFERENCES p ON DELETE CASCADE)",
+      );
+      await test(a, b, c);
+      const orphans = "SELECT count(*) FROM child WHERE p NOT IN (SELECT id FROM p)";
+      strictEqual(await new TestClient(engine).run(orphans), "0");
+    } finally {
+      await engine.close();
+    }
+  });
+}
+
+scenario("READ COMMITTED: each statement sees what is committed when it begins", async (a, b) => {
+  await a.run(COMMITTED);
+  strictEqual(await a.run("SELECT sum(n) FROM t"), "30");
+  await b.run("UPDATE t SET n = 11 WHERE id = 1");
+  strictEqual(await a.run("SELECT sum(n) FROM t"), "31");
+  await b.run("BEGIN; UPDATE t SET n = 12 WHERE id = 1");
+  strictEqual(await a.run("SELECT sum(n) FROM t"), "31");
+  await b.run("COMMIT");
+  await a.run("INSERT INTO t VALUES (3, 5, 3)");
+  strictEqual(await a.run("SELECT sum(n) FROM t"), "37");
+  strictEqual(await a.run("COMMIT"), "COMMIT");
+});
+
+scenario("READ COMMITTED: a writer that has waited looks at the newest row", async (a, b) => {
+  for (const client of [a, b]) {
+    await client.run(COMMITTED);
+    strictEqual(await client.run("SELECT n FROM t WHERE id = 1"), "10");
+  }
+  strictEqual(await a.run("UPDATE t SET n = n + 1 WHERE id = 1"), "UPDATE 1");
+  const second = b.run("UPDATE t SET n = n + 5 WHERE n < 20 RETURNING n");
+  ok(await isWaiting(second));
+  await a.run("COMMIT");
+  strictEqual(await second, "16");
+  await b.run("COMMIT");
+  strictEqual(await a.run("SELECT n FROM t ORDER BY id"), "16;20");
+});
+
+scenario("READ COMMITTED: a row that the condition no longer holds for is left alone", async (a, b) => {
+  await a.run(`${COMMITTED}; UPDATE t SET n = 100 WHERE id = 1`);
+  await b.run(`${COMMITTED}; SELECT * FROM t`);
+  const second = b.run("DELETE FROM t WHERE n = 10");
+  ok(await isWaiting(second));
+  await a.run("COMMIT");
+  strictEqual(await second, "DELETE 0");
+  await b.run("COMMIT");
+});
+
+scenario("READ COMMITTED: a row that is gone is no row", async (a, b) => {
+  await a.run(`${COMMITTED}; DELETE FROM t WHERE id = 1`);
+  await b.run(`${COMMITTED}; SELECT * FROM t`);
+  const second = b.run("SELECT id FROM t ORDER BY id FOR UPDATE");
+  ok(await isWaiting(second));
+  await a.run("COMMIT");
+  strictEqual(await second, "2");
+  await b.run("COMMIT");
+});
+
+scenario("READ COMMITTED: ON CONFLICT meets a row that came meanwhile", async (a, b) => {
+  await b.run(`${COMMITTED}; SELECT * FROM t`);
+  await a.run("BEGIN; INSERT INTO t VALUES (7, 1, 7)");
+  const second = b.run(
+    "INSERT INTO t VALUES (7, 2, 8) ON CONFLICT (id) DO UPDATE SET n = t.n + 100 RETURNING n",
+  );
+  ok(await isWaiting(second));
+  await a.run("COMMIT");
+  strictEqual(await second, "101");
+  await b.run("COMMIT");
+});
+
+scenario("READ COMMITTED: MERGE takes the newest rows", async (a, b) => {
+  await b.run(`${COMMITTED}; SELECT * FROM t`);
+  await a.run("BEGIN; UPDATE t SET n = 50 WHERE id = 1; INSERT INTO t VALUES (3, 0, 3)");
+  const second = b.run(
+    "MERGE INTO t USING (VALUES (1), (3)) s (id) ON t.id = s.id " +
+      "WHEN MATCHED AND n = 50 THEN UPDATE SET n = 51 WHEN MATCHED THEN UPDATE SET n = -1 " +
+      "WHEN NOT MATCHED THEN INSERT VALUES (s.id, 9, 9)",
+  );
+  ok(await isWaiting(second));
+  await a.run("COMMIT");
+  strictEqual(await second, "MERGE 2");
+  strictEqual(await b.run("SELECT id, n FROM t ORDER BY id"), "1,51;2,20;3,-1");
+  await b.run("COMMIT");
+});
+
+scenario("READ COMMITTED: lost updates and write skew happen, and nobody gets 40001", async (a, b) => {
+  for (const client of [a, b]) await client.run(`${COMMITTED}; SELECT sum(n) FROM t`);
+  await a.run("UPDATE t SET n = 0 WHERE id = 1");
+  await b.run("UPDATE t SET n = 0 WHERE id = 2");
+  strictEqual(await a.run("COMMIT"), "COMMIT");
+  strictEqual(await b.run("COMMIT"), "COMMIT");
+  strictEqual(await a.run("SELECT sum(n) FROM t"), "0");
+});
+
+scenario("READ COMMITTED: a cursor answers what was there when it was opened", async (a, b) => {
+  await a.run(`${COMMITTED}; DECLARE c CURSOR FOR SELECT id, n FROM t ORDER BY id`);
+  strictEqual(await a.run("FETCH 1 FROM c"), "1,10");
+  await b.run("UPDATE t SET n = 21 WHERE id = 2; INSERT INTO t VALUES (3, 30, 3)");
+  strictEqual(await a.run("SELECT n FROM t WHERE id = 2"), "21");
+  strictEqual(await a.run("FETCH ALL FROM c"), "2,20");
+  await a.run("COMMIT");
+});
+
+scenario("REPEATABLE READ: one snapshot, and writers of different rows do not meet", async (a, b) => {
+  await a.run(REPEATABLE);
+  strictEqual(await a.run("SELECT sum(n) FROM t"), "30");
+  await b.run("UPDATE t SET n = 11 WHERE id = 1");
+  strictEqual(await a.run("SELECT sum(n) FROM t"), "30");
+  strictEqual(await a.run("UPDATE t SET n = 21 WHERE id = 2"), "UPDATE 1");
+  strictEqual(await a.run("COMMIT"), "COMMIT");
+  strictEqual(await a.run("SELECT n FROM t ORDER BY id"), "11;21");
+});
+
+scenario("REPEATABLE READ: of two that change a row the first one wins", async (a, b, c) => {
+  for (const client of [a, b, c]) await client.run(`${REPEATABLE}; SELECT count(*) FROM t`);
+  await a.run("UPDATE t SET n = n + 1 WHERE id = 1");
+  const second = b.fails("UPDATE t SET n = n + 5 WHERE id = 1");
+  ok(await isWaiting(second));
+  await a.run("COMMIT");
+  strictEqual(await second, "40001");
+  strictEqual(await c.fails("SELECT * FROM t FOR UPDATE"), "40001");
+});
+
+scenario("REPEATABLE READ: who waited for one that was rolled back goes on", async (a, b) => {
+  for (const client of [a, b]) await client.run(`${REPEATABLE}; SELECT count(*) FROM t`);
+  await a.run("UPDATE t SET n = n + 1 WHERE id = 1");
+  const second = b.run("UPDATE t SET n = n + 5 WHERE id = 1");
+  ok(await isWaiting(second));
+  await a.run("ROLLBACK");
+  strictEqual(await second, "UPDATE 1");
+  strictEqual(await b.run("COMMIT"), "COMMIT");
+});
+
+scenario("REPEATABLE READ: write skew happens", async (a, b) => {
+  for (const client of [a, b]) await client.run(`${REPEATABLE}; SELECT sum(n) FROM t`);
+  await a.run("UPDATE t SET n = 0 WHERE id = 1");
+  await b.run("UPDATE t SET n = 0 WHERE id = 2");
+  strictEqual(await a.run("COMMIT"), "COMMIT");
+  strictEqual(await b.run("COMMIT"), "COMMIT");
+});
+
+for (const begin of [COMMITTED, REPEATABLE, "BEGIN"]) {
+  scenario(`${begin}: a unique key is given once`, async (a, b) => {
+    for (const client of [a, b]) await client.run(`${begin}; SELECT count(*) FROM t`);
+    await a.run("INSERT INTO t VALUES (5, 0, 5)");
+    const second = b.fails("INSERT INTO t VALUES (6, 0, 5)");
+    ok(await isWaiting(second));
+    await a.run("COMMIT");
+    // Without the rival's row in its snapshot a serializable transaction cannot be told of it.
+    strictEqual(await second, begin === "BEGIN" ? "40001" : "23505");
+  });
+
+  scenario(`${begin}: a child keeps its parent, which may change otherwise`, async (a, b, c) => {
+    await a.run(`${begin}; INSERT INTO child VALUES (1, 1)`);
+    strictEqual(await b.run("UPDATE p SET n = 5 WHERE id = 1"), "UPDATE 1");
+    strictEqual(await c.run(`${begin}; SELECT n FROM p WHERE id = 1 FOR NO KEY UPDATE NOWAIT`), "5");
+    await c.run("ROLLBACK");
+    const deleting = b.run("DELETE FROM p WHERE id = 1");
+    ok(await isWaiting(deleting));
+    strictEqual(await c.fails(`${begin}; SELECT * FROM p WHERE id = 1 FOR UPDATE NOWAIT`), "55P03");
+    await c.run("ROLLBACK");
+    await a.run("COMMIT");
+    strictEqual(await deleting, "DELETE 1");
+    strictEqual(await a.run("SELECT count(*) FROM child"), "0");
+  });
+
+  scenario(`${begin}: a parent that goes gets no children`, async (a, b) => {
+    await a.run(`${begin}; DELETE FROM p WHERE id = 1`);
+    const child = b.fails("INSERT INTO child VALUES (1, 1)");
+    ok(await isWaiting(child));
+    await a.run("COMMIT");
+    strictEqual(await child, "23503");
+  });
+
+  scenario(`${begin}: a parent that changes its key takes no new children along`, async (a, b) => {
+    await a.run("ALTER TABLE child DROP CONSTRAINT child_p_fkey");
+    await a.run("ALTER TABLE child ADD FOREIGN KEY (p) REFERENCES p ON UPDATE CASCADE");
+    await a.run(`${begin}; UPDATE p SET id = 9 WHERE id = 1`);
+    const child = b.fails("INSERT INTO child VALUES (1, 1)");
+    ok(await isWaiting(child));
+    await a.run("COMMIT");
+    strictEqual(await child, "23503");
+    strictEqual(await b.run("INSERT INTO child VALUES (1, 9)"), "INSERT 0 1");
+  });
+
+  scenario(`${begin}: shared locks go together, and keep writers out`, async (a, b, c) => {
+    for (const client of [a, b]) await client.run(`${begin}; SELECT * FROM t WHERE id = 1 FOR SHARE`);
+    const writing = c.run("UPDATE t SET n = 0 WHERE id = 1");
+    ok(await isWaiting(writing));
+    await a.run("COMMIT");
+    ok(await isWaiting(writing));
+    await b.run("COMMIT");
+    strictEqual(await writing, "UPDATE 1");
+  });
+
+  scenario(`${begin}: two that share a lock and both want more of it are a deadlock`, async (a, b) => {
+    for (const client of [a, b]) await client.run(`${begin}; SELECT * FROM t WHERE id = 1 FOR SHARE`);
+    const first = a.run("UPDATE t SET n = 1 WHERE id = 1");
+    ok(await isWaiting(first));
+    strictEqual(await b.fails("UPDATE t SET n = 2 WHERE id = 1"), "40P01");
+    strictEqual(await first, "UPDATE 1");
+    await a.run("COMMIT");
+  });
+
+  scenario(`${begin}: SKIP LOCKED passes by what others have locked`, async (a, b) => {
+    await a.run(`${begin}; SELECT * FROM t WHERE id = 1 FOR UPDATE`);
+    strictEqual(await b.run(`${begin}; SELECT id FROM t ORDER BY id FOR SHARE SKIP LOCKED`), "2");
+    await b.run("COMMIT");
+    await a.run("COMMIT");
+  });
+}
+
+scenario("a deferred check meets a parent that is about to go", async (a, b) => {
+  await a.run("ALTER TABLE child DROP CONSTRAINT child_p_fkey");
+  await a.run("ALTER TABLE child ADD FOREIGN KEY (p) REFERENCES p DEFERRABLE INITIALLY DEFERRED");
+  await a.run(`${COMMITTED}; INSERT INTO child VALUES (1, 7)`);
+  await b.run("INSERT INTO p VALUES (7, 0)");
+  await b.run(`${COMMITTED}; DELETE FROM p WHERE id = 7`);
+  strictEqual(await a.run("COMMIT"), "COMMIT");
+  strictEqual(await b.fails("COMMIT"), "23503");
+});
+
+scenario("levels are chosen by setting, by statement and by session", async (a) => {
+  strictEqual(await a.run("SHOW transaction_isolation"), "serializable");
+  await a.run("SET default_transaction_isolation = 'read committed'");
+  strictEqual(await a.run("SHOW transaction_isolation"), "read committed");
+  await a.run("BEGIN");
+  strictEqual(await a.run("SHOW transaction_isolation"), "read committed");
+  await a.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+  strictEqual(await a.run("SHOW transaction_isolation"), "repeatable read");
+  await a.run("SELECT * FROM t");
+  strictEqual(await a.fails("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"), "25001");
+  await a.run("ROLLBACK");
+  await a.run("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ UNCOMMITTED");
+  strictEqual(await a.run("SHOW transaction_isolation"), "read uncommitted");
+});
