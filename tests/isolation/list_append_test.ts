@@ -6,6 +6,7 @@
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { openPgDatabase, sessionsEnded } from "../pg/support/pg_database.ts";
 import { type BankFigures, bankTables, noFigures, runBank } from "./bank.ts";
+import type { IsolationLevel } from "../../engine/transactions/isolation_level.ts";
 import { checkHistory } from "./check_history.ts";
 import { connect, type Connection } from "./connections.ts";
 import { History } from "./history.ts";
@@ -44,9 +45,10 @@ async function withConnections(
   deepStrictEqual(database.internalErrors, []);
 }
 
-async function recordedHistory(validates: boolean): Promise<History> {
+async function recordedHistory(validates: boolean, level?: IsolationLevel): Promise<History> {
   const history = new History();
-  const workload = new ListAppendWorkload(history, { seed: 20_26, keys: 8, appendsPerKey: 40 });
+  const options = { seed: 20_26, keys: level === undefined ? 8 : 3, appendsPerKey: 40 };
+  const workload = new ListAppendWorkload(history, level === undefined ? options : { ...options, level });
   await withConnections({ tables: listAppendTables, validates }, async (connections) => {
     const enough = () => workload.count >= transactions;
     const [first, ...others] = connections;
@@ -77,6 +79,22 @@ Deno.test("the same transactions without validation show anomalies", async () =>
   const names = new Set(checkHistory(transactions).anomalies.map(({ name }) => name));
   ok(names.has("lost update") || names.has("G-single") || names.has("G2"), [...names].join());
 });
+
+for (
+  const [level, stronger, found] of [
+    ["repeatable read", "serializable", /^G2/],
+    ["read committed", "repeatable read", /^(lost update|G-single|internal)/],
+  ] as const
+) {
+  Deno.test(`${transactions} transactions at ${level} show what it allows, and nothing else`, async () => {
+    const history = await recordedHistory(true, level);
+    const report = checkHistory(history.transactions, level);
+    deepStrictEqual(report.anomalies.map(({ text }) => text), []);
+    ok(report.committed > 400, JSON.stringify(report));
+    const { anomalies } = checkHistory(history.transactions, stronger);
+    ok(anomalies.some(({ name }) => found.test(name)), anomalies.map(({ name }) => name).join());
+  });
+}
 
 const transfers = 300;
 

@@ -2,11 +2,11 @@
  * `deno task soak:isolation [transactions] [seed]`: recorded histories against the real server, checked; 10 000
  * transactions unless told otherwise.
  *
- * 1. 16 connections, with checkpoints all the time. 2. The same while the server is killed again and again. 3. A bank
- *    of 100
- * accounts. 4. In this process, without validation: there the anomalies must be found. A seed gives the same
- * transactions, not the same interleaving.
+ * 1. 16 connections, with checkpoints all the time, at each isolation level. 2. The same at SERIALIZABLE while the
+ * server is killed again and again. 3. A bank of 100 accounts. 4. In this process, without validation: there the
+ * anomalies must be found. A seed gives the same transactions, not the same interleaving.
  */
+import type { IsolationLevel } from "../../engine/transactions/isolation_level.ts";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { type DbdPeer, startDbd } from "../bench/peers/dbd.ts";
 import { openPgDatabase } from "../pg/support/pg_database.ts";
@@ -66,9 +66,15 @@ async function withCheckpoints(address: ServerAddress, work: () => Promise<unkno
 }
 
 /** Checks a history and prints what came of it; answers the names of the anomalies. */
-function judge(name: string, history: History, workload: ListAppendWorkload, start: number): string[] {
+function judge(
+  name: string,
+  history: History,
+  workload: ListAppendWorkload,
+  start: number,
+  level?: IsolationLevel,
+): string[] {
   const ran = performance.now();
-  const { anomalies, ...counts } = checkHistory(history.transactions);
+  const { anomalies, ...counts } = checkHistory(history.transactions, level);
   const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(1)} s`;
   console.log(`${name}: ran ${seconds(ran - start)}, checked ${seconds(performance.now() - ran)}`);
   console.log("  transactions", workload.figures, "history", counts);
@@ -79,12 +85,13 @@ function judge(name: string, history: History, workload: ListAppendWorkload, sta
   return anomalies.map((each) => each.name);
 }
 
-async function withoutKills(dbd: string): Promise<void> {
+async function withoutKills(dbd: string, level?: IsolationLevel): Promise<void> {
   const server = await startDbd({ binary: dbd, flags });
   try {
     const start = performance.now();
     const history = new History();
-    const workload = new ListAppendWorkload(history, { seed, ...keys });
+    const options = level === undefined ? { seed, ...keys } : { seed, keys: 4, appendsPerKey: 60, level };
+    const workload = new ListAppendWorkload(history, options);
     const connections = await connectAll(server);
     for (const sql of listAppendTables) await connections[0]?.query(sql);
     const enough = () => workload.count >= transactions;
@@ -94,7 +101,8 @@ async function withoutKills(dbd: string): Promise<void> {
     );
     if (connections[0] !== undefined) await workload.readEverything(connections[0]);
     await closeAll(connections);
-    if (judge("16 connections", history, workload, start).length > 0) failed = true;
+    const name = `16 connections at ${level ?? "serializable"}`;
+    if (judge(name, history, workload, start, level).length > 0) failed = true;
   } finally {
     await server.stop();
   }
@@ -184,6 +192,8 @@ async function planted(): Promise<void> {
 console.log(`seed ${seed}; again with: deno task soak:isolation ${transactions} ${seed}`);
 const { dbd } = await compiledPrograms();
 await withoutKills(dbd);
+await withoutKills(dbd, "repeatable read");
+await withoutKills(dbd, "read committed");
 await withKills(dbd);
 await bank(dbd);
 await planted();
