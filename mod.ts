@@ -19,6 +19,8 @@ import type { Server, ServeSettings } from "./cli/serve.ts";
 import { Database } from "./engine/session/database.ts";
 import type { EngineOptions } from "./engine/session/engine.ts";
 import { openSharded } from "./engine/sharding/open_sharded.ts";
+import { namedLevel } from "./engine/transactions/isolation_level.ts";
+import { DatabaseError } from "./engine/base/errors.ts";
 
 export { DatabaseError, type ErrorFields, SQLSTATE, type SqlState } from "./engine/base/errors.ts";
 export {
@@ -48,6 +50,8 @@ export type { Server, ServeSettings } from "./cli/serve.ts";
 export interface OpenOptions {
   /** Memory for decoded blocks of segments; 64 MiB unless given. */
   readonly blockCacheBytes?: number;
+  /** The isolation level of statements and transactions that ask for none; `serializable` unless given. */
+  readonly default_isolation?: "read committed" | "repeatable read" | "serializable";
   /** 1, 2, 4, 8 or 16 shards, each in its own thread; fixed with the directory, 1 in a new one unless given. */
   readonly shard_count?: number;
   /** Lets statements read external sources, as `serve` and `dbd` do; without it they are refused. */
@@ -74,9 +78,13 @@ export interface OpenOptions {
  */
 export async function open(directory: string, options: OpenOptions = {}): Promise<Database> {
   const host = directory === ":memory:" ? memoryHost() : denoHost();
-  const { externalSources, shard_count: shardCount = null, ...others } = options;
+  const { externalSources, shard_count: shardCount = null, default_isolation, ...others } = options;
+  const defaultIsolation = namedLevel(default_isolation ?? "serializable");
+  if (defaultIsolation === undefined) {
+    throw new DatabaseError("22023", `default_isolation: there is no level "${default_isolation}"`);
+  }
   const opened = async (more: Partial<EngineOptions>): Promise<Database> => {
-    const engine = await openSharded({ host, directory, shardCount, ...others, ...more });
+    const engine = await openSharded({ host, directory, shardCount, defaultIsolation, ...others, ...more });
     return Database.over(engine, () => engine.close());
   };
   if (externalSources === undefined) return await opened({});

@@ -102,6 +102,12 @@ export const SETTINGS: readonly SettingLine[] = [
     help: `checkpoint after so much log (${LIMITS.checkpointLogBytes >> 20}MiB)`,
   },
   {
+    key: "default_isolation",
+    kind: "text",
+    value: "LEVEL",
+    help: "read-committed, repeatable-read or serializable, for who asks for none (serializable)",
+  },
+  {
     key: "external_allow",
     feature: "external-sources",
     kind: "text",

@@ -5,6 +5,11 @@
  * Every setting has one line in `setting_lines.ts`, from which its flag (`--http-addr`), its variable (`DB_HTTP_ADDR`),
  * its key (`http_addr`) and its line of the help are made.
  */
+import {
+  ISOLATION_LEVELS,
+  type IsolationLevel,
+  namedLevel,
+} from "../../engine/transactions/isolation_level.ts";
 import { closest, closestOption } from "../../engine/base/suggest.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import { DatabaseError } from "../../engine/base/errors.ts";
@@ -65,6 +70,7 @@ export interface ServerSettings {
   readonly pgIdleTimeoutMilliseconds: number | null;
   readonly blockCacheBytes: number;
   readonly checkpointLogBytes: number;
+  readonly defaultIsolation: IsolationLevel;
   readonly drainMilliseconds: number;
   /** `HOST` or `HOST:PORT` each. */
   readonly externalAllowedHosts: readonly string[];
@@ -289,6 +295,7 @@ function settingsFrom(options: {
       initial: LIMITS.checkpointLogBytes,
       maximum: 2 ** 50,
     }),
+    defaultIsolation: isolationLevel(find, "default_isolation"),
     drainMilliseconds: seconds(find, "drain_timeout") ?? 10_000,
     checksInput: readSwitch(find, "check_input"),
     externalAllowedHosts: (find("external_allow") ?? "").split(",").map((each) => each.trim())
@@ -573,6 +580,14 @@ function seconds(find: Find, key: string): number | null {
     throw new UsageError(`${flagOf(key)} takes a number of seconds up to 86400, not "${text}"`);
   }
   return Math.round(value * 1000);
+}
+
+function isolationLevel(find: Find, key: string): IsolationLevel {
+  const text = find(key) ?? "serializable";
+  const level = namedLevel(text);
+  if (level !== undefined) return level;
+  const levels = ISOLATION_LEVELS.map((each) => each.replace(" ", "-"));
+  throw new UsageError(`${flagOf(key)} is ${levels[0]}, ${levels[1]} or ${levels[2]}, not "${text}"`);
 }
 
 function readSwitch(find: Find, key: string): boolean {

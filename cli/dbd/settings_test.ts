@@ -110,6 +110,9 @@ Deno.test("readCommand() fills in ports and sizes", () => {
   strictEqual(settings(["--block-cache", "1.5GiB"]).blockCacheBytes, 1.5 * 2 ** 30);
   strictEqual(settings(["--checkpoint-log", "2m"]).checkpointLogBytes, 2 ** 21);
   strictEqual(settings(["--drain-timeout", "0.5"]).drainMilliseconds, 500);
+  strictEqual(settings([]).defaultIsolation, "serializable");
+  strictEqual(settings(["--default-isolation", "Read-Committed"]).defaultIsolation, "read committed");
+  throws(() => settings(["--default-isolation", "chaos"]), /read-committed, repeatable-read or serializable/);
   const development = settings(["--dev", "127.0.0.1:7878", "./data"]);
   deepStrictEqual([development.httpAddress?.port, development.pgAddress?.port], [6533, 5432]);
 });

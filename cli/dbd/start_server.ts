@@ -116,6 +116,7 @@ async function openEngine(
     directory: dataDirectory,
     blockCacheBytes: settings.blockCacheBytes,
     checkpointLogBytes: settings.checkpointLogBytes,
+    defaultIsolation: settings.defaultIsolation,
     ...(external === undefined ? {} : { external }),
   };
   try {

@@ -42,6 +42,7 @@ import { Notifications } from "./notifications.ts";
 import type { ExternalSources } from "../statements/refresh/external_port.ts";
 import type { RunningRefresh } from "../statements/refresh/refresh_host.ts";
 import { Planning } from "./planning.ts";
+import type { IsolationLevel } from "../transactions/isolation_level.ts";
 import { Session } from "./session.ts";
 import { StateWaits } from "./state_need.ts";
 import type { SessionOptions } from "./session_options.ts";
@@ -55,6 +56,8 @@ export interface EngineOptions {
   readonly blockCacheBytes?: number;
   /** A checkpoint begins after so many bytes of log. */
   readonly checkpointLogBytes?: number;
+  /** The isolation level of sessions that ask for none; SERIALIZABLE unless given. */
+  readonly defaultIsolation?: IsolationLevel;
   /** Sizes of the log's files and buffers. */
   readonly log?: LogOptions;
   /** What reads external sources; absent: they cannot be made. */
@@ -86,6 +89,8 @@ export class Engine implements SessionEngine, SeatedEngine {
   /** Microseconds since 2000-01-01 UTC. */
   readonly startedAt: number;
   isFailed = false;
+  /** Settings that sessions begin with, unless the database, the role or the client has others. */
+  readonly defaults: Readonly<Record<string, string>>;
   /** Prepared statements of all sessions. */
   preparedCount = 0;
   readonly advisoryLocks = new AdvisoryLocks(this);
@@ -126,6 +131,10 @@ export class Engine implements SessionEngine, SeatedEngine {
   private constructor(options: EngineOptions, state: EngineState) {
     this.#options = options;
     this.#seat = options.member ?? null;
+    const { defaultIsolation } = options;
+    this.defaults = (defaultIsolation ?? "serializable") === "serializable"
+      ? {}
+      : { default_transaction_isolation: defaultIsolation as string };
     this.external = options.external ?? null;
     this.host = options.host;
     this.startedAt = options.host.clock.now();

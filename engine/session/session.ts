@@ -132,6 +132,7 @@ export class Session implements SessionHost {
     const { catalog } = engine.machine;
     const always = this.isFollower ? { default_transaction_read_only: "on" } : {};
     this.settings = new Settings({ session_authorization: user, ...options.settings, ...always }, {
+      server: engine.defaults,
       database: storedSettings(catalog, null),
       role: storedSettings(catalog, user),
     });

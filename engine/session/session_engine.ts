@@ -40,6 +40,8 @@ export interface SessionEngine extends ServerEngine, RefreshEngine, VisibleServe
   readonly turns: CommitTurns;
   /** The shards that have the rows; null: they are here. */
   readonly shards: Shards | null;
+  /** Settings that sessions begin with, unless the database, the role or the client has others. */
+  readonly defaults: Readonly<Record<string, string>>;
   readonly clientGate: ClientGate;
   readonly advisoryLocks: AdvisoryLocks;
   readonly notifications: Notifications;

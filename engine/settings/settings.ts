@@ -33,6 +33,9 @@ const BASES: Readonly<Record<string, string>> = {
   transaction_read_only: "default_transaction_read_only",
 };
 
+/** Where the value that a session begins with comes from. */
+type SettingSource = "client" | "user" | "database" | "command line";
+
 /** A listener of {@link Settings.onReported}. */
 export type SettingListener = (name: string, value: string) => void;
 
@@ -43,9 +46,9 @@ export class Settings {
   readonly #scopes: Scope[] = [];
   /** Values from before SET LOCAL, to return to when the transaction ends. */
   #local: ReadonlyMap<string, string | undefined> = new Map();
-  /** Given by the client at connect, and kept for the role and the database, in this order. */
+  /** Given by the client at connect, kept for the role and the database, and the server's, in this order. */
   readonly #initial: ReadonlyMap<string, string>;
-  readonly #sources: ReadonlyMap<string, "client" | "user" | "database">;
+  readonly #sources: ReadonlyMap<string, SettingSource>;
   #listener: SettingListener | null = null;
   /** Fixed settings that show what the session knows. */
   readonly #computed = new Map<string, () => string>();
@@ -55,13 +58,19 @@ export class Settings {
   constructor(
     initial: Readonly<Record<string, string>> = {},
     stored: {
+      readonly server?: Readonly<Record<string, string>>;
       readonly database: Readonly<Record<string, string>>;
       readonly role: Readonly<Record<string, string>>;
     } = { database: {}, role: {} },
   ) {
     const values = new Map<string, string>();
-    const sources = new Map<string, "client" | "user" | "database">();
-    const layers = [["database", stored.database], ["user", stored.role], ["client", initial]] as const;
+    const sources = new Map<string, SettingSource>();
+    const layers: readonly (readonly [SettingSource, Readonly<Record<string, string>>])[] = [
+      ["command line", stored.server ?? {}],
+      ["database", stored.database],
+      ["user", stored.role],
+      ["client", initial],
+    ];
     for (const [source, settings] of layers) {
       for (const [name, value] of Object.entries(settings)) {
         values.set(name.toLowerCase(), value);
@@ -288,7 +297,7 @@ export interface ShownSetting {
   readonly base: string;
   readonly initialBase: string;
   readonly resetBase: string;
-  readonly source: "default" | "database" | "user" | "client" | "session";
+  readonly source: "default" | "session" | SettingSource;
   readonly description: string;
   /** `null`: a setting that the client made up. */
   readonly definition: SettingDefinition | null;

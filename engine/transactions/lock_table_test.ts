@@ -1,7 +1,7 @@
 /** Locks: fairness, cycles, aborted waits. */
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
-import { type Lock, type LockKey, LockTable } from "./lock_table.ts";
+import { holdersFor, type Lock, LOCK_MODES, type LockKey, LockTable } from "./lock_table.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** As much of a transaction as locks need. */
@@ -106,5 +106,71 @@ Deno.test("LockTable holds more locks than a Map is good for, each until it is r
   }
   ok(!locks.releaseSome(owner, 9_000));
   ok(locks.releaseSome(owner, 1_000));
+  strictEqual(locks.count, 0);
+});
+
+Deno.test("LockTable lets those in together whose modes do not conflict, and others wait in their order", async () => {
+  const locks = new LockTable();
+  const { keyShare, share, noKeyUpdate, update } = LOCK_MODES;
+  const modes = [keyShare, share, noKeyUpdate, update];
+  const conflicting = modes.map((held) =>
+    modes.filter((wanted) => {
+      const own = fakeTransaction(), other = fakeTransaction();
+      locks.acquire(1, 1, own, held);
+      const lock = locks.acquire(1, 1, other, wanted);
+      for (const each of [own, other]) locks.releaseAll(each);
+      return lock !== undefined;
+    }).length
+  );
+  deepStrictEqual(conflicting, [1, 2, 3, 4]);
+  const [a, b, writer, late] = [1, 2, 3, 4].map(fakeTransaction) as [
+    Transaction,
+    Transaction,
+    Transaction,
+    Transaction,
+  ];
+  locks.acquire(2, 7, a, keyShare);
+  locks.acquire(2, 7, b, keyShare);
+  const lock = locks.acquire(2, 7, writer, update);
+  ok(lock);
+  const writing = locks.wait(lock, writer, never, update);
+  // A shared lock that is free for it would let the writer starve.
+  strictEqual(locks.acquire(2, 7, late, keyShare), lock);
+  const reading = locks.wait(lock, late, never, keyShare);
+  deepStrictEqual(holdersFor(late as never), [writer]);
+  strictEqual(locks.acquire(2, 7, a, noKeyUpdate), undefined, "who has it passes those who have nothing yet");
+  locks.releaseAll(a);
+  locks.releaseAll(b);
+  await writing;
+  deepStrictEqual([...lock.owners], [[writer, update]]);
+  locks.releaseAll(writer);
+  await reading;
+  locks.releaseAll(late);
+});
+
+Deno.test("LockTable: of two that share a lock and want more, the second is refused; one that gives up lets others in", async () => {
+  const locks = new LockTable();
+  const { share, update } = LOCK_MODES;
+  const a = fakeTransaction(), b = fakeTransaction(), third = fakeTransaction(), reader = fakeTransaction();
+  locks.acquire(1, 1, a, share);
+  locks.acquire(1, 1, b, share);
+  const lock = locks.acquire(1, 1, third, update);
+  ok(lock);
+  const abort = new AbortController();
+  const thirdWaits = locks.wait(lock, third, abort.signal, update);
+  const readerWaits = locks.wait(lock, reader, never, share);
+  strictEqual(locks.acquire(1, 1, a, update), lock);
+  const upgrade = locks.wait(lock, a, never, update);
+  await rejects(
+    locks.wait(lock, b, never, update),
+    (error) => error instanceof DatabaseError && error.code === "40P01",
+  );
+  abort.abort(new Error("canceled"));
+  await rejects(thirdWaits, /canceled/);
+  locks.releaseAll(b);
+  await upgrade;
+  locks.releaseAll(a);
+  await readerWaits;
+  locks.releaseAll(reader);
   strictEqual(locks.count, 0);
 });

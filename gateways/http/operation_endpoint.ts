@@ -4,6 +4,7 @@
  * A session lives for one request: what a text sets or begins ends with it. With the exactly-once headers the reply, a
  * failure's too, is kept with the transaction: status, form and body, as they are sent.
  */
+import type { IsolationLevel } from "../../engine/transactions/isolation_level.ts";
 import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
@@ -33,6 +34,7 @@ export interface OperationExchange {
   readonly minOp?: number;
   /** The answer may lack the rows of shards that take too long. */
   readonly mayBePartial?: boolean;
+  readonly isolation?: IsolationLevel | null;
   /** Answer with NDJSON. */
   readonly lines: boolean;
   readonly onInternalError: (error: unknown) => void;
@@ -45,6 +47,7 @@ export async function answerOperation(exchange: OperationExchange): Promise<numb
     settings: {
       application_name: "http",
       ...(exchange.mayBePartial === true && exchange.client === null ? { partial_on_timeout: "on" } : {}),
+      ...(exchange.isolation ? { default_transaction_isolation: exchange.isolation } : {}),
     },
     encryption: exchange.encryption ?? null,
     ...sessionReadFrom(exchange.readFrom),

@@ -2,6 +2,7 @@
  * What the head of a request says: who asks, for what, in which form, and whether it may. Pure, so that the table of
  * statuses can be tested line by line.
  */
+import { type IsolationLevel, namedLevel } from "../../engine/transactions/isolation_level.ts";
 import { createHash, timingSafeEqual } from "node:crypto";
 import { SQLSTATE } from "../../engine/base/errors.ts";
 import type { ClientSequence } from "../shared/operation/operation.ts";
@@ -126,6 +127,16 @@ export function partialHeader(head: RequestHead): boolean {
   const text = headerOf(head, "x-db-partial-on-timeout") ?? "off";
   if (text === "on" || text === "off") return text === "on";
   throw httpFailure(400, SQLSTATE.protocolViolation, 'X-Db-Partial-On-Timeout must be "on" or "off"');
+}
+
+/** The isolation level that the request asks for; null: none. Raises 400. */
+export function isolationHeader(head: RequestHead): IsolationLevel | null {
+  const text = headerOf(head, "x-db-isolation");
+  if (text === undefined) return null;
+  const level = namedLevel(text);
+  if (level !== undefined) return level;
+  const message = "X-Db-Isolation must be read-committed, repeatable-read or serializable";
+  throw httpFailure(400, SQLSTATE.protocolViolation, message);
 }
 
 /** The exactly-once headers, or null when there are none. Raises 400 for one without the other and for bad ones. */

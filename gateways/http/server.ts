@@ -39,6 +39,7 @@ import {
   clientSequenceOf,
   contentTypeOf,
   countedPath,
+  isolationHeader,
   minOpHeader,
   partialHeader,
   pathOf,
@@ -417,6 +418,7 @@ class Gateway implements HttpServer {
     const headerClient = clientSequenceOf(head);
     const minOp = minOpHeader(head);
     const mayBePartial = partialHeader(head);
+    const isolation = isolationHeader(head);
     if (exchange.expectsContinue) inviteBody(request, response);
     const body = await readBody(request, this.#options.maximumBodyBytes ?? LIMITS.maximumHttpBodyBytes);
     this.#requireReady();
@@ -432,6 +434,7 @@ class Gateway implements HttpServer {
       readFrom,
       minOp,
       mayBePartial,
+      isolation,
       lines: wantsLines(head),
       onInternalError: this.#onInternalError,
     });

@@ -81,6 +81,19 @@ function raw(port: number, bytes: string | Uint8Array, milliseconds = 1000): Pro
   });
 }
 
+Deno.test("X-Db-Isolation chooses the level of a request, and names the levels when it names none", () =>
+  withServer(async ({ sql }) => {
+    const at = async (level?: string) => {
+      const answer = await sql("SHOW transaction_isolation", level ? { "X-Db-Isolation": level } : {});
+      return [answer.status, JSON.stringify(answer.json)];
+    };
+    const [plain, weak, bad] = [await at(), await at("Read-Committed"), await at("chaos")];
+    deepStrictEqual([plain[0], weak[0], bad[0]], [200, 200, 400]);
+    match(String(plain[1]), /"serializable"/);
+    match(String(weak[1]), /"read committed"/);
+    match(String(bad[1]), /read-committed, repeatable-read or serializable/);
+  }));
+
 Deno.test("POST /v1/sql answers each kind of statement in its shape", () =>
   withServer(async ({ sql }) => {
     const check = async (text: string, expected: unknown) => {
