@@ -50,7 +50,7 @@ export interface LargeEntriesOwner {
   /** Monotonic milliseconds. */
   now(): number;
   send(to: number, message: PeerMessage): void;
-  /** Whether the entry is in the log. */
+  /** Whether the entry is in the log, or in the checkpoint below it. */
   hasEntry(op: number, digest: bigint): boolean;
   /** Where its pieces are to go; null: it has no place here now. */
   placeOf(header: EntryHeader, bytes: number): PiecesPlace | null;

@@ -269,7 +269,7 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
       send: (to, message) => peers.send(to, message),
       hasEntry: (op, digest) => {
         const slot = log.slot(op);
-        return slot.kind === "present" && slot.header.digest === digest;
+        return op < log.oldestOp || slot.kind === "present" && slot.header.digest === digest;
       },
       readPiece: (op, digest, offset, bytes) => log.readPiece(op, digest, offset, bytes),
       // A primary's log is its engine's to go on with.

@@ -90,7 +90,6 @@ export class MemberLog implements ReplicatedLog {
 
   /** Whether what the log has above the checkpoint continues it. */
   continues({ op, digest }: CheckpointName): boolean {
-    if (this.lastOp <= op) return true;
     const [at, next] = [this.slot(op), this.slot(op + 1)];
     if (at.kind === "present") return at.header.digest === digest;
     return next.kind === "present" && next.header.previousDigest === digest;
@@ -164,6 +163,7 @@ export class MemberLog implements ReplicatedLog {
     this.forgetComing();
     const checksum = crc32c(payload);
     if (payload.length === 0 || digestAfter(previousDigest, checksum, op) !== digest) throw notInChain(op);
+    if (this.#log.endsOtherwise(op, digest)) this.#log.forgetEnd();
     if (op === this.#log.lastOp + 1) {
       if (this.#log.digest === null) this.#log.setUnknownDigest(previousDigest);
       if (this.#log.digest !== previousDigest) throw notInChain(op);

@@ -551,6 +551,24 @@ export class Log {
     void Promise.resolve().then(() => this.#durable.announce());
   }
 
+  /** Whether the op is the last one, cannot be read, and is known to be of another entry than that with the digest. */
+  endsOtherwise(op: number, digest: bigint): boolean {
+    if (op !== this.#lastOp) return false;
+    const after = this.#history?.damageAt(op)?.after ?? null;
+    return after !== null && after !== digest;
+  }
+
+  /**
+   * Removes the last entry, which cannot be read: its place is not that of another one. What was given for those
+   * before it in its damaged range is stored when it was the last one to come.
+   */
+  forgetEnd(): void {
+    const op = this.#lastOp - 1;
+    this.truncateAfter(op);
+    const before = this.#member().history.repairOf(op);
+    if (before !== undefined) this.repair(op, before.payload, before.view, before.previousDigest);
+  }
+
   #countRepair(range: DamagedRange, entries: readonly StoredEntry[], seals: number): void {
     const { headBytes } = this.#format;
     const isCounted = countedBytesOf(range, this.#baseOp) > 0;

@@ -72,6 +72,9 @@ for (
     [687, "what a new primary applies and is not committed may be gone with it"],
     [762, "a member with entries that were never committed takes the checkpoint that the others begin at"],
     [1167, "a commit that waits for others waits for them, though a checkpoint found the disk full"],
+    [457, "an entry that comes in pieces is given up when a checkpoint has taken its place"],
+    [483, "a log that ends at the checkpoint of another member, with another entry, goes"],
+    [530, "a damaged end of the log makes place for what was committed instead"],
     [206, "a full disk does not make the repair of a file try again without end"],
   ] as const
 ) {
