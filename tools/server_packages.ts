@@ -70,7 +70,7 @@ export async function serverPackages(): Promise<Record<"server.json" | "server.l
     tasks: {
       start: {
         description: project.tasks.start?.description,
-        command: "deno run -A --config server.json dbd.ts --dev 127.0.0.1:7878 ../data",
+        command: "cd .. && deno run -A --config cli/server.json cli/dbd.ts --dev 127.0.0.1:7878 ./data",
       },
     },
   };
