@@ -37,6 +37,8 @@ export interface SeatedEngine {
   readonly appliedDigest: bigint;
   /** The active version of the cluster, as of what is applied and committed. */
   readonly clusterVersion: number;
+  /** The version that is in the state, whether its entry is committed or not. */
+  readonly writtenVersion: number;
   /**
    * At a primary: writes the entry that makes a later version the active one. Nothing happens while another entry is on
    * its way.

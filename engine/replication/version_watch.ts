@@ -32,10 +32,13 @@ export class VersionWatch {
   }
 
   /** To be called now and then. A primary makes the newest version that all members speak the active one. */
-  look(engine: Pick<SeatedEngine, "clusterVersion" | "raiseClusterVersion">, isServing: boolean): void {
-    if (isServing && engine.clusterVersion < this.#peers.versions.newest) {
+  look(
+    engine: Pick<SeatedEngine, "clusterVersion" | "writtenVersion" | "raiseClusterVersion">,
+    isServing: boolean,
+  ): void {
+    if (isServing && engine.writtenVersion < this.#peers.versions.newest) {
       const common = this.#common();
-      if (common > engine.clusterVersion) engine.raiseClusterVersion(common);
+      if (common > engine.writtenVersion) engine.raiseClusterVersion(common);
     }
     const { clusterVersion } = engine;
     if (clusterVersion === this.#known) return;

@@ -266,6 +266,10 @@ export class Engine implements SessionEngine, SeatedEngine {
     return Math.max(versions.oldest, active);
   }
 
+  get writtenVersion(): number {
+    return this.machine.catalog.clusterVersion;
+  }
+
   /** The versions of a cluster that the release speaks. */
   get versions(): VersionRange {
     return this.#seat?.versions ?? SPOKEN_VERSIONS;
@@ -274,10 +278,11 @@ export class Engine implements SessionEngine, SeatedEngine {
   raiseClusterVersion(version: number): void {
     const { newest } = this.versions;
     assert(version <= newest, `version ${version} of ${newest}`);
-    const before = this.machine.catalog.clusterVersion;
-    if (version <= before || this.manager.isCommitting || !this.#isServing || this.isFailed) return;
+    const before = this.writtenVersion;
+    assert(version > before, `version ${version} after ${before}`);
+    if (this.manager.isCommitting || !this.#isServing || this.isFailed) return;
     this.#commitChanges([{ kind: "set_setting", name: CLUSTER_VERSION_SETTING, value: String(version) }]);
-    if (this.machine.catalog.clusterVersion === version) this.#raised = { op: this.machine.lastOp, before };
+    if (this.writtenVersion === version) this.#raised = { op: this.machine.lastOp, before };
   }
 
   /** What is written from now on is as the active version has it. */

@@ -161,8 +161,7 @@ Deno.test("A version is active at a member when its entry is committed, and stay
   await create("a");
   deepStrictEqual([engine.clusterVersion, engine.versions], [1, SPOKEN_VERSIONS]);
   engine.raiseClusterVersion(2);
-  engine.raiseClusterVersion(2);
-  strictEqual(engine.lastOp, 2, "one entry is enough");
+  deepStrictEqual([engine.lastOp, engine.writtenVersion], [2, 2]);
   strictEqual(engine.clusterVersion, 1, "a view may go without the entry");
   await engine.storage.log.whenDurable(2);
   strictEqual(engine.clusterVersion, 1);
