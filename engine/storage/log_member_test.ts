@@ -3,113 +3,35 @@
  * repair, against a model, over a simulated disk that crashes and rots.
  */
 import { deepStrictEqual as equal, ok, rejects, strictEqual, throws } from "node:assert/strict";
-import { crc32c } from "../base/checksum.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { SeededRandom } from "../base/random.ts";
 import { memoryHost } from "../host/memory_host.ts";
 import { SimulatedCrash } from "../host/simulated_disk.ts";
 import { SimulatedHost } from "../host/simulated_host.ts";
-import { digestAfter, EMPTY_HISTORY } from "../operations/history_digest.ts";
+import { EMPTY_HISTORY } from "../operations/history_digest.ts";
 import { Log } from "./log.ts";
 import { type LogFormat, MEMBER_FORMAT, readLogHeader, UNMARKED_FORMAT } from "./log_file.ts";
 import type { StoredEntry } from "./log_history.ts";
 import type { LogOptions } from "./log_options.ts";
+import {
+  compare,
+  filled,
+  HEAD_BYTES,
+  MEMBER,
+  Model,
+  payloadOf,
+  repairAll,
+  SIZES,
+} from "./member_log_model_for_test.ts";
 
-const SIZES = { fileBytes: 8192, reserveBytes: 1024, bufferBytes: 2048, directWriteBytes: 600 };
-const MEMBER: LogOptions = { ...SIZES, member: { keepBytes: 20_000 } };
 const withFormat = (format: LogFormat): LogOptions => ({ ...SIZES, member: { keepBytes: 20_000, format } });
 const HEADER_BYTES = 40;
 const RECORDS_START = 4096;
-const HEAD_BYTES = 36;
 const SEEDS = 18;
 
 function code(expected: string, pattern?: RegExp) {
   return (error: unknown) =>
     error instanceof DatabaseError && error.code === expected && (pattern?.test(error.message) ?? true);
-}
-
-function payloadOf(seed: number, size: number): Uint8Array {
-  const bytes = new Uint8Array(size);
-  new SeededRandom(seed).fill(bytes);
-  return bytes;
-}
-
-/** The entries that a log should have. */
-class Model {
-  entries: StoredEntry[] = [];
-
-  get lastOp(): number {
-    return this.entries.length;
-  }
-
-  digestAt(op: number): bigint {
-    return op === 0 ? EMPTY_HISTORY : (this.entries[op - 1] as StoredEntry).digest;
-  }
-
-  add(view: number, payload: Uint8Array): StoredEntry {
-    const op = this.lastOp + 1;
-    const previousDigest = this.digestAt(op - 1);
-    const digest = digestAfter(previousDigest, crc32c(payload), op);
-    const entry = { op, view, payload, previousDigest, digest };
-    this.entries.push(entry);
-    return entry;
-  }
-
-  bytesAfter(op: number): number {
-    return this.entries.slice(op).reduce((sum, { payload }) => sum + HEAD_BYTES + payload.length, 0);
-  }
-}
-
-/** A log and its model, filled with entries of two views. */
-async function filled(count: number, options = MEMBER) {
-  const host = new SimulatedHost(5);
-  const log = Log.open(host, "log", { op: 0 }, options);
-  const model = new Model();
-  for (let op = 1; op <= count; op++) {
-    log.view = op > count / 2 ? 7 : 2;
-    log.append(op, model.add(log.view, payloadOf(op, 20 + (op * 37) % 700)).payload);
-  }
-  await host.settle(log.whenDurable(count));
-  return { host, log, model };
-}
-
-/** Compares all that can be read; answers the ops that cannot. */
-function compare(log: Log, model: Model): number[] {
-  strictEqual(log.lastOp, model.lastOp);
-  const unreadable: number[] = [];
-  for (let op = log.oldestOp; op <= log.lastOp; op++) {
-    const entry = log.readEntry(op);
-    if (entry === null) {
-      unreadable.push(op);
-      strictEqual(log.nameOf(op), null);
-      ok(log.damaged.some(({ from, to }) => from <= op && op <= to), `op ${op} is not known to be damaged`);
-      strictEqual(log.isDurable(op), false);
-      continue;
-    }
-    equal(entry, model.entries[op - 1]);
-    const name = log.nameOf(op);
-    for (const key of ["view", "previousDigest", "digest"] as const) strictEqual(name?.[key], entry[key]);
-  }
-  strictEqual(log.readEntry(log.lastOp + 1), null);
-  strictEqual(log.readEntry(log.oldestOp - 1), null);
-  return unreadable;
-}
-
-function repairAll(log: Log, model: Model, random: SeededRandom): void {
-  const ops = log.damaged.flatMap(({ from, to }) =>
-    Array.from({ length: to - from + 1 }, (_, index) => from + index)
-  );
-  const order = random.below(3);
-  if (order === 0) ops.reverse();
-  if (order === 1) ops.sort(() => random.below(2) - 0.5);
-  for (const op of ops) {
-    // Others of its range may have been given before.
-    if (!log.damaged.some(({ from, to }) => from <= op && op <= to)) continue;
-    const { payload, view, previousDigest, digest } = model.entries[op - 1] as StoredEntry;
-    log.repair(op, payload, view, previousDigest);
-    strictEqual(log.nameOf(op)?.digest, digest);
-  }
-  equal(log.damaged, []);
 }
 
 Deno.test("Log of a member gives each entry back with its names, durable or not", async () => {
@@ -284,89 +206,6 @@ Deno.test("Log.readEntry() finds damage while the log is open; other entries and
     const again = Log.open(host, "log", { op: 0 }, MEMBER);
     equal(compare(again, model), []);
   }
-});
-
-Deno.test("Log.forgetEnd() makes place for another entry at a damaged end, and stores what was given before it", async () => {
-  const random = new SeededRandom(11);
-  let others = 0;
-  for (let round = 0; round < 40; round++) {
-    const { host, log, model } = await filled(40);
-    await host.settle(log.close());
-    const from = random.between(33, 40);
-    for (const name of host.disk.list("log")) {
-      const path = `log/${name}`;
-      const text = host.disk.contentOf(path).toHex();
-      for (let op = from; op <= 40; op++) {
-        const at = text.indexOf(model.entries[op - 1]?.payload.subarray(0, 16).toHex() ?? "") / 2;
-        if (at >= 0) host.disk.flipBit(path, at, 0);
-      }
-    }
-    const again = Log.open(host, "log", { op: 0 }, MEMBER);
-    model.entries.length = 39;
-    const other = model.add(9, payloadOf(77, random.between(20, 900)));
-    const given = Array.from({ length: 40 - from }, (_, index) => from + index);
-    if (random.below(2) === 0) given.reverse();
-    for (const op of given) {
-      if (again.damaged.every((range) => op < range.from || op > range.to)) continue;
-      const { payload, view, previousDigest } = model.entries[op - 1] as StoredEntry;
-      again.repair(op, payload, view, previousDigest);
-    }
-    if (!again.endsOtherwise(40, other.digest)) continue;
-    others++;
-    again.forgetEnd();
-    again.appendAs(40, other.payload, 9);
-    await host.settle(again.whenDurable(40));
-    equal(compare(again, model), []);
-    host.crash();
-    const last = Log.open(host, "log", { op: 0 }, MEMBER);
-    equal(compare(last, model), []);
-    last.verify();
-  }
-  ok(others > 10, `${others} logs ended otherwise`);
-});
-
-Deno.test("Log.truncateAfter() into damage leaves it known as damage, also after a crash", async () => {
-  const random = new SeededRandom(8);
-  let cut = 0;
-  for (let round = 0; round < 25; round++) {
-    const { host, log, model } = await filled(40);
-    await host.settle(log.close());
-    const from = random.between(5, 30);
-    for (const name of host.disk.list("log")) {
-      const path = `log/${name}`;
-      const text = host.disk.contentOf(path).toHex();
-      for (let op = from; op < from + 4; op++) {
-        const at = text.indexOf(model.entries[op - 1]?.payload.subarray(0, 16).toHex() ?? "") / 2;
-        if (at >= 0) host.disk.flipBit(path, at, 0);
-      }
-    }
-    const damaged = Log.open(host, "log", { op: 0 }, MEMBER);
-    equal(compare(damaged, model), [from, from + 1, from + 2, from + 3]);
-    const left = from + random.between(-1, 4);
-    damaged.truncateAfter(left);
-    model.entries.length = left;
-    const expected = [from, from + 1, from + 2, from + 3].filter((op) => op <= left);
-    equal(compare(damaged, model), expected);
-    if (damaged.digest !== null && random.below(2) === 0) {
-      damaged.appendAs(left + 1, model.add(4, payloadOf(left, 90)).payload, 4);
-      equal(compare(damaged, model), expected);
-      damaged.syncNow();
-    }
-    host.crash();
-    const again = Log.open(host, "log", { op: 0 }, MEMBER);
-    equal(compare(again, model), expected, `cut after ${left} of damage from ${from}`);
-    const end = model.lastOp + 1;
-    if (again.digest === null) throws(() => again.append(end, payloadOf(1, 9)), /cannot be read/);
-    cut += expected.length;
-    repairAll(again, model, random);
-    again.appendAs(end, model.add(11, payloadOf(left, 90)).payload, 11);
-    equal(compare(again, model), []);
-    strictEqual(again.appendedBytes, model.bytesAfter(0));
-    again.verify();
-    await host.settle(again.close());
-    equal(compare(Log.open(host, "log", { op: 0 }, MEMBER), model), []);
-  }
-  ok(cut > 15, `${cut}`);
 });
 
 Deno.test("Log of a member keeps files before the checkpoint for others, and knows what is damaged in them", async () => {
