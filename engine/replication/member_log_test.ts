@@ -203,3 +203,17 @@ Deno.test("MemberLog goes on behind a checkpoint that came from another member",
     }
   }
 });
+
+Deno.test("MemberLog.continues() keeps a log only where it is shown to lead to a checkpoint", async () => {
+  const entries = entriesUpTo(20);
+  const host = await rotten(entries, [17]);
+  const { member } = open(host);
+  const digestOf = (op: number) => entries[op - 1]?.header.digest ?? 0n;
+  for (const op of [3, 16, 20]) {
+    ok(member.continues({ op, digest: digestOf(op) }), `op ${op} is there`);
+    ok(!member.continues({ op, digest: 7n }), `op ${op} is another entry`);
+  }
+  ok(member.continues({ op: 17, digest: digestOf(17) }), "the next entry names the one that cannot be read");
+  ok(!member.continues({ op: 17, digest: 7n }));
+  ok(!member.continues({ op: 21, digest: 7n }), "it ends before the checkpoint, maybe with other entries");
+});
