@@ -5,10 +5,11 @@
  * they first run, scans once for each signature of column vectors.
  */
 import type { ColumnRef } from "../sql/plan/expression.ts";
-import type { Plan, PlannedStatement } from "../sql/plan/plan.ts";
+import type { Fragment, Plan, PlannedStatement } from "../sql/plan/plan.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { CompiledStatement, ExecutionContext, StatementExecution } from "./runtime/execution.ts";
 import type { Spread } from "../sql/fragments/join_places.ts";
+import { soleFragment } from "../sql/fragments/sole_fragment.ts";
 import { splitPlan } from "../sql/fragments/split_plan.ts";
 import { Compilation } from "./codegen/compilation.ts";
 import { Program, type Sink } from "./codegen/region.ts";
@@ -66,8 +67,12 @@ export function compileStatement(planned: PlannedStatement, options: CompileOpti
 
 function compileOne(planned: PlannedStatement, options: CompileOptions): CompiledStatement {
   const here = compilePlan(planned.plan, planned, options);
-  type Version = { readonly plan: Plan; readonly compiled: CompiledStatement };
-  const whole: Version = { plan: planned.plan, compiled: here };
+  type Version = {
+    readonly plan: Plan;
+    readonly compiled: CompiledStatement;
+    readonly soleFragment: Fragment | null;
+  };
+  const whole: Version = { plan: planned.plan, compiled: here, soleFragment: null };
   let split: { readonly spread: Spread; readonly version: Version | null } | undefined;
   /** What runs fragments elsewhere, made when it is first needed; null: the plan has none. */
   const elsewhere = (spread: Spread): Version | null => {
@@ -75,7 +80,11 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
       return split.version;
     }
     const plan = splitPlan(planned, spread);
-    const version = plan === null ? null : { plan, compiled: compilePlan(plan, planned, options) };
+    const version = plan === null ? null : {
+      plan,
+      compiled: compilePlan(plan, planned, options),
+      soleFragment: soleFragment(plan),
+    };
     split = { spread, version };
     return version;
   };
@@ -87,6 +96,7 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
     start: (context): StatementExecution => chosen(context).compiled.start(context),
     source: (context) => chosen(context).compiled.source(context),
     plan: (context) => chosen(context).plan,
+    soleFragment: (context) => chosen(context).soleFragment,
   };
 }
 
@@ -126,22 +136,31 @@ export function compileRowProducer(
 ): RowProducer {
   const compiled = new CompiledPlan(plan, columns, callbackSink(columns), options);
   return {
-    start: (context) => {
-      const state = compiled.start(context);
-      const { writer } = state;
-      return {
-        step: (onRow) => {
-          state.callback = onRow;
-          return state.step(writer);
-        },
-        get profile() {
-          return state.profile;
-        },
-        get isWaiting() {
-          return state.isWaiting;
-        },
-      };
-    },
+    start: (context) => new Production(compiled.start(context)),
     source: (context) => compiled.source(context),
   };
+}
+
+/** A class, since a getter in an object literal is a new hidden class each time, which only a full collection ends. */
+class Production implements RowProduction {
+  readonly #state: ExecutionState;
+  readonly #writer: ExecutionState["writer"];
+
+  constructor(state: ExecutionState) {
+    this.#state = state;
+    this.#writer = state.writer;
+  }
+
+  step(onRow: RowCallback): boolean {
+    this.#state.callback = onRow;
+    return this.#state.step(this.#writer);
+  }
+
+  get isWaiting(): boolean {
+    return this.#state.isWaiting;
+  }
+
+  get profile(): StatementExecution["profile"] {
+    return this.#state.profile;
+  }
 }

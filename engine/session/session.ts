@@ -66,6 +66,7 @@ import { runSeveral } from "./run_several.ts";
 import { SessionTimeouts } from "./session_timeouts.ts";
 import { StateNeed } from "./state_need.ts";
 import { asDatabaseError } from "../statements/statement_errors.ts";
+import { readElsewhere } from "./read_elsewhere.ts";
 import { makerFor, StatementContext } from "./statement_context.ts";
 import { endTemporaryTables } from "./temporary_tables.ts";
 import { runAutocommit, runInTransaction, type RunnerEnvironment } from "./statement_runner.ts";
@@ -559,35 +560,33 @@ export class Session implements SessionHost {
       this.requireWritable(writingCommand(planned));
     }
     if (returnsRows(planned)) sink.begin(planned.columns, !planned.readOnly);
-    if (planned.readOnly && this.#block === null && this.engine.manager.remote === null) {
+    const isAloneReading = planned.readOnly && this.#block === null;
+    if (isAloneReading && this.engine.manager.remote === null) {
       const outcome = this.#readAtOnce(plan, parameters, sink);
       if (outcome !== null) return outcome;
     }
     const readsBefore = this.#block?.transaction.reads.length ?? 0;
-    return this.#run(
-      compiled,
-      {
-        readOnly: planned.readOnly,
-        short: planned.readOnly || plan.short,
-        isBounded: plan.isBounded,
-        tableIds: planned.tableIds,
-      },
-      parameters,
-      sink,
-      (execution) => {
-        const count = execution.rowCount;
-        const kind = planned.command === "SELECT"
-          ? (planned.singleAggregate ? "value" : "rows")
-          : planned.columns.length > 0
-          ? "rows"
-          : "affected";
-        return {
-          ...this.outcome(tagOf(planned.command, count), count, kind),
-          insertedId: execution.insertedId,
-          durableOp: this.need.saw(tellableAt(this.engine, plan, this.#block, readsBefore)),
-        };
-      },
-    );
+    const finish = (execution: StatementExecution): StatementOutcome => {
+      const count = execution.rowCount;
+      const isSelect = planned.command === "SELECT";
+      const kind = isSelect && planned.singleAggregate
+        ? "value"
+        : isSelect || planned.columns.length > 0
+        ? "rows"
+        : "affected";
+      return {
+        ...this.outcome(tagOf(planned.command, count), count, kind),
+        insertedId: execution.insertedId,
+        durableOp: this.need.saw(tellableAt(this.engine, plan, this.#block, readsBefore)),
+      };
+    };
+    const { readOnly, tableIds } = planned;
+    const options = { readOnly, short: readOnly || plan.short, isBounded: plan.isBounded, tableIds };
+    const run = () => this.#run(compiled, options, parameters, sink, finish);
+    if (!isAloneReading || this.engine.shards === null) return run();
+    const transaction = this.#statementTransaction = this.#reader ??= this.#begin(false, true);
+    const context = new StatementContext(this, transaction, parameters);
+    return readElsewhere(this, { plan, context, sink, finish, run }) ?? run();
   }
 
   /**
@@ -723,6 +722,7 @@ export class Session implements SessionHost {
 
   #finished(hasFailed: boolean): void {
     this.isRunning = false;
+    this.#statementTransaction = null;
     this.evaluation.committing = null;
     if (this.#block === null) this.settings.endScope(hasFailed);
     if (this.isClosed) this.#timeouts.stop();
@@ -732,7 +732,6 @@ export class Session implements SessionHost {
 
   #failed(thrown: unknown): never {
     this.#finished(true);
-    this.#statementTransaction = null;
     this.fail();
     throw asDatabaseError(thrown);
   }

@@ -1,11 +1,17 @@
 /** What one running statement may read, write and ask; see ExecutionContext. */
-import type { ExecutionContext, Gatherer, RowTransaction } from "../execution/runtime/execution.ts";
+import type {
+  BatchSource,
+  ExecutionContext,
+  Gatherer,
+  RowTransaction,
+} from "../execution/runtime/execution.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { SessionEvaluation } from "./evaluation.ts";
 import type { ReadCounts } from "../storage/access/read_counts.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { SqlValue } from "../types/value.ts";
-import type { ProceduralHost } from "../statements/statement_host.ts";
+import type { Notice } from "../statements/outcome.ts";
+import type { GatherContext, ProceduralHost } from "../statements/statement_host.ts";
 import { AddedRows } from "../statements/ddl/added_rows.ts";
 import type { RowMaker } from "../transactions/catch_up.ts";
 import type { Transaction } from "../transactions/transaction.ts";
@@ -33,7 +39,10 @@ export class StatementContext implements ExecutionContext {
   readonly reads: ReadCounts;
   readonly writer: RowTransaction;
   readonly transaction: Transaction;
+  /** The rows of the only fragment, if they were gathered before. */
+  gathered: BatchSource | null = null;
   readonly #session: RunningSession;
+  #gatherer: Gatherer | null = null;
 
   constructor(session: RunningSession, transaction: Transaction, parameters: readonly SqlValue[]) {
     this.#session = session;
@@ -51,19 +60,20 @@ export class StatementContext implements ExecutionContext {
   gatherer(tableIds: readonly number[]): Gatherer | null {
     const { shards } = this.#session.engine;
     if (shards === null || !seesCommitted(this.transaction, tableIds)) return null;
-    const session = this.#session;
-    return {
-      spread: { count: shards.count, broadcastBytes: session.settings.bytes("broadcast_limit") },
-      gather: (fragment, { parameters, memoryLimitBytes, evaluation }) =>
-        shards.gather(this.transaction, fragment, {
-          parameters,
-          memoryLimitBytes,
-          evaluation,
-          settings: session.settings,
-          notice: (notice) => session.notice(notice),
-        }),
+    if (this.#gatherer !== null) return this.#gatherer;
+    return this.#gatherer = {
+      spread: { count: shards.count, broadcastBytes: this.#session.settings.bytes("broadcast_limit") },
+      gather: (fragment) => this.gathered ?? shards.gather(this.transaction, fragment, this.gathering),
       explain: (fragment, { parameters }) => shards.explainGather(this.transaction, fragment, parameters),
     };
+  }
+
+  /** What of it and its session those who gather rows may know. */
+  get gathering(): GatherContext {
+    const { parameters, memoryLimitBytes, evaluation } = this;
+    const session = this.#session;
+    const notice = (notice: Notice): void => session.notice(notice);
+    return { parameters, memoryLimitBytes, evaluation, settings: session.settings, notice };
   }
 
   table(tableId: number): ReadableTable {

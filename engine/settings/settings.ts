@@ -81,6 +81,9 @@ export class Settings {
     this.#sources = sources;
   }
 
+  /** Texts that were read as numbers. */
+  readonly #numbers = new Map<SettingDefinition, { readonly text: string; readonly number: number }>();
+
   /** The value as SHOW prints it; raises 42704 for an unknown name. */
   get(name: string): string {
     const value = this.find(name);
@@ -109,13 +112,22 @@ export class Settings {
   /** A duration in milliseconds; 0 means none. */
   milliseconds(name: string): number {
     const definition = SETTINGS.get(name);
-    return definition === undefined ? 0 : numberOf(definition, this.get(name));
+    return definition === undefined ? 0 : this.#number(definition, this.get(name));
+  }
+
+  /** Read once for each text. */
+  #number(definition: SettingDefinition, text: string): number {
+    const known = this.#numbers.get(definition);
+    if (known?.text === text) return known.number;
+    const number = numberOf(definition, text);
+    this.#numbers.set(definition, { text, number });
+    return number;
   }
 
   /** A size. */
   bytes(name: string): number {
     const definition = SETTINGS.get(name);
-    return definition === undefined ? 0 : numberOf(definition, this.get(name)) * baseSize(definition);
+    return definition === undefined ? 0 : this.#number(definition, this.get(name)) * baseSize(definition);
   }
 
   /** SET. Raises 42704, 22023 or 55000 for names and values that are not accepted. */

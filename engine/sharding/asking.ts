@@ -3,6 +3,7 @@
  * not answered for too long.
  */
 import { assertDefined } from "../base/assert.ts";
+import { removeItem } from "../base/remove_item.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { Host } from "../host/host.ts";
 import type { ShardReply } from "./shard_messages.ts";
@@ -45,7 +46,7 @@ export class Asking {
   readonly #ports: readonly ShardPort[];
   readonly #host: Pick<Host, "clock" | "timers">;
   readonly #stops: StopFlags;
-  readonly #waiting = new Set<Asked>();
+  #waiting: Asked[] = [];
   /** When the only timer goes off; Infinity: it is not set. */
   #next = Infinity;
 
@@ -117,14 +118,14 @@ export class Asking {
       throw error;
     } finally {
       isOver = true;
-      this.#waiting.delete(waiting);
+      if (milliseconds > 0) removeItem(this.#waiting, waiting);
       abort.removeEventListener("abort", onAbort);
     }
   }
 
   /** One timer serves all: what has been answered costs no more than its place in a set. */
   #watch(asked: Asked): void {
-    this.#waiting.add(asked);
+    this.#waiting.push(asked);
     if (asked.deadline >= this.#next) return;
     this.#next = asked.deadline;
     const delay = Math.max(0, asked.deadline - this.#host.clock.monotonic());
@@ -136,14 +137,10 @@ export class Asking {
     if (set !== this.#next) return;
     this.#next = Infinity;
     const now = this.#host.clock.monotonic();
-    const left: Asked[] = [];
-    for (const asked of this.#waiting) {
-      if (asked.deadline <= now) {
-        this.#waiting.delete(asked);
-        asked.expire();
-      } else left.push(asked);
-    }
-    for (const asked of left) this.#watch(asked);
+    const all = this.#waiting;
+    this.#waiting = [];
+    for (const asked of all) if (asked.deadline > now) this.#watch(asked);
+    for (const asked of all) if (asked.deadline <= now) asked.expire();
   }
 
   #port(shard: number): ShardPort {

@@ -3,8 +3,9 @@
  * is missing. Points that are asked for one by one become a fetch of the whole table before they are too many, for each
  * of them runs the statement again.
  */
+import { assertDefined } from "../base/assert.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
-import type { OpNumber, RowId, StoredValue } from "../operations/effect.ts";
+import type { OpNumber, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
 import { type BlockCursor, NO_ROW, type RowLocation } from "../storage/access/block.ts";
 import type {
   ColumnStatistics,
@@ -27,6 +28,8 @@ import type { FetchedRows, Wanted } from "./shard_messages.ts";
 const MAX_POINTS = 24;
 /** The same of a table with many rows. */
 const MAX_POINTS_OF_LARGE = 1000;
+/** Single rows in a list, which is looked through. */
+const MAX_SCANNED = 32;
 const LARGE_ROWS = 1_000_000;
 /** Rough memory of a row besides its values. */
 const ROW_BYTES = 64;
@@ -40,34 +43,56 @@ export class FetchedTable implements ReadableTable {
   readonly definition: TableDefinition;
   readonly estimatedRows: number;
   readonly #ask: (wanted: Wanted) => never;
-  readonly #store: TableStore;
+  /** Rows that were asked for by their ids, as long as nothing else was: most statements want no more than one. */
+  #points: { readonly ids: RowId[]; readonly rows: StoredRow[] } | null = { ids: [], rows: [] };
+  #store: TableStore | null = null;
   #op = 1;
+  /** Ids and other things that were asked for. */
+  readonly #knownIds = new Set<RowId>();
   readonly #known = new Set<string>();
   #isWhole = false;
   #count: number | undefined;
-  #points = 0;
+  #pointCount = 0;
 
   /** `ask` stops the statement until what is wanted has been fetched. */
   constructor(definition: TableDefinition, estimatedRows: number, ask: (wanted: Wanted) => never) {
     this.definition = definition;
     this.estimatedRows = estimatedRows;
     this.#ask = ask;
-    this.#store = new TableStore({
-      definition,
+  }
+
+  /** Where rows are from now on that are more than single ones. */
+  #whole(): TableStore {
+    if (this.#store !== null) return this.#store;
+    const store = this.#store = new TableStore({
+      definition: this.definition,
       horizon: { oldestSnapshot: () => Infinity },
       files,
       cache,
     });
+    const { ids, rows } = assertDefined(this.#points ?? undefined, "single rows");
+    this.#points = null;
+    if (ids.length > 0) this.#op++;
+    ids.forEach((id, index) => store.create(this.#op as OpNumber, id, rows[index] ?? []));
+    return store;
   }
 
   /** Takes rows that have come. Answers roughly the memory that they take. */
-  add(rows: FetchedRows): number {
+  add(rows: FetchedRows, wanted: Wanted): number {
     if (rows.kind === "count") {
       this.#count = (this.#count ?? 0) + rows.count;
       return 0;
     }
+    const points = this.#points;
+    if (wanted.kind === "id" && rows.kind === "rows" && points !== null && points.ids.length < MAX_SCANNED) {
+      const [id] = rows.ids, [row] = rows.rows;
+      if (id === undefined || row === undefined || points.ids.includes(id)) return 0;
+      points.ids.push(id);
+      points.rows.push(row);
+      return ROW_BYTES + rowBytes(row);
+    }
+    const store = this.#whole();
     const op = (++this.#op) as OpNumber;
-    const store = this.#store;
     const isNew = (id: RowId): boolean => store.find(id, op) === NO_ROW;
     let bytes = 0;
     if (rows.kind === "rows") {
@@ -80,7 +105,7 @@ export class FetchedTable implements ReadableTable {
       return bytes;
     }
     const { batch } = rows;
-    if (this.#points === 0 && this.#known.size === 0) {
+    if (this.#knownIds.size === 0 && this.#known.size === 0) {
       store.createBatch(op, batch);
       return batchMemory(batch);
     }
@@ -93,20 +118,27 @@ export class FetchedTable implements ReadableTable {
 
   /** All that was wanted has come. */
   complete(wanted: Wanted): void {
+    if (wanted.kind === "id") {
+      this.#knownIds.add(wanted.id);
+      return;
+    }
+    // What has been found stays where it was found while a statement runs.
+    if (wanted.kind !== "count") this.#whole();
     if (wanted.kind === "scan" && wanted.prune.length === 0) this.#isWhole = true;
     this.#known.add(readKey(wanted));
   }
 
   #need(wanted: Wanted): void {
-    if (this.#isWhole || this.#known.has(readKey(wanted))) return;
+    if (this.#isWhole) return;
+    if (wanted.kind === "id" ? this.#knownIds.has(wanted.id) : this.#known.has(readKey(wanted))) return;
     const isPoint = wanted.kind === "id" || wanted.kind === "lookup";
-    if (isPoint) this.#points++;
-    const isTooMuch = this.#points > (this.estimatedRows > LARGE_ROWS ? MAX_POINTS_OF_LARGE : MAX_POINTS);
+    if (isPoint) this.#pointCount++;
+    const isTooMuch = this.#pointCount > (this.estimatedRows > LARGE_ROWS ? MAX_POINTS_OF_LARGE : MAX_POINTS);
     this.#ask(isPoint && isTooMuch ? WHOLE : wanted);
   }
 
   get #reader(): TableReader {
-    return this.#store.at(this.#op as OpNumber);
+    return this.#whole().at(this.#op as OpNumber);
   }
 
   /** A value of a row that has been fetched; undefined: it has not. */
@@ -124,9 +156,10 @@ export class FetchedTable implements ReadableTable {
   }
 
   find(id: RowId): RowLocation {
-    const location = this.#reader.find(id);
-    if (location === NO_ROW) this.#need({ kind: "id", id });
-    return location;
+    const location = this.#points === null ? this.#reader.find(id) : this.#points.ids.indexOf(id);
+    if (location >= 0) return location as RowLocation;
+    this.#need({ kind: "id", id });
+    return NO_ROW;
   }
 
   findRange(bounds: IndexBounds): LocationCursor {
@@ -145,15 +178,17 @@ export class FetchedTable implements ReadableTable {
   }
 
   idAt(location: RowLocation): RowId {
-    return this.#reader.idAt(location);
+    return this.#points === null ? this.#reader.idAt(location) : this.#points.ids[location] as RowId;
   }
 
   valueAt(location: RowLocation, columnId: number): StoredValue {
-    return this.#reader.valueAt(location, columnId);
+    if (this.#points === null) return this.#reader.valueAt(location, columnId);
+    const position = this.definition.columns.findIndex((column) => column.id === columnId);
+    return this.#points.rows[location]?.[position] ?? null;
   }
 
   exactRowCount(): number {
-    if (this.#isWhole) return this.#store.rowCount;
+    if (this.#isWhole) return this.#whole().rowCount;
     if (this.#count === undefined) this.#ask({ kind: "count" });
     return this.#count as number;
   }

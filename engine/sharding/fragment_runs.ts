@@ -101,12 +101,7 @@ export class FragmentCode {
       tasks: (pass) => {
         const context = contextOf(run, values, { reads, memory: { bytes: 0 }, pass });
         const production = this.#producer.start(context);
-        const task: FragmentTask = {
-          step: () => production.step(output.add),
-          get isWaiting() {
-            return production.isWaiting;
-          },
-        };
+        const task = new OwnTask(production, output);
         const { ends } = run;
         if (ends === null) return [task];
         return [
@@ -124,6 +119,25 @@ export class FragmentCode {
 /** The exchanges of a plan, those beneath others first. */
 function exchangesOf(plan: Plan): Exchange[] {
   return [...inputs(plan).flatMap(exchangesOf), ...(plan.kind === "exchange" ? [plan] : [])];
+}
+
+/** What gives the rows of the fragment itself. */
+class OwnTask implements FragmentTask {
+  readonly #production: RowProduction;
+  readonly #output: ColumnLists;
+
+  constructor(production: RowProduction, output: ColumnLists) {
+    this.#production = production;
+    this.#output = output;
+  }
+
+  get isWaiting(): boolean {
+    return this.#production.isWaiting;
+  }
+
+  step(): boolean {
+    return this.#production.step(this.#output.add);
+  }
 }
 
 /** Sends the rows of an exchange's input to where they belong. */

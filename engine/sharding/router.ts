@@ -18,7 +18,7 @@ import type { Effect, OpNumber, RowId } from "../operations/effect.ts";
 import { encodeEffects } from "../operations/entry_codec.ts";
 import type { Shards } from "../session/commit_turns.ts";
 import type { RoutedEngine } from "../session/engine_parts.ts";
-import type { GatherContext } from "../statements/statement_host.ts";
+import type { AloneRows, GatherContext } from "../statements/statement_host.ts";
 import type { ShardStatus } from "../system_catalog/shard_status.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
@@ -31,7 +31,8 @@ import { visitPlan } from "../sql/plan/traverse.ts";
 import type { SqlValue } from "../types/value.ts";
 import { Asking } from "./asking.ts";
 import { Branch } from "./branch.ts";
-import { Fragments } from "./fragments.ts";
+import { type FragmentRequest, Fragments } from "./fragments.ts";
+import type { Gathered } from "./gathered_rows.ts";
 import { FetchedTable } from "./fetched_table.ts";
 import { ShardCommits } from "./shard_commits.ts";
 import { ShardFigures } from "./shard_figures.ts";
@@ -55,18 +56,27 @@ interface TransactionReads {
   readonly reads: readonly ReadPredicate[];
 }
 
+/** How long a shard is not woken for what nobody waits for. */
+const LATER_MICROSECONDS = 10_000;
+
+/** For what no transaction is needed for. */
+const NO_BRANCH = new Branch(0);
+
 /** See the file's head. */
 export class Router implements Shards {
   readonly ports: readonly ShardPort[];
   readonly commits: ShardCommits;
   readonly #engine: RoutedEngine;
-  readonly #branches = new Map<Transaction, Branch>();
+  readonly #branches = new WeakMap<Transaction, Branch>();
   readonly #asking: Asking;
   readonly #fragments: Fragments;
   /** Whether statements look at the figures. */
   readonly #looking = new WeakMap<PlannedStatement, boolean>();
   readonly #figures: ShardFigures;
   readonly #routes: Routes;
+  #nextCopy = 0;
+  /** Reads by themselves take each copy in turn. */
+  readonly #anyCopy = { copyAt: (count: number): number => this.#nextCopy++ % count };
   #nextBranch = 1;
   /** By row, the oldest first: the number of the last commit that has changed it. */
   readonly #changes = new Map<string, number>();
@@ -93,6 +103,7 @@ export class Router implements Shards {
   ) {
     this.#engine = engine;
     this.ports = group.ports;
+    for (const port of this.ports) port.later = (run) => host.timers.setTimer(LATER_MICROSECONDS, run);
     this.#figures = new ShardFigures(group.ports, host);
     this.#routes = new Routes(() => this.#catalog, this.count);
     this.commits = new ShardCommits(engine, group);
@@ -289,7 +300,7 @@ export class Router implements Shards {
         patience,
       );
       for (const part of parts.flat()) {
-        branch.bytes += table.add(part);
+        branch.bytes += table.add(part, wanted);
         if (branch.bytes > LIMITS.statementMemoryBytes) throw tooMuch(table.definition.name);
       }
       table.complete(wanted);
@@ -313,10 +324,7 @@ export class Router implements Shards {
       });
     }
     if (notesReadsOf(transaction)) transaction.reads.push(...known.reads);
-    const { merge } = fragment;
-    if (merge !== null && known.batches.length > 1) return mergedRows(known.batches, { ...fragment, merge });
-    const batches = known.batches.flat().values();
-    return () => batches.next().value;
+    return sourceOf(fragment, known);
   }
 
   explainGather(
@@ -355,29 +363,54 @@ export class Router implements Shards {
       await this.#reach(transaction, branch, find());
       if (!this.#isPlannedFor(branch, fragment)) throw changedMeanwhile();
     }
-    const shards = find();
-    const gathered = await this.#fragments.run(
-      shards,
-      { ...run, branch: isLoose ? null : branch.number, notesReads },
-      {
-        abort,
-        milliseconds: run.context.settings.milliseconds("scatter_timeout"),
-        leavesOut: transaction.isAlone && transaction.neverWrites &&
-          run.context.settings.isOn("partial_on_timeout"),
-      },
+    const { context } = run;
+    const gathered = await this.#gathered(
+      find(),
+      { fragment, context, branch: isLoose ? null : branch.number, notesReads },
+      { abort, mayLeaveOut: transaction.isAlone && transaction.neverWrites },
     );
+    if (isLoose === branch.isLoose) branch.gathered.keep(fragment, gathered);
+  }
+
+  async gatherAlone(
+    fragment: Fragment,
+    context: GatherContext,
+    abort: AbortSignal,
+  ): Promise<AloneRows | null> {
+    if (this.#defining.size > 0) await this.#defined();
+    abort.throwIfAborted();
+    if (!this.#isPlannedFor(NO_BRANCH, fragment)) return null;
+    const { shards } = this.#routes.ofFragment(this.#anyCopy, fragment, context.parameters);
+    const request = { fragment, context, branch: null, notesReads: false };
+    const gathered = await this.#gathered(shards, request, { abort, mayLeaveOut: true });
+    let rowCount = 0;
+    for (const { rows } of gathered.work) rowCount += rows;
+    return { rowCount, source: sourceOf(fragment, gathered) };
+  }
+
+  /** Has shards run a fragment, and says so where some are left out. */
+  async #gathered(
+    shards: readonly number[],
+    request: FragmentRequest & { readonly context: GatherContext },
+    { abort, mayLeaveOut }: { readonly abort: AbortSignal; readonly mayLeaveOut: boolean },
+  ): Promise<Gathered> {
+    const { settings, notice } = request.context;
+    const gathered = await this.#fragments.run(shards, request, {
+      abort,
+      milliseconds: settings.milliseconds("scatter_timeout"),
+      leavesOut: mayLeaveOut && settings.isOn("partial_on_timeout"),
+    });
     const { failedShards } = gathered;
     if (failedShards.length > 0) {
-      run.context.notice({
+      const names = `${failedShards.length === 1 ? "shard" : "shards"} ${failedShards.join(", ")}`;
+      notice({
         severity: "WARNING",
         code: "01000",
-        message: `the answer lacks the rows of ${failedShards.length === 1 ? "shard" : "shards"} ${
-          failedShards.join(", ")
-        }, which did not answer in time`,
+        message: `the answer lacks the rows of ${names}, which did not answer in time`,
         failedShards,
       });
     }
-    if (isLoose === branch.isLoose) branch.gathered.keep(fragment, gathered);
+    return gathered;
   }
 
   #port(shard: number): ShardPort {
@@ -439,7 +472,7 @@ export class Router implements Shards {
     if (branch === undefined) return;
     this.#branches.delete(transaction);
     for (const collection of branch.collections.values()) this.#collecting.delete(collection);
-    for (const shard of branch.begun) this.#port(shard).tell({ kind: "end", branch: branch.number });
+    for (const shard of branch.begun) this.#port(shard).tellLater({ kind: "end", branch: branch.number });
   }
 
   #remoteReads(transaction: Transaction): ReadPredicate[] {
@@ -714,6 +747,14 @@ function inFront(moves: readonly RowMoves[], written: Divided["byShard"]): Divid
     for (const [shard, list] of effects) result.set(shard, [...list, ...result.get(shard) ?? []]);
   }
   return result;
+}
+
+/** What was gathered: merged, or shard by shard. */
+function sourceOf(fragment: Fragment, { batches }: Gathered): BatchSource {
+  const { merge } = fragment;
+  if (merge !== null && batches.length > 1) return mergedRows(batches, { ...fragment, merge });
+  const all = batches.flat().values();
+  return () => all.next().value;
 }
 
 /** Whether what a transaction reads is compared with what others have written. */

@@ -44,7 +44,11 @@ export class Routes {
   }
 
   /** The shards that can have rows that a fragment looks at, and what says so. */
-  ofFragment(branch: Branch, { points, tableIds }: Fragment, parameters: readonly SqlValue[]): Route {
+  ofFragment(
+    branch: Pick<Branch, "copyAt">,
+    { points, tableIds }: Fragment,
+    parameters: readonly SqlValue[],
+  ): Route {
     let isCopied = true;
     for (const tableId of tableIds) isCopied &&= this.placesOf(tableId)?.isCopied === true;
     if (isCopied) return { shards: [branch.copyAt(this.#count)], route: "copy" };

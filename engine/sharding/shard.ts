@@ -11,6 +11,7 @@ import { decodeUtf8 } from "../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { crc32c } from "../base/checksum.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
+import { NumberMap } from "../base/number_map.ts";
 import type { Host } from "../host/host.ts";
 import {
   type Effect,
@@ -95,7 +96,7 @@ export class Shard {
   readonly #storage: StorageEngine<PartLog>;
   readonly #machine: StateMachine;
   readonly manager: TransactionManager;
-  readonly #branches = new Map<number, Transaction>();
+  readonly #branches = new NumberMap<Transaction>();
   readonly #stopped = new Set<number>();
   readonly #stops: StopFlags;
   readonly #fragments = new ShardFragments();
@@ -104,7 +105,7 @@ export class Shard {
   /** By the call that runs a fragment with exchanges. */
   readonly #ends = new Map<number, ExchangeEnds>();
   /** By the call that asked. */
-  readonly #agreed = new Map<number, Agreed>();
+  readonly #agreed = new NumberMap<Agreed>();
   /** Up to which op checkpoints exist. */
   readonly #installed: Horizon;
   /** What has become of the newest checkpoint, until the router asks. */
@@ -277,7 +278,7 @@ export class Shard {
       if (looks) this.#requireNewIds(effects);
       if (bytes !== null) {
         const created = new CreatedIds(effects);
-        for (const each of looks ? this.#agreed.values() : []) {
+        for (const [, each] of looks ? this.#agreed.entries() : []) {
           if (each.created.mayMeet(created)) throw changedMeanwhile();
         }
         const part = this.manager.keep(transaction, effects);
@@ -609,7 +610,7 @@ export class Shard {
   }
 
   async #close(): Promise<void> {
-    for (const branch of [...this.#branches.keys()]) this.#end(branch);
+    for (const [branch] of this.#branches.entries()) this.#end(branch);
     await this.#working;
     await this.#storage.close();
   }

@@ -6,6 +6,7 @@
  * The order of asking is that of the log, so a shard needs to look only at what was asked before: nothing that comes
  * later can get in between.
  */
+import { removeItem } from "../base/remove_item.ts";
 import type { OpNumber, Slice } from "../operations/effect.ts";
 import type { RoutedEngine } from "../session/engine_parts.ts";
 import type { ShardGroup } from "./shard_group.ts";
@@ -32,7 +33,7 @@ export class ShardCommits {
   /** Resolves when the one that was asked last has its entry, or gets none. */
   #last: Promise<void> = Promise.resolve();
   /** What was asked and was not sent. */
-  readonly #open = new Set<Promise<OpNumber>>();
+  readonly #open: Promise<OpNumber>[] = [];
 
   constructor(engine: RoutedEngine, group: ShardGroup) {
     this.#engine = engine;
@@ -44,17 +45,16 @@ export class ShardCommits {
    * not agree, not before all that was on its way then has been sent: whoever tries again sees it.
    */
   async commit(commit: ShardCommit): Promise<OpNumber> {
-    const others = [...this.#open];
     const committing = this.#commit(commit);
-    this.#open.add(committing);
+    this.#open.push(committing);
     try {
       return await committing;
     } catch (error) {
-      this.#open.delete(committing);
-      await Promise.allSettled(others);
+      removeItem(this.#open, committing);
+      await Promise.allSettled(this.#open);
       throw error;
     } finally {
-      this.#open.delete(committing);
+      removeItem(this.#open, committing);
     }
   }
 
@@ -80,7 +80,7 @@ export class ShardCommits {
       this.#group.expect(slices, { calls, onSent });
       return await append();
     } catch (error) {
-      for (const [shard, agreed] of calls) this.#group.port(shard).tell({ kind: "give_up", agreed });
+      for (const [shard, agreed] of calls) this.#group.port(shard).tellLater({ kind: "give_up", agreed });
       throw error;
     } finally {
       resolve();
@@ -91,7 +91,7 @@ export class ShardCommits {
     const port = this.#group.port(shard);
     if (!isCertain) return port.call({ kind: "agree", commit });
     const number = port.number();
-    port.tell({ kind: "keep", number, commit });
+    port.tellLater({ kind: "keep", number, commit });
     return { call: number, done: Promise.resolve() };
   }
 }

@@ -109,11 +109,13 @@ export class ShardGroup implements EngineParts {
         continue;
       }
       const appended = this.#appended.get(slices);
+      // What is in it would live until all of the memory is looked through.
+      this.#appended.delete(slices);
       for (const { shard, effects } of slices) {
         const agreed = appended?.calls.get(shard) ?? null;
         const port = this.port(shard);
         port.sentEntries++;
-        port.tell({ kind: "apply", op, timestamp, agreed, effects: agreed === null ? effects : null });
+        port.tellLater({ kind: "apply", op, timestamp, agreed, effects: agreed === null ? effects : null });
       }
       appended?.onSent();
     }

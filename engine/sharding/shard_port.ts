@@ -3,6 +3,7 @@
  * one turn travels as one message, for it costs about as much as one alone.
  */
 import { assertDefined } from "../base/assert.ts";
+import { NumberMap } from "../base/number_map.ts";
 import type { DatabaseError } from "../base/errors.ts";
 import type { HashedFile } from "../storage/file_hashes.ts";
 import type { PeerMessage } from "./exchange_ends.ts";
@@ -25,6 +26,9 @@ export type Unnumbered = Call extends infer Each ? Each extends Call ? Omit<Each
 /** Promises in a row that may lie between an answer and the next request of whoever gets it. */
 const HOPS_IN_A_TURN = 24;
 
+/** So many requests that nobody waits for are sent at once. */
+const MAX_WAITING = 128;
+
 interface Waiting {
   readonly part: ((value: ShardReply["value"]) => void) | null;
   readonly resolve: (value: ShardReply["value"]) => void;
@@ -37,9 +41,11 @@ export class ShardPort {
   readonly failed: Promise<DatabaseError>;
   readonly #announceFailure: (error: DatabaseError) => void;
   readonly #send: SendRequests;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new NumberMap<Waiting>();
   #nextCall = 1;
   #outgoing: ShardRequest[] = [];
+  /** It is sent at the end of this turn. */
+  #isSending = false;
   #error: DatabaseError | null = null;
   /** Messages sent, and requests in them. */
   readonly sent = { messages: 0, requests: 0 };
@@ -47,6 +53,8 @@ export class ShardPort {
   sentEntries = 0;
   /** Hears of each message, with the requests in it. */
   onSend: (requests: number) => void = () => {};
+  /** Calls back in a while; null: what nobody waits for is sent as all else is. */
+  later: ((run: () => void) => void) | null = null;
   /** Passes on what the shard says to another one. */
   onPeer: (to: number, message: PeerMessage) => void = () => {};
   /** Hears of damage in a file of the shard's checkpoint. */
@@ -67,21 +75,41 @@ export class ShardPort {
   tell(
     request: Exclude<ShardRequest, { readonly call: number }> | Extract<ShardRequest, { kind: "stop" }>,
   ): void {
-    if (this.#outgoing.push(request) === 1) this.#sendSoon(0, 1);
+    this.#outgoing.push(request);
+    if (!this.#isSending) void this.#sendSoon();
+  }
+
+  /** The same for what nobody waits for: it goes with the next request, or when it has waited for a while. */
+  tellLater(request: Exclude<ShardRequest, { readonly call: number }>): void {
+    const { later } = this;
+    if (later === null) return this.tell(request);
+    const count = this.#outgoing.push(request);
+    if (count >= MAX_WAITING && !this.#isSending) return void this.#sendSoon();
+    if (count > 1 || this.#isSending) return;
+    later(() => {
+      if (this.#outgoing.length > 0 && !this.#isSending) this.#sendAll();
+    });
   }
 
   /** Sends when those whose turn it is have had their say: what answers set free comes some promises later. */
-  #sendSoon(hops: number, known: number): void {
-    queueMicrotask(() => {
-      const requests = this.#outgoing;
-      if (requests.length > known) return this.#sendSoon(0, requests.length);
-      if (hops < HOPS_IN_A_TURN) return this.#sendSoon(hops + 1, known);
-      this.#outgoing = [];
-      this.sent.messages++;
-      this.sent.requests += requests.length;
-      this.onSend(requests.length);
-      this.#send(requests);
-    });
+  async #sendSoon(): Promise<void> {
+    this.#isSending = true;
+    for (let hops = 0, known = this.#outgoing.length; hops < HOPS_IN_A_TURN; hops++) {
+      await undefined;
+      if (this.#outgoing.length > known) hops = 0;
+      known = this.#outgoing.length;
+    }
+    this.#isSending = false;
+    this.#sendAll();
+  }
+
+  #sendAll(): void {
+    const requests = this.#outgoing;
+    this.#outgoing = [];
+    this.sent.messages++;
+    this.sent.requests += requests.length;
+    this.onSend(requests.length);
+    this.#send(requests);
   }
 
   /** A number for what names no call. */
@@ -94,7 +122,7 @@ export class ShardPort {
     request: Unnumbered,
     part: ((value: ShardReply["value"]) => void) | null = null,
   ): { readonly call: number; readonly done: Promise<ShardReply["value"]> } {
-    const call = this.#nextCall++;
+    const call = this.number();
     const { promise, resolve, reject } = Promise.withResolvers<ShardReply["value"]>();
     if (this.#error !== null) reject(this.#error);
     else {
@@ -150,7 +178,7 @@ export class ShardPort {
   fail(error: DatabaseError): void {
     if (this.#error !== null) return;
     this.#error = error;
-    for (const { reject } of this.#waiting.values()) reject(error);
+    for (const [, { reject }] of this.#waiting.entries()) reject(error);
     this.#waiting.clear();
     this.#announceFailure(error);
   }

@@ -76,6 +76,12 @@ export interface GatherContext
   notice(notice: Notice): void;
 }
 
+/** The rows of a fragment. */
+export interface AloneRows {
+  readonly rowCount: number;
+  readonly source: BatchSource;
+}
+
 /** Where rows are, as far as statements know it. */
 export interface StatementShards {
   readonly count: number;
@@ -89,6 +95,15 @@ export interface StatementShards {
     fragment: Fragment,
     context: GatherContext,
   ): BatchSource;
+  /**
+   * The same for a statement by itself that reads nothing else: at the newest state, which no transaction is needed
+   * for. Rejects when it is aborted. null: the fragment's tables are no longer as it takes them to be.
+   */
+  gatherAlone(
+    fragment: Fragment,
+    context: GatherContext,
+    abort: AbortSignal,
+  ): Promise<AloneRows | null>;
   /** See `Gatherer`. */
   explainGather(
     transaction: Transaction,

@@ -15,6 +15,7 @@ import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { forbidsDuplicates } from "../catalog/index_keys.ts";
 import { LIMITS } from "../base/limits.ts";
+import { removeItem } from "../base/remove_item.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
 import type {
@@ -85,9 +86,9 @@ export class TransactionManager {
   readonly locks = new LockTable();
   readonly now: () => number;
   readonly #stateMachine: CommittedState;
-  readonly #active = new Set<Transaction>();
+  readonly #active: Transaction[] = [];
   readonly #history: HistoryRecord[] = [];
-  readonly #pending = new Set<PendingPart>();
+  readonly #pending: PendingPart[] = [];
   /** Writes in the history. */
   #historyWrites = 0;
   /** The history is complete for entries after this op. */
@@ -128,7 +129,7 @@ export class TransactionManager {
 
   /** Open transactions that others may run in between of. */
   get activeCount(): number {
-    return this.#active.size;
+    return this.#active.length;
   }
 
   store(tableId: number): TableStore {
@@ -173,7 +174,7 @@ export class TransactionManager {
 
   /** Keeps the transaction's snapshot readable from now on. */
   register(transaction: Transaction): void {
-    this.#active.add(transaction);
+    if (!this.#active.includes(transaction)) this.#active.push(transaction);
   }
 
   /** Whether a row of this id exists in the newest committed state. */
@@ -458,7 +459,7 @@ export class TransactionManager {
     if (!transaction.isCommitted && transaction.hasEffects) this.rollbacks++;
     if (!transaction.isCommitted) this.#lostNumbers ||= transaction.tookNumbers;
     transaction.isOpen = false;
-    this.#active.delete(transaction);
+    removeItem(this.#active, transaction);
     this.locks.releaseAll(transaction);
     if (this.#catalogOwner === transaction) this.#catalogOwner = undefined;
     for (const [tableId, owner] of this.#claims) if (owner === transaction) this.#claims.delete(tableId);
@@ -534,13 +535,13 @@ export class TransactionManager {
   /** As a shard: keeps what is going to be applied, so that others are validated against it. */
   keep(transaction: Transaction, effects: readonly Effect[]): PendingPart {
     const part = { transaction, record: this.#recordOf(effects, transaction) };
-    this.#pending.add(part);
+    this.#pending.push(part);
     return part;
   }
 
   /** It is not going to be applied. */
   giveUp(part: PendingPart): void {
-    this.#pending.delete(part);
+    removeItem(this.#pending, part);
     this.end(part.transaction);
   }
 
@@ -549,7 +550,7 @@ export class TransactionManager {
     const { catalog } = this;
     this.#stateMachine.applyPart(op, timestamp, part);
     if (pending !== null) {
-      this.#pending.delete(pending);
+      removeItem(this.#pending, pending);
       this.#remember({ op, ...pending.record });
       pending.transaction.isCommitted = true;
     }

@@ -167,6 +167,8 @@ export interface CompiledStatement {
   source(context: ExecutionContext): string;
   /** The plan that runs in this context; absent: the planned one. */
   plan?(context: ExecutionContext): Plan;
+  /** All that it reads in this context, if that is the rows of one fragment: they can be gathered before it starts. */
+  soleFragment?(context: ExecutionContext): Fragment | null;
 }
 
 /** One running statement. */
