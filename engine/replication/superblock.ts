@@ -119,7 +119,13 @@ export class Superblock implements SuperblockStore {
     if (newest === undefined) return null;
     const superblock = new Superblock(disk, directory, newest, listener);
     const damaged = SUPERBLOCK_FILES.find((_, index) => copies[index] === null);
-    if (damaged === undefined) return superblock;
+    if (damaged === undefined) {
+      // Its sync may have failed: then it can be read, and is not on the disk, and a sync alone would not write it.
+      const file = superblock.#put(newest.sequence, newest.state);
+      file.truncate(file.size);
+      file.syncDataNow();
+      return superblock;
+    }
     onDamage(joinPath(directory, damaged));
     superblock.#writeCopy(newest.state).syncDataNow();
     return superblock;
@@ -209,11 +215,17 @@ export class Superblock implements SuperblockStore {
   /** Writes the older copy anew; the caller syncs it. */
   #writeCopy(state: SuperblockState): DiskFile {
     const sequence = this.#sequence + 1n;
+    const file = this.#put(sequence, state);
+    // Not before: what is written in part is written again, and the other copy left alone.
+    this.#sequence = sequence;
+    return file;
+  }
+
+  /** Writes a state into the copy that has its sequence number. */
+  #put(sequence: bigint, state: SuperblockState): DiskFile {
     const file = this.#files[Number(sequence % 2n)];
     assert(file !== undefined, "there are two copies");
     file.writeAt(0, encodeCopy({ sequence, identity: this.identity, state }));
-    // Not before: what is written in part is written again, and the other copy left alone.
-    this.#sequence = sequence;
     return file;
   }
 }

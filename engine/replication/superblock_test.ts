@@ -62,6 +62,31 @@ Deno.test("Superblock makes a state durable whenever it comes, also just when th
   }
 });
 
+Deno.test("Superblock writes again what a failed sync may have lost, before the next process goes by it", async () => {
+  for (let successes = 0; successes < 4; successes++) {
+    const host = new SimulatedHost(7);
+    const { disk } = host;
+    disk.createDirectory("data");
+    disk.syncDirectory(".");
+    const failed = Promise.withResolvers<unknown>();
+    const superblock = Superblock.create(disk, "data", identity, {
+      ...ignored,
+      onSuperblockFailed: failed.resolve,
+    });
+    for (let view = 1; view <= successes; view++) {
+      superblock.write(stateOf(view));
+      await host.rest();
+    }
+    disk.failNext("sync", "SUPERBLOCK");
+    superblock.write(stateOf(9));
+    await host.settle(failed.promise);
+    host.kill();
+    strictEqual(Superblock.open(disk, "data", ignored)?.read().view, 9);
+    host.crash();
+    strictEqual(Superblock.open(disk, "data", ignored)?.read().view, 9, `after ${successes} views`);
+  }
+});
+
 Deno.test("Superblock survives damage of one copy, and is lost with both", async () => {
   for (const names of [["SUPERBLOCK-A"], ["SUPERBLOCK-B"], ["SUPERBLOCK-A", "SUPERBLOCK-B"]]) {
     const disk = new MemoryDisk();

@@ -52,6 +52,8 @@ export interface LogFileScan {
   readonly countedBytes: number;
   /** Offset behind the last record that is not counted: of the header when all are. */
   readonly countedFrom: number;
+  /** What the last record vouches for; 0 without one. */
+  readonly vouchedOp: number;
 }
 
 /** Reads the records of one file through a window. */
@@ -224,6 +226,7 @@ export class LogFileReader {
     let countedFrom = end;
     let sealed = false;
     let countedBytes = 0;
+    let vouchedOp = 0;
     for (;;) {
       const record = this.recordAt(end);
       if (record === undefined) break;
@@ -231,10 +234,19 @@ export class LogFileReader {
       if (record.op !== (sealed ? lastOp : lastOp + 1)) break;
       if (!sealed && record.op > countAfterOp) countedBytes += record.end - end;
       lastOp = record.op;
+      vouchedOp = record.vouchedOp;
       end = record.end;
       if (lastOp <= countAfterOp) countedFrom = end;
     }
-    return { lastOp, end, sealed, countedBytes, countedFrom };
+    return { lastOp, end, sealed, countedBytes, countedFrom, vouchedOp };
+  }
+
+  /** Offset behind what was durable for sure of what a scan has found: the last record vouches for those. */
+  endOfDurable({ vouchedOp, end, sealed }: LogFileScan): number {
+    const { recordsStart, headBytes } = this.format;
+    if (sealed) return end - headBytes;
+    const start = { op: this.firstOp, position: recordsStart };
+    return this.find(Math.max(vouchedOp + 1, this.firstOp), start)?.position ?? recordsStart;
   }
 
   /** Whether only zeros follow an offset. */

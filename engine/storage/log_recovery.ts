@@ -37,6 +37,9 @@ import {
   scanMemberFile,
 } from "./log_scan.ts";
 
+/** What is written again in one piece. */
+const REWRITTEN_BYTES = 1 << 20;
+
 /** Where the log goes on from a checkpoint. */
 export interface LogBase {
   /** The checkpoint holds everything up to here. */
@@ -108,8 +111,7 @@ export function recoverLog(disk: Disk, directory: string, baseOp: number): Recov
       // A checkpoint is taken only of what is durable, so its ops cannot be a torn tail.
       throw reader.damage(scan.end, `the log ends at op ${lastOp}, before the checkpoint at op ${baseOp}`);
     }
-    // What was read may still be in the system's cache only, if just the process died.
-    file.syncDataNow();
+    makeDurable(reader, reader.endOfDurable(scan), scan.end);
     const open = { file, end: scan.end, sealed: scan.sealed };
     return { files, lastOp, open, countedBytes, start, cutBytes };
   }
@@ -144,9 +146,10 @@ export function recoverMemberLog(
     const file = disk.openFile(entry.path, { create: false, write: true });
     const reader = new LogFileReader(file, entry.firstOp, entry.format);
     const known = next === undefined ? null : { op: next.firstOp - 1, end: null, digest: next.before };
+    const mark = next === undefined ? new LogMarks(file, entry.firstOp, entry.format).newest : null;
     const scan = scanIntoHistory(reader, entry, {
       known,
-      mark: next === undefined ? new LogMarks(file, entry.firstOp, entry.format).newest : null,
+      mark,
       history,
       onRecord: (record) => {
         const isFork = record.op === base.op
@@ -164,7 +167,9 @@ export function recoverMemberLog(
     }
     const openEnd = scan.damaged.find(({ end }) => end === null)?.start;
     const cutBytes = openEnd === undefined ? cutTail(reader, scan.end) : 0;
-    file.syncDataNow();
+    // The file before another one was made durable as a whole.
+    const unsure = next === undefined ? mark?.end ?? entry.format.recordsStart : scan.end;
+    makeDurable(reader, unsure, openEnd ?? scan.end);
     if (next === undefined && scan.lastOp >= base.op) {
       history.setEnd(scan.lastOp, scan.lastOp === base.op ? base.digest : scan.digest);
       const open = { file, end: scan.end, sealed: scan.sealed };
@@ -376,4 +381,22 @@ function cutTail(reader: LogFileReader, end: number): number {
   reader.file.truncate(end);
   reader.file.syncDataNow();
   return cutBytes;
+}
+
+/**
+ * Makes a file durable, which may be in the system's cache only, if just the process died. After a failed sync the
+ * system may take for written what is not, and a sync alone writes nothing: so what nobody has called durable, from one
+ * offset to another, is written again first.
+ */
+function makeDurable({ file }: LogFileReader, from: number, to: number): void {
+  const piece = new Uint8Array(REWRITTEN_BYTES);
+  const end = Math.min(to, file.size);
+  for (let at = from; at < end;) {
+    const count = file.readAt(at, piece.subarray(0, Math.min(piece.length, end - at)));
+    if (count === 0) break;
+    file.writeAt(at, piece.subarray(0, count));
+    at += count;
+  }
+  file.truncate(file.size);
+  file.syncDataNow();
 }

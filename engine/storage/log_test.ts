@@ -334,6 +334,29 @@ Deno.test("Log acknowledges nothing on the word of a sync that came behind the b
   strictEqual(Log.open(host, "log", { op: 0 }, SMALL).lastOp, 0);
 });
 
+Deno.test("Log writes again what a failed sync may have lost, before it is called durable by the next process", async () => {
+  for (const [index, member] of [undefined, { keepBytes: 0 }].entries()) {
+    for (const durable of [0, 1, 7, 20]) {
+      const host = new SimulatedHost(4 + index);
+      const options = { ...SMALL, fileBytes: 1 << 16, ...member === undefined ? {} : { member } };
+      const open = () => Log.open(host, "log", { op: 0 }, options);
+      const log = open();
+      appendThrough(log, durable);
+      await host.settle(log.whenDurable(durable));
+      host.disk.failNext("sync", "log");
+      appendThrough(log, durable + 6);
+      await rejects(host.settle(log.whenDurable(durable + 6)), code("58030"));
+      host.kill();
+      const again = open();
+      strictEqual(again.lastOp, durable + 6);
+      appendThrough(again, durable + 9);
+      await host.settle(again.whenDurable(durable + 9));
+      host.crash();
+      equal(read(open()), range(1, durable + 9));
+    }
+  }
+});
+
 Deno.test("Log is poisoned by a failed write", async () => {
   const host = new SimulatedHost(4);
   const log = Log.open(host, "log", { op: 0 }, SMALL);

@@ -93,6 +93,8 @@ export class Machine {
   #hang: "in the background" | "all" | null = null;
   #hanging: (() => void)[] = [];
   #listener: ((message: PeerMessage) => void) | null = null;
+  /** Of the newest process. */
+  #superblock: Superblock | null = null;
   readonly #world: MachineWorld;
 
   constructor(index: number, world: MachineWorld, seed: number) {
@@ -239,6 +241,7 @@ export class Machine {
     };
     const superblock = Superblock.open(this.disk, DIRECTORY, reports) ??
       Superblock.create(this.disk, DIRECTORY, identity, reports, { isReplaced: !this.hasDisk });
+    this.#superblock = superblock;
     this.hasDisk = true;
     installTransfer(this.disk, DIRECTORY);
     let gateways: MachineGateways | null = null;
@@ -301,7 +304,7 @@ export class Machine {
 
   /** Whether its superblock does not forbid it to vote. */
   get mayVote(): boolean {
-    return Superblock.open(this.disk, DIRECTORY, new SuperblockReports())?.read().voteBan === null;
+    return this.#superblock?.read().voteBan === null;
   }
 
   /** Stops in order: hands over, and makes everything durable. */
