@@ -61,14 +61,37 @@ function commitDigest(votes: readonly DoViewChange[], commit: number): bigint | 
   return votes.find((vote) => vote.commit === commit && vote.commitDigest !== null)?.commitDigest ?? null;
 }
 
-/** Headers of ops that not all members know as committed, from the newest down: each names the one before. */
+/**
+ * Headers of ops above the commit number, by op, from the newest down: each names the one before, and any log that has
+ * the entry so named has the same entries before it. What logs of the highest log view cannot read, an older one names.
+ */
+function canonicalHeaders(
+  votes: readonly DoViewChange[],
+  candidates: readonly DoViewChange[],
+  commit: number,
+): ReadonlyMap<number, EntryHeader> {
+  const headers = new Map<number, EntryHeader>();
+  let named: bigint | null = null;
+  for (let op = Math.max(...candidates.map((vote) => vote.commit + vote.slots.length)); op > commit; op--) {
+    let header = canonicalHeader(candidates, op);
+    const digest: bigint | null = header?.digest ?? named;
+    if (digest !== null && (header?.previousDigest ?? null) === null) {
+      header = headerWithDigest(votes, op, digest);
+    }
+    if (header !== null) headers.set(op, header);
+    named = header?.previousDigest ?? null;
+  }
+  return headers;
+}
+
+/** Headers of ops that not all members know as committed, from the newest down. */
 function headersOfCommitted(
   votes: readonly DoViewChange[],
   candidates: readonly DoViewChange[],
-  { lowestCommit, commit }: { lowestCommit: number; commit: number },
+  { lowestCommit, commit, next }: { lowestCommit: number; commit: number; next: EntryHeader | undefined },
 ): (EntryHeader | null)[] {
   const headers: (EntryHeader | null)[] = [];
-  let digest = canonicalHeader(candidates, commit + 1)?.previousDigest ?? commitDigest(votes, commit);
+  let digest = next?.previousDigest ?? commitDigest(votes, commit);
   for (let op = commit; op > lowestCommit; op--) {
     const header = digest === null ? canonicalHeader(candidates, op) : headerWithDigest(votes, op, digest);
     headers.push(header);
@@ -130,12 +153,17 @@ export function chooseSuffix(votes: readonly DoViewChange[], quorum: number): Su
   const commit = Math.max(...votes.map((vote) => vote.commit));
   const candidates = votes.filter((vote) => vote.logView === logView);
   const lowestCommit = Math.min(...votes.map((vote) => vote.commit));
-  const committedHeaders = headersOfCommitted(votes, candidates, { lowestCommit, commit });
+  const known = canonicalHeaders(votes, candidates, commit);
+  const committedHeaders = headersOfCommitted(votes, candidates, {
+    lowestCommit,
+    commit,
+    next: known.get(commit + 1),
+  });
   const headers: EntryHeader[] = [];
   const choice: SuffixChoice = { commit, headers, lowestCommit, committedHeaders };
   for (let op = commit + 1;; op++) {
     if (candidates.every((vote) => slotOf(vote, op).kind === "absent")) return choice;
-    const header = canonicalHeader(candidates, op);
+    const header = known.get(op) ?? null;
     if (header !== null && votes.some((vote) => isCopy(vote, op, header))) {
       headers.push(header);
       continue;
