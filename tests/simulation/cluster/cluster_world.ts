@@ -427,8 +427,7 @@ class ClusterWorld implements MachineWorld {
         if (this.#injured !== null || machine.life === null) return;
         this.#injured = machine;
         this.#end(machine, choice % 2 === 0 ? "kill" : "power", duration);
-        damageDisk(machine, choice);
-        void this.#whenRecovered(machine);
+        void this.#whenRecovered(machine, damageDisk(machine, choice));
         return;
       case "lost disk":
         if (this.#injured !== null || machine.life === null) return;
@@ -447,10 +446,10 @@ class ClusterWorld implements MachineWorld {
     }
   }
 
-  async #whenRecovered(machine: Machine): Promise<void> {
+  async #whenRecovered(machine: Machine, isDamaged = () => false): Promise<void> {
     const isInjured = (): boolean => {
       const { life } = machine;
-      if (life === null) return true;
+      if (life === null || isDamaged()) return true;
       const { replica, engine } = life.member;
       return replica.status === "recovering" || !machine.mayVote || !this.#checks.isWhole(machine) ||
         engine.appliedOp < Math.max(...this.machines.map((one) => one.life?.member.replica.commit ?? 0)) - 20;

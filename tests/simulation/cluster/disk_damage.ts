@@ -4,15 +4,22 @@ import { SimulatedHost } from "../../../engine/host/simulated_host.ts";
 import { Superblock, SUPERBLOCK_FILES, SuperblockReports } from "../../../engine/replication/superblock.ts";
 import { DIRECTORY, type Machine } from "./machine.ts";
 
-/** Damages one file. `choice` says which. */
-export function damageDisk(machine: Machine, choice: number): void {
+/** What is damaged of a machine. */
+type DamagedMachine = Pick<Machine, "disk" | "random">;
+
+/**
+ * Damages one file. `choice` says which. Answers whether the machine is still without a file's bytes: of a segment
+ * nobody knows before it is read, and another member that has the same one may be the last to have it.
+ */
+export function damageDisk(machine: DamagedMachine, choice: number): () => boolean {
+  if (choice % 3 === 2) return damageSegment(machine);
   if (choice % 3 === 0) damageSuperblock(machine);
-  else if (choice % 3 === 1) damageLog(machine);
-  else damageSegment(machine);
+  else damageLog(machine);
+  return () => false;
 }
 
 /** The copy without which the newest state is still known: between two syncs only one has it. */
-function damageSuperblock({ disk, random }: Machine): void {
+function damageSuperblock({ disk, random }: DamagedMachine): void {
   const paths = SUPERBLOCK_FILES.map((name) => `${DIRECTORY}/${name}`).filter((path) => disk.exists(path));
   const image = new Map(paths.map((path) => [path, disk.contentOf(path)]));
   const before = stateOf(image);
@@ -37,17 +44,20 @@ function stateOf(image: DiskImage): string {
   return JSON.stringify(state, (_, value) => typeof value === "bigint" ? String(value) : value);
 }
 
-function damageSegment({ disk, random }: Machine): void {
+function damageSegment({ disk, random }: DamagedMachine): () => boolean {
   const folder = `${DIRECTORY}/tables`;
   const names = disk.list(folder).filter((name) => name.endsWith(".segment"));
   const name = names[random.below(Math.max(1, names.length))];
-  if (name === undefined) return;
+  if (name === undefined) return () => false;
   const path = `${folder}/${name}`;
-  disk.flipBit(path, random.below(disk.contentOf(path).length), random.below(8));
+  const position = random.below(disk.contentOf(path).length);
+  disk.flipBit(path, position, random.below(8));
+  const flipped = disk.contentOf(path)[position];
+  return () => disk.exists(path) && disk.contentOf(path)[position] === flipped;
 }
 
 /** A record with another behind it in its file: what is last cannot be told from a torn write. */
-function damageLog({ disk, random }: Machine): void {
+function damageLog({ disk, random }: DamagedMachine): void {
   const paths = disk.list(`${DIRECTORY}/log`).map((name) => `${DIRECTORY}/log/${name}`);
   const path = paths[random.below(Math.max(1, paths.length))];
   if (path === undefined) return;
