@@ -29,7 +29,12 @@ export interface ServerWorld extends StartRequest {
 /** Runs the server to its end; answers the exit code. Raises a `StartError` or a usage error. */
 export async function runServer(settings: ServerSettings, world: ServerWorld): Promise<number> {
   const { engine, listeners, encryption, failed, reload, close } = await startServer(settings, world);
-  for (const line of startLines(listeners, settings, encryption?.startLines)) world.log(line);
+  for (
+    const line of startLines(listeners, settings, {
+      encryption: encryption?.startLines ?? [],
+      shards: engine.shards?.count ?? 1,
+    })
+  ) world.log(line);
   if (encryption !== null || settings.cluster?.tls) world.onReloadSignal(reload);
   const stopped = new Promise<string>((resolve) => {
     let first: number | null = null;
@@ -83,14 +88,14 @@ function reasonOf(error: Error): string {
 export function startLines(
   listeners: Listeners,
   settings: ServerSettings,
-  encryption: readonly string[] = [],
+  { encryption, shards }: { readonly encryption: readonly string[]; readonly shards: number },
 ): string[] {
   const lines = [`binary protocol on ${formatAddress(listeners.binary)}`];
   if (listeners.http !== null) lines.push(`HTTP on http://${formatAddress(listeners.http)}`);
   if (listeners.https !== null) lines.push(`HTTPS on https://${formatAddress(listeners.https)}`);
   if (listeners.pg !== null) lines.push(`PostgreSQL protocol on ${formatAddress(listeners.pg)}`);
   lines.push(...encryption);
-  lines.push(`data in ${settings.dataDirectory}`);
+  lines.push(`data in ${settings.dataDirectory}${shards === 1 ? "" : `, at ${shards} shards`}`);
   if (settings.checksInput) lines.push("plans check their input (--check-input): everything is slower");
   if (settings.development) lines.push(...exampleLines(listeners, settings));
   lines.push("ready");

@@ -19,18 +19,34 @@ export function startThread(module: string, name: string, handed: unknown): Thre
     event.preventDefault();
     thread.onError(event.message);
   };
+  worker.onmessage = ({ data }) => thread.onError(String(data));
   worker.postMessage(handed);
   return thread;
 }
 
 interface WorkerScope {
   onmessage: ((event: MessageEvent) => void) | null;
+  addEventListener(
+    kind: "error" | "unhandledrejection",
+    listener: (
+      event: { preventDefault(): void; readonly error?: unknown; readonly reason?: unknown },
+    ) => void,
+  ): void;
+  postMessage(message: string): void;
   close(): void;
 }
 
 /** What the thread that this code runs in has been handed. */
 export function handedToThread<Handed>(): Promise<Handed> {
   const scope = self as unknown as WorkerScope;
+  for (const kind of ["error", "unhandledrejection"] as const) {
+    scope.addEventListener(kind, (event) => {
+      // The runtime would print what the one that started the thread is going to say.
+      event.preventDefault();
+      scope.postMessage(String(event.error ?? event.reason));
+      scope.close();
+    });
+  }
   return new Promise((resolve) => {
     // It stays, for it is what keeps the thread alive.
     scope.onmessage = ({ data }) => resolve(data as Handed);

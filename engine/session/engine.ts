@@ -192,6 +192,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     const shards = this.#shards;
     if (shards !== null) {
       machine.remoteRowCount = (tableId) => shards.has(tableId) ? shards.rowCount(tableId) : undefined;
+      machine.remoteBytes = (tableId) => shards.has(tableId) ? shards.bytes(tableId) : undefined;
       await shards.learn();
     }
     this.#startWork();
@@ -595,15 +596,6 @@ export class Engine implements SessionEngine, SeatedEngine {
 
   /** Copies a consistent state to a directory while writes go on. Answers its op. */
   async snapshotTo(directory: string): Promise<OpNumber> {
-    if (this.#shards !== null) {
-      throw new DatabaseError(
-        SQLSTATE.featureNotSupported,
-        "snapshots of a database of several shards are not supported",
-        {
-          hint: "Stop the server and copy its directory.",
-        },
-      );
-    }
     return await this.storage.snapshotTo(directory, () => this.#makeCheckpoint());
   }
 

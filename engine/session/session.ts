@@ -123,7 +123,6 @@ export class Session implements SessionHost {
   ) {
     this.engine = engine;
     this.preparedByName = new PreparedNames(engine);
-    this.#commits = new SessionCommits(engine);
     this.processId = options.processId;
     this.encryption = options.encryption ?? null;
     this.isFollower = options.readFrom === "follower";
@@ -137,6 +136,7 @@ export class Session implements SessionHost {
       database: storedSettings(catalog, null),
       role: storedSettings(catalog, user),
     });
+    this.#commits = new SessionCommits(engine, this.settings);
     this.need = new StateNeed(engine, this.settings, this.isFollower);
     this.evaluation = new SessionEvaluation(this, { user, database: options.database ?? "db" });
     this.startedAt = engine.now();

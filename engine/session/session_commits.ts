@@ -1,19 +1,22 @@
 /** The commits of one session: in turn, and whether its client may still wait for one of them. */
 import type { ClientRequest, OpNumber } from "../operations/effect.ts";
 import type { MaybePromise } from "../statements/outcome.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { SessionEngine } from "./session_engine.ts";
 
 /** See the file's head. */
 export class SessionCommits {
-  readonly #engine: Pick<SessionEngine, "turns" | "durableOp">;
+  readonly #engine: Pick<SessionEngine, "turns" | "durableOp" | "shards">;
+  readonly #settings: Settings;
   /** An entry of the session is on its way into the log. */
   #isUnderWay = false;
   /** The session's newest entry. */
   #newestOp = 0;
 
-  constructor(engine: Pick<SessionEngine, "turns" | "durableOp">) {
+  constructor(engine: Pick<SessionEngine, "turns" | "durableOp" | "shards">, settings: Settings) {
     this.#engine = engine;
+    this.#settings = settings;
   }
 
   /** Commits a transaction of the session; answers the op of its entry, or 0. */
@@ -21,6 +24,7 @@ export class SessionCommits {
     transaction: Transaction,
     client: ((op: OpNumber) => ClientRequest) | null = null,
   ): MaybePromise<OpNumber> {
+    this.#engine.shards?.heed(transaction, this.#settings);
     const op = this.#engine.turns.commit(transaction, client);
     if (op instanceof Promise) return this.#whenCommitted(op);
     if (op !== 0) this.#newestOp = op;

@@ -51,6 +51,7 @@ export class StatementContext implements ExecutionContext {
     this.reads = session.engine.machine.reads;
     this.writer = transaction;
     this.transaction = transaction;
+    session.engine.shards?.heed(transaction, session.settings);
   }
 
   get memoryLimitBytes(): number {

@@ -123,6 +123,33 @@ export class Asking {
     }
   }
 
+  /** Waits until calls that are on their way have settled. Raises 57014 when one takes too long. */
+  async within<Value>(
+    calls: readonly { readonly shard: number; readonly done: Promise<Value> }[],
+    milliseconds: number,
+  ): Promise<PromiseSettledResult<Value>[]> {
+    if (milliseconds === 0) return await Promise.allSettled(calls.map(({ done }) => done));
+    const late = Promise.withResolvers<never>();
+    const open = new Set(calls);
+    const settling = calls.map(async (call) => {
+      try {
+        return await call.done;
+      } finally {
+        open.delete(call);
+      }
+    });
+    const waiting: Asked = {
+      deadline: this.#host.clock.monotonic() + milliseconds * MICROSECONDS,
+      expire: () => late.reject(tooLate([...open].map(({ shard }) => shard), milliseconds)),
+    };
+    this.#watch(waiting);
+    try {
+      return await Promise.race([Promise.allSettled(settling), late.promise]);
+    } finally {
+      this.#waiting.delete(waiting);
+    }
+  }
+
   /** One timer serves all: what has been answered costs no more than its place in a set. */
   #watch(asked: Asked): void {
     this.#waiting.push(asked);

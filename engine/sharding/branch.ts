@@ -25,6 +25,8 @@ export class Branch {
   lookedAt = -1;
   /** By table: rows that are going to move. */
   readonly collections = new Map<number, RowCollection>();
+  /** How long a shard may take to answer; 0: for ever. */
+  milliseconds = 0;
   /** Roughly what has been fetched. */
   bytes = 0;
 

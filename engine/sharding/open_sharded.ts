@@ -12,7 +12,7 @@ import { partFolder } from "../storage/storage_parts.ts";
 import { Router } from "./router.ts";
 import { Shard, type ShardOptions } from "./shard.ts";
 import { SHARD_COUNTS } from "./shard_map.ts";
-import { ShardGroup } from "./shard_group.ts";
+import { COUNT_FILE, ShardGroup } from "./shard_group.ts";
 import type { FromShard } from "./shard_messages.ts";
 import { ShardPort } from "./shard_port.ts";
 import { StopFlags } from "./stop_flags.ts";
@@ -33,8 +33,6 @@ export type StartShard = (
 ) => Promise<ShardPort>;
 
 const MEMORY = ":memory:";
-/** The file that says how many shards a directory has. */
-const COUNT_FILE = "SHARDS";
 
 /**
  * Opens or creates a database. Raises 22023 for a number of shards that there is not, or that is not the directory's.

@@ -18,6 +18,7 @@ import type { Effect, OpNumber, RowId } from "../operations/effect.ts";
 import { encodeEffects } from "../operations/entry_codec.ts";
 import type { Shards } from "../session/commit_turns.ts";
 import type { RoutedEngine } from "../session/engine_parts.ts";
+import type { Settings } from "../settings/settings.ts";
 import type { AloneRows, GatherContext } from "../statements/statement_host.ts";
 import type { ShardStatus } from "../system_catalog/shard_status.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
@@ -106,8 +107,8 @@ export class Router implements Shards {
     for (const port of this.ports) port.later = (run) => host.timers.setTimer(LATER_MICROSECONDS, run);
     this.#figures = new ShardFigures(group.ports, host);
     this.#routes = new Routes(() => this.#catalog, this.count);
-    this.commits = new ShardCommits(engine, group);
     this.#asking = new Asking(this.ports, host.stops, host);
+    this.commits = new ShardCommits(engine, group, this.#asking);
     this.#fragments = new Fragments(this.#asking, this.ports, () => host.clock.monotonic());
   }
 
@@ -128,8 +129,16 @@ export class Router implements Shards {
     return this.#routes.placesOf(tableId)?.isCopied === true ? Math.ceil(rows / this.count) : rows;
   }
 
+  bytes(tableId: number): number {
+    return this.#figures.bytes(tableId);
+  }
+
   get count(): number {
     return this.ports.length;
+  }
+
+  heed(transaction: Transaction, settings: Settings): void {
+    this.#branchOf(transaction).milliseconds = settings.milliseconds("scatter_timeout");
   }
 
   concern(planned: PlannedStatement): boolean {
@@ -288,7 +297,7 @@ export class Router implements Shards {
     const shards = find();
     const parts: FetchedRows[][] = shards.map(() => []);
     const request = { kind: "fetch", branch: branch.number, tableId: table.definition.id, wanted } as const;
-    const patience = { abort, milliseconds: 0, leavesOut: false };
+    const patience = { abort, milliseconds: branch.milliseconds, leavesOut: false };
     try {
       await this.#asking.all(
         shards.map((shard) => ({ shard, request })),
@@ -461,10 +470,14 @@ export class Router implements Shards {
     const read = { transaction, branch, reads: this.#remoteReads(transaction) };
     const moved = [...branch.begun].map((shard) => {
       const request = { kind: "advance", branch: branch.number, reads: this.#readsAt(read, shard) } as const;
-      return this.#port(shard).call(request).done;
+      return { shard, done: this.#port(shard).call(request).done };
     });
     this.#begin(transaction, branch, this.#all);
-    return (await Promise.all(moved)).every((same) => same === true);
+    const answers = await this.#asking.within(moved, branch.milliseconds);
+    return answers.every((answer) => {
+      if (answer.status === "rejected") throw answer.reason;
+      return answer.value === true;
+    });
   }
 
   ended(transaction: Transaction): void {
@@ -578,6 +591,7 @@ export class Router implements Shards {
       return await this.commits.commit({
         parts,
         isCertain,
+        milliseconds: branch?.milliseconds ?? 0,
         slices,
         append: () => {
           requireOpen(transaction);

@@ -224,9 +224,11 @@ export class Shard {
         this.#agree(request.number, request.commit, false);
         return;
       case "give_up": {
-        const { part } = assertDefined(this.#agreed.get(request.agreed), "what was agreed to");
+        const known = this.#agreed.get(request.agreed);
+        // The router did not wait for the answer, which was no.
+        if (known === undefined) return;
         this.#agreed.delete(request.agreed);
-        this.manager.giveUp(part);
+        this.manager.giveUp(known.part);
         return;
       }
       case "apply":
@@ -582,14 +584,11 @@ export class Shard {
 
   #report(): ShardReport {
     const { catalog, lastOp } = this.#machine;
-    let bytes = 0;
-    const rows: [number, number][] = [];
-    for (const { id } of catalog.tables) {
-      const store = this.#machine.store(id);
-      bytes += store.bytes;
-      rows.push([id, store.rowCount]);
-    }
-    return { op: lastOp, entries: this.#entries, digest: this.#machine.digest(), bytes, rows };
+    const tables = catalog.tables.map(({ id }) => {
+      const { rowCount: rows, bytes } = this.#machine.store(id);
+      return { id, rows, bytes };
+    });
+    return { op: lastOp, entries: this.#entries, digest: this.#machine.digest(), tables };
   }
 
   #beginCheckpoint(op: number): void {

@@ -9,6 +9,7 @@
 import { removeItem } from "../base/remove_item.ts";
 import type { OpNumber, Slice } from "../operations/effect.ts";
 import type { RoutedEngine } from "../session/engine_parts.ts";
+import type { Asking } from "./asking.ts";
 import type { ShardGroup } from "./shard_group.ts";
 import type { BranchCommit } from "./shard_messages.ts";
 
@@ -18,6 +19,8 @@ export interface ShardCommit {
   readonly parts: ReadonlyMap<number, BranchCommit>;
   /** The router knows that nothing has come in the way: the shards are not waited for. */
   readonly isCertain: boolean;
+  /** How long the shards may take to agree; 0: for ever. */
+  readonly milliseconds: number;
   /** What shards are to apply. */
   readonly slices: readonly Slice[];
   /** Appends the entry. Raises when the transaction has ended meanwhile. */
@@ -30,19 +33,22 @@ export interface ShardCommit {
 export class ShardCommits {
   readonly #engine: RoutedEngine;
   readonly #group: ShardGroup;
+  readonly #asking: Asking;
   /** Resolves when the one that was asked last has its entry, or gets none. */
   #last: Promise<void> = Promise.resolve();
   /** What was asked and was not sent. */
   readonly #open: Promise<OpNumber>[] = [];
 
-  constructor(engine: RoutedEngine, group: ShardGroup) {
+  constructor(engine: RoutedEngine, group: ShardGroup, asking: Asking) {
     this.#engine = engine;
+    this.#asking = asking;
     this.#group = group;
   }
 
   /**
    * Answers the op of the entry when it is committed, and on its way to the shards. Raises 40001 when one of them does
-   * not agree, not before all that was on its way then has been sent: whoever tries again sees it.
+   * not agree, not before all that was on its way then has been sent: whoever tries again sees it. Raises 57014 when one does not
+   * answer in time; nothing has been committed then.
    */
   async commit(commit: ShardCommit): Promise<OpNumber> {
     const committing = this.#commit(commit);
@@ -64,16 +70,20 @@ export class ShardCommits {
     return op;
   }
 
-  async #inOrder({ parts, isCertain, slices, append, onSent }: ShardCommit): Promise<OpNumber> {
+  async #inOrder(commit: ShardCommit): Promise<OpNumber> {
+    const { parts, isCertain, milliseconds, slices, append, onSent } = commit;
     const before = this.#last;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#last = promise;
     const asked = [...parts].map(([shard, part]) => ({ shard, part, ...this.#ask(shard, part, isCertain) }));
-    const calls = new Map<number, number>();
+    // Who has not answered may agree yet.
+    const calls = new Map(
+      asked.flatMap(({ shard, part, call }) => part.effects === null ? [] : [[shard, call]]),
+    );
     try {
-      const votes = await Promise.allSettled(asked.map(({ done }) => done));
-      for (const [index, { shard, part, call }] of asked.entries()) {
-        if (votes[index]?.status !== "rejected" && part.effects !== null) calls.set(shard, call);
+      const votes = await this.#asking.within(asked, milliseconds);
+      for (const [index, { shard }] of asked.entries()) {
+        if (votes[index]?.status === "rejected") calls.delete(shard);
       }
       await before;
       for (const vote of votes) if (vote.status === "rejected") throw vote.reason;

@@ -10,16 +10,19 @@ import type { ShardPort } from "./shard_port.ts";
 /** How long whoever looks waits for a shard to say how it is. */
 const LOOK_MICROSECONDS = 100_000;
 
+/** Whoever asks for sizes within this time gets the same ones. */
+const FRESH_MICROSECONDS = 1_000_000;
+
 interface Known {
   readonly port: ShardPort;
   readonly requests: Rate;
-  /** Rows by table. */
+  /** By table. */
   rows: Map<number, number>;
   /** How they have changed since the shard was asked; null: it has answered. */
   changed: Map<number, number> | null;
   /** The report that is on its way. */
   asking: Promise<void> | null;
-  bytes: number;
+  bytes: Map<number, number>;
   /** The newest entry of the log that is known to be applied there, and how many are since the start. */
   op: number;
   entries: number;
@@ -42,7 +45,7 @@ export class ShardFigures {
         rows: new Map(),
         changed: null,
         asking: null,
-        bytes: 0,
+        bytes: new Map(),
         op: 0,
         entries: 0,
         heardAt: host.clock.monotonic(),
@@ -60,9 +63,10 @@ export class ShardFigures {
     const changed = known.changed = new Map();
     try {
       const report = await port.report();
-      const { op, entries, bytes } = report;
-      Object.assign(known, { op, entries, bytes, heardAt: this.#host.clock.monotonic() });
-      const counts = known.rows = new Map(report.rows);
+      const { op, entries, tables } = report;
+      Object.assign(known, { op, entries, heardAt: this.#host.clock.monotonic() });
+      known.bytes = new Map(tables.map(({ id, bytes }) => [id, bytes]));
+      const counts = known.rows = new Map(tables.map(({ id, rows }) => [id, rows]));
       for (const [tableId, difference] of changed) {
         counts.set(tableId, (counts.get(tableId) ?? 0) + difference);
       }
@@ -92,8 +96,8 @@ export class ShardFigures {
       op,
       lagOperations: sentEntries - entries,
       lastContactSeconds: (now - heardAt) / 1e6,
-      rows: [...rows.values()].reduce((sum, count) => sum + count, 0),
-      bytes,
+      rows: sumOf(rows.values()),
+      bytes: sumOf(bytes.values()),
       ...sent,
       requestsPerSecond: requests.at(now),
     }));
@@ -101,9 +105,14 @@ export class ShardFigures {
 
   /** The rows of a table at all shards. */
   rowCount(tableId: number): number {
-    let sum = 0;
-    for (const { rows } of this.#known) sum += rows.get(tableId) ?? 0;
-    return sum;
+    return sumOf(this.#known.map(({ rows }) => rows.get(tableId) ?? 0));
+  }
+
+  /** What they take, when somebody last looked; shards are asked anew for the next one. */
+  bytes(tableId: number): number {
+    const now = this.#host.clock.monotonic();
+    if (this.#known.some(({ heardAt }) => now - heardAt > FRESH_MICROSECONDS)) this.learn().catch(() => {});
+    return sumOf(this.#known.map(({ bytes }) => bytes.get(tableId) ?? 0));
   }
 
   /** So many rows have come or gone. */
@@ -123,4 +132,10 @@ export class ShardFigures {
   forget(shard: number, tableId: number): void {
     this.#known[shard]?.rows.delete(tableId);
   }
+}
+
+function sumOf(values: Iterable<number>): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return sum;
 }

@@ -17,6 +17,9 @@ import type { Manifest } from "../storage/manifest.ts";
 import { partFolder, partOfManifest } from "../storage/storage_parts.ts";
 import type { ShardPort } from "./shard_port.ts";
 
+/** The file of a directory that says how many shards it has. */
+export const COUNT_FILE = "SHARDS";
+
 /** What the router knows of slices that it has appended. */
 export interface AppendedSlices {
   /** By shard: the call by which it has agreed to its part. */
@@ -45,6 +48,7 @@ interface Queued {
 /** See the file's head. */
 export class ShardGroup implements EngineParts {
   readonly ports: ShardPort[] = [];
+  readonly otherFiles = [COUNT_FILE];
   readonly #options: ShardGroupOptions;
   readonly #appended = new WeakMap<readonly Slice[], AppendedSlices>();
   #queue: Queued[] = [];
@@ -129,7 +133,7 @@ export class ShardGroup implements EngineParts {
   async builtCheckpoint(op: number): Promise<readonly Manifest[]> {
     const built = await Promise.all(this.ports.map((port) => port.call({ kind: "built", op }).done));
     return built.map((manifest) => {
-      assert(typeof manifest === "object" && manifest !== null && "tables" in manifest, "a manifest");
+      assert(typeof manifest === "object" && manifest !== null && "state" in manifest, "a manifest");
       return manifest;
     });
   }

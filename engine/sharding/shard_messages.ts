@@ -134,10 +134,9 @@ export interface ShardReport {
   /** The newest entry of the log that it has applied, and how many of them since it was opened. */
   readonly op: number;
   readonly entries: number;
-  readonly bytes: number;
   /** Chains all that it has applied. */
   readonly digest: string;
-  readonly rows: readonly (readonly [tableId: number, count: number])[];
+  readonly tables: readonly { readonly id: number; readonly rows: number; readonly bytes: number }[];
 }
 
 /** An answer to a call; `isLast` false: further ones come. */

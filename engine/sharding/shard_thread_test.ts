@@ -17,7 +17,7 @@ const OPTIONS = {
 
 Deno.test("startShardThread() starts a shard that answers, and ends with its close()", async () => {
   const port = await startShardThread(OPTIONS, 0);
-  deepStrictEqual((await port.report()).rows, []);
+  deepStrictEqual((await port.report()).tables, []);
   await port.close();
 });
 
@@ -30,7 +30,7 @@ Deno.test("startShardThread() rejects with the reason why a shard cannot be open
 Deno.test("a shard's error that nobody expects ends its port, and all that wait for it", async () => {
   const port = await startShardThread(OPTIONS, 3);
   const waits = port.call({ kind: "built", op: 1 }).done;
-  port.tell({ kind: "give_up", agreed: 99 });
+  port.tell({ kind: "apply", op: 1, timestamp: 0, agreed: 99, effects: null });
   const [failed] = await Promise.all([port.failed, rejects(waits, /what was agreed to/)]);
   match(failed.message, /a shard failed/);
   await rejects(port.report(), /a shard failed/);

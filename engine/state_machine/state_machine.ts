@@ -79,6 +79,8 @@ export class StateMachine {
   readonly #storage: StorageEngine<StorageLog>;
   /** How many rows a table has that are elsewhere; undefined: they are here. */
   remoteRowCount: (tableId: number) => number | undefined = () => undefined;
+  /** What such rows take; undefined: they are here. */
+  remoteBytes: (tableId: number) => number | undefined = () => undefined;
   /** Highest row id in the log, per table. */
   readonly #rowCounters = new Map<number, RowId>();
   /** Highest row id that this node has handed out; a transaction that rolled back leaves a gap. */
@@ -162,6 +164,14 @@ export class StateMachine {
   /** The highest row id of each table that any entry has created. */
   get rowCounters(): ReadonlyMap<number, RowId> {
     return this.#rowCounters;
+  }
+
+  /** Bytes that a table's rows take, in files and in memory. */
+  storedBytes(tableId: number): number {
+    const remote = this.remoteBytes(tableId);
+    if (remote !== undefined) return remote;
+    const store = this.store(tableId);
+    return store.layout().fileBytes + store.memoryBytes;
   }
 
   /** Live rows of a table; 0 for one that is not there. */

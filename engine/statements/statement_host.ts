@@ -87,6 +87,8 @@ export interface StatementShards {
   readonly count: number;
   /** Whether the committed rows of the table are there. */
   has(tableId: number): boolean;
+  /** A statement of the transaction or its commit begins: the settings say how long shards may take. */
+  heed(transaction: Transaction, settings: Settings): void;
   /** Whether a statement may stop to wait for them. */
   concern(planned: PlannedStatement): boolean;
   /** The rows that a fragment gives at the shards; see `Gatherer`. */

@@ -10,6 +10,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { type Disk, type DiskFile, joinPath } from "../host/disk.ts";
 import type { Timers } from "../host/host.ts";
 import { type Manifest, writeManifest } from "./manifest.ts";
+import { partFolder } from "./storage_parts.ts";
 
 const PIECE_BYTES = 1 << 20;
 
@@ -24,6 +25,8 @@ export interface SnapshotCopy {
   readonly target: string;
   /** Name of the folder of table files within both. */
   readonly tablesName: string;
+  /** Names of other files that the copy needs. */
+  readonly others: readonly string[];
 }
 
 /** Makes the target directory; raises 55000 when it holds something. */
@@ -41,12 +44,18 @@ export function prepareSnapshotDirectory(disk: Disk, target: string): void {
 /** Copies; when it ends, the copy is durable. Must be called in the turn in which the manifest is the installed one. */
 export async function copySnapshot(copy: SnapshotCopy): Promise<void> {
   const { disk, targetDisk, manifest, source, target, tablesName } = copy;
-  const tables = joinPath(target, tablesName);
-  targetDisk.createDirectory(tables);
+  const parts = (manifest.parts ?? []).map((part, index) => ({ ...part, folder: partFolder(index) }));
+  const folders = [target, ...parts.map(({ folder }) => joinPath(target, folder))];
+  const tableFolders = folders.map((folder) => joinPath(folder, tablesName));
+  for (const folder of [...folders.slice(1), ...tableFolders]) targetDisk.createDirectory(folder);
   const remaining: { readonly file: DiskFile; readonly path: string }[] = [];
-  const names = manifest.tables.flatMap((table) => table.files).map((name) => joinPath(tablesName, name));
+  const names = [
+    ...namesOf(manifest, tablesName),
+    ...parts.flatMap((part) => namesOf(part, tablesName).map((name) => joinPath(part.folder, name))),
+    ...copy.others,
+  ];
   try {
-    for (const name of [...names, manifest.state.name]) {
+    for (const name of names) {
       const path = joinPath(target, name);
       if (disk !== targetDisk || !isLinked(disk, joinPath(source, name), path)) {
         remaining.push({
@@ -59,8 +68,13 @@ export async function copySnapshot(copy: SnapshotCopy): Promise<void> {
   } finally {
     for (const { file } of remaining) file.close();
   }
-  targetDisk.syncDirectory(tables);
+  for (const folder of [...tableFolders, ...folders.slice(1)]) targetDisk.syncDirectory(folder);
   writeManifest(targetDisk, target, manifest);
+}
+
+/** The files of a state, by their names in its folder. */
+function namesOf({ tables, state }: Pick<Manifest, "tables" | "state">, tablesName: string): string[] {
+  return [...tables.flatMap(({ files }) => files).map((name) => joinPath(tablesName, name)), state.name];
 }
 
 function isLinked(disk: Disk, from: string, to: string): boolean {

@@ -702,6 +702,12 @@ export class StorageEngine<L extends StorageLog = Log> {
    * holds something.
    */
   async snapshotTo(directory: string, makeCheckpoint: () => Promise<void>): Promise<OpNumber> {
+    if (this.#parts !== null && this.#isMemory) {
+      throw new DatabaseError(
+        SQLSTATE.featureNotSupported,
+        "snapshots of a database of several shards in memory are not supported",
+      );
+    }
     prepareSnapshotDirectory(this.#snapshotDisk, directory);
     await makeCheckpoint();
     const manifest = assertDefined(this.#manifest, "manifest");
@@ -713,6 +719,7 @@ export class StorageEngine<L extends StorageLog = Log> {
       source: this.#directory,
       target: directory,
       tablesName: TABLES_DIRECTORY,
+      others: this.#parts?.otherFiles ?? [],
     });
     return manifest.op;
   }

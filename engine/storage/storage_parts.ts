@@ -14,6 +14,8 @@ import type { Manifest, ManifestPart } from "./manifest.ts";
 
 /** The parts, as the storage with the log sees them. */
 export interface StorageParts {
+  /** Names of files beside the manifest that a copy of the directory needs. */
+  readonly otherFiles: readonly string[];
   /** Hands each part what the entry has for it, as soon as the entry is committed. */
   apply(op: number, timestamp: number, slices: readonly Slice[]): void;
   /** Every part begins a checkpoint behind the entries up to the op. */

@@ -17,9 +17,7 @@ export function rowEstimate(context: CatalogContext, tableId: number): number {
 /** Bytes that a table's rows take, in files and in memory. */
 function storedBytes(context: CatalogContext, tableId: number): number {
   const { machine } = context;
-  if (machine.catalog.table(tableId) === undefined) return 0;
-  const store = machine.store(tableId);
-  return store.layout().fileBytes + store.memoryBytes;
+  return machine.catalog.table(tableId) === undefined ? 0 : machine.storedBytes(tableId);
 }
 
 /** The share of a table's bytes that its indexes have. */

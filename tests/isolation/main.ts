@@ -1,15 +1,19 @@
 /**
- * `deno task soak:isolation [transactions] [seed]`: recorded histories against the real server, checked; 10 000
- * transactions unless told otherwise.
+ * `deno task soak:isolation [--shards K] [transactions] [seed]`: recorded histories against the real server, checked;
+ * 10 000 transactions unless said otherwise.
  *
  * 1. 16 connections, with checkpoints all the time, at each isolation level. 2. The same at SERIALIZABLE while the
- * server is killed again and again. 3. A bank of 100 accounts. 4. In this process, without validation: there the
- * anomalies must be found. A seed gives the same transactions, not the same interleaving.
+ * server is killed again and again. 3. A bank of 100 accounts. 4. What write skew would break. 5. In this process,
+ * without validation: there the anomalies must be found. A seed gives the same transactions, not the same
+ * interleaving.
  */
+import { parseArgs } from "node:util";
+import { SHARD_COUNTS } from "../../engine/sharding/shard_map.ts";
 import type { IsolationLevel } from "../../engine/transactions/isolation_level.ts";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { type DbdPeer, startDbd } from "../bench/peers/dbd.ts";
 import { openPgDatabase } from "../pg/support/pg_database.ts";
+import { lateShards, openShardedEngine } from "../sharding/sharded_database.ts";
 import type { ServerAddress } from "../support/clients.ts";
 import { seededRandom } from "../support/random.ts";
 import { bankTables, noFigures, runBank } from "./bank.ts";
@@ -17,18 +21,25 @@ import { checkHistory } from "./check_history.ts";
 import { connect, type Connection } from "./connections.ts";
 import { History } from "./history.ts";
 import { listAppendTables, ListAppendWorkload } from "./list_append.ts";
+import { noSkew, runWriteSkew, writeSkewTables } from "./write_skew.ts";
 
 const connectionCount = 16;
 const kills = 10;
-const flags = ["--checkpoint-log", "1MiB"];
 const keys = { keys: 8, appendsPerKey: 60 };
 
-const transactions = Number(Deno.args[0] ?? "10000");
-const seed = Number(Deno.args[1] ?? Date.now() % 1_000_000);
-if (!Number.isSafeInteger(transactions) || transactions < 1 || !Number.isSafeInteger(seed)) {
-  console.error("Usage: deno task soak:isolation [transactions] [seed]");
+const { values: { shards: shardText }, positionals } = parseArgs({
+  args: Deno.args,
+  options: { shards: { type: "string", default: "1" } },
+  allowPositionals: true,
+});
+const shards = Number(shardText);
+const transactions = Number(positionals[0] ?? "10000");
+const seed = Number(positionals[1] ?? Date.now() % 1_000_000);
+if (!SHARD_COUNTS.includes(shards) || !(transactions >= 1) || !Number.isSafeInteger(seed)) {
+  console.error("Usage: deno task soak:isolation [--shards K] [transactions] [seed]");
   Deno.exit(2);
 }
+const flags = ["--checkpoint-log", "1MiB", "--shards", String(shards)];
 
 let failed = false;
 
@@ -144,28 +155,26 @@ async function withKills(dbd: string): Promise<void> {
   }
 }
 
-async function bank(dbd: string): Promise<void> {
+/** Work of 16 connections that keeps a rule; answers what it was and what was found instead. */
+async function keepingRule(
+  dbd: string,
+  name: string,
+  tables: readonly string[],
+  figures: { readonly wrong: readonly string[] },
+  run: (connection: Connection, seed: number) => Promise<unknown>,
+): Promise<void> {
   const server = await startDbd({ binary: dbd, flags });
   try {
     const start = performance.now();
-    const figures = noFigures();
     const connections = await connectAll(server);
-    for (const sql of bankTables) await connections[0]?.query(sql);
-    const enough = () => figures.transfers >= transactions;
+    for (const sql of tables) await connections[0]?.query(sql);
     await withCheckpoints(
       server,
-      () =>
-        Promise.all(
-          connections.map((connection, index) =>
-            runBank(connection, figures, { seed: seed * 31 + index, enough })
-          ),
-        ),
+      () => Promise.all(connections.map((connection, index) => run(connection, seed * 31 + index))),
     );
     await closeAll(connections);
-    console.log(`a bank: ran ${((performance.now() - start) / 1000).toFixed(1)} s`, {
-      ...figures,
-      wrong: figures.wrong.length,
-    });
+    const seconds = ((performance.now() - start) / 1000).toFixed(1);
+    console.log(`${name}: ran ${seconds} s`, { ...figures, wrong: figures.wrong.length });
     for (const each of figures.wrong.slice(0, 5)) console.log(`  ${each}`);
     if (figures.wrong.length > 0) failed = true;
   } finally {
@@ -173,8 +182,36 @@ async function bank(dbd: string): Promise<void> {
   }
 }
 
+async function bank(dbd: string): Promise<void> {
+  const figures = noFigures();
+  const enough = () => figures.transfers >= transactions;
+  await keepingRule(
+    dbd,
+    "a bank",
+    bankTables,
+    figures,
+    (connection, own) => runBank(connection, figures, { seed: own, enough }),
+  );
+}
+
+async function writeSkew(dbd: string): Promise<void> {
+  const figures = noSkew();
+  const enough = () => figures.committed >= transactions;
+  await keepingRule(
+    dbd,
+    "pairs and shifts that write skew would break",
+    writeSkewTables,
+    figures,
+    (connection, own) => runWriteSkew(connection, figures, { seed: own, enough }),
+  );
+}
+
 async function planted(): Promise<void> {
-  await using database = await openPgDatabase();
+  const engine = shards === 1 ? null : await openShardedEngine(
+    shards,
+    lateShards(seed, (shard) => shard.manager.validates = false),
+  );
+  await using database = await openPgDatabase(engine === null ? {} : { engine });
   const start = performance.now();
   const history = new History();
   const workload = new ListAppendWorkload(history, { seed, ...keys });
@@ -189,13 +226,14 @@ async function planted(): Promise<void> {
   if (names.length === 0) failed = true;
 }
 
-console.log(`seed ${seed}; again with: deno task soak:isolation ${transactions} ${seed}`);
+console.log(`again with: deno task soak:isolation --shards ${shards} ${transactions} ${seed}`);
 const { dbd } = await compiledPrograms();
 await withoutKills(dbd);
 await withoutKills(dbd, "repeatable read");
 await withoutKills(dbd, "read committed");
 await withKills(dbd);
 await bank(dbd);
+await writeSkew(dbd);
 await planted();
 console.log(failed ? "FAILED" : "passed");
 if (failed) Deno.exit(1);

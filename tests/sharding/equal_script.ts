@@ -1,10 +1,30 @@
 /** One script of statements of all kinds, whose answers have to be the same with any number of shards. */
 import { SeededRandom } from "../../engine/base/random.ts";
+import {
+  catalogSteps,
+  constraintSteps,
+  copySteps,
+  definitionSteps,
+  joinSteps,
+  sessionSteps,
+  tpcbSteps,
+  twoSessionSteps,
+  typeSteps,
+} from "./script_sections.ts";
 
-/** A statement; `data` is what COPY reads. */
+/** A statement. */
 export interface Step {
   readonly sql: string;
+  /** What COPY reads. */
   readonly data?: string;
+  /** COPY writes. */
+  readonly out?: true;
+  /** Which of two sessions; without: the first. */
+  readonly by?: "other";
+  /** It is a request of this number that is exactly once. */
+  readonly once?: number;
+  /** false: its rows have no order. */
+  readonly ordered?: false;
 }
 
 const FIXED: readonly Step[] = [
@@ -69,10 +89,20 @@ const SHARD_BY: readonly (readonly [string, readonly string[]])[] = [
   ["word", ["(text)", "(count)", "ALL"]],
 ];
 
-/** The script with so many statements of chance in its middle; `moves`: tables are sharded in one way and another. */
+/** Statements of each kind, and a script with so many statements of chance in its middle; `moves`: tables are sharded in one way and another. */
 export function equalScript(seed: number, count: number, { moves } = { moves: false }): Step[] {
   const random = new SeededRandom(seed);
-  const steps = [...FIXED];
+  const steps = [
+    ...constraintSteps(),
+    ...definitionSteps(),
+    ...copySteps(),
+    ...sessionSteps(),
+    ...twoSessionSteps(),
+    ...typeSteps(),
+    ...tpcbSteps(random, Math.ceil(count / 30)),
+    ...joinSteps(random, Math.ceil(count / 10)),
+    ...FIXED,
+  ];
   for (let index = 0; index < count; index++) {
     if (moves && index % 8 === 0) {
       const [table, ways] = SHARD_BY[random.below(SHARD_BY.length)] ?? ["word", []];
@@ -86,7 +116,7 @@ export function equalScript(seed: number, count: number, { moves } = { moves: fa
     // What has failed in a block.
     if (sql.startsWith("BEGIN")) steps.push({ sql: "ROLLBACK" });
   }
-  return [...steps, ...LAST];
+  return [...steps, ...LAST, ...catalogSteps()];
 }
 
 function anyStatement(random: SeededRandom, index: number): string {

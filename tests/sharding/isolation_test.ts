@@ -9,6 +9,7 @@ import { checkHistory } from "../isolation/check_history.ts";
 import { connect, type Connection } from "../isolation/connections.ts";
 import { History } from "../isolation/history.ts";
 import { listAppendTables, ListAppendWorkload } from "../isolation/list_append.ts";
+import { noSkew, runWriteSkew, type WriteSkewFigures, writeSkewTables } from "../isolation/write_skew.ts";
 import { openPgDatabase, sessionsEnded } from "../pg/support/pg_database.ts";
 import { lateShards, openShardedEngine } from "./sharded_database.ts";
 
@@ -79,4 +80,28 @@ Deno.test("a bank of 100 accounts at four shards keeps its sum in every snapshot
   });
   ok(figures.transfers >= 100 && figures.sums > 10, `${figures.transfers} transfers, ${figures.sums} sums`);
   deepStrictEqual(figures.wrong, []);
+});
+
+/** Runs what write skew would break; answers what it has broken. */
+async function writeSkew(engine: Engine, transactions: number): Promise<WriteSkewFigures> {
+  const figures = noSkew();
+  await withConnections(engine, writeSkewTables, async (connections) => {
+    const enough = (): boolean => figures.committed >= transactions || figures.wrong.length > 0;
+    await Promise.all(
+      connections.map((connection, seed) => runWriteSkew(connection, figures, { seed, enough })),
+    );
+  });
+  return figures;
+}
+
+Deno.test("pairs and shifts at four shards stay whole where write skew would break them", async () => {
+  const { committed, lost, wrong } = await writeSkew(await openShardedEngine(4, lateShards(3)), 150);
+  deepStrictEqual(wrong, []);
+  ok(committed >= 150 && lost > 5, `${committed} committed, ${lost} lost`);
+});
+
+Deno.test("they break where shards do not look whether what was read has changed", async () => {
+  const engine = await openShardedEngine(4, lateShards(3, (shard) => shard.manager.validates = false));
+  engine.manager.validates = false;
+  ok((await writeSkew(engine, 2000)).wrong.length > 0);
 });

@@ -1,7 +1,4 @@
-/**
- * `deno task soak:shards [K] [name]`: every file of the logic tests with 2, 4, 8 and 16 shards, or with K, or those
- * whose names begin so. Exit codes: 0 all answers as in the files but for what comes in no order, 1 a difference.
- */
+/** The files of the logic tests in databases of shards. */
 import { caseFiles } from "../slt/compare_postgresql.ts";
 import { logicDatabase } from "../slt/library_database.ts";
 import { parseLogicTests } from "../slt/logic_test_file.ts";
@@ -56,23 +53,4 @@ export async function runLogicFile(
 
 function nameOf(url: URL): string {
   return (url.pathname.split("/").at(-1) ?? "").replace(/\.slt$/, "");
-}
-
-if (import.meta.main) {
-  const [count, wanted = ""] = Deno.args;
-  let hasFailed = false;
-  for (const shardCount of count === undefined ? [2, 4, 8, 16] : [Number(count)]) {
-    let records = 0, differing = 0;
-    const start = performance.now();
-    for (const name of logicFileNames().filter((each) => each.startsWith(wanted))) {
-      const outcome = await runLogicFile(name, shardCount);
-      records += outcome.records;
-      differing += outcome.failures.length;
-      for (const failure of outcome.failures) console.log(`${failure}\n`);
-    }
-    hasFailed ||= differing > 0;
-    const seconds = ((performance.now() - start) / 1000).toFixed(1);
-    console.log(`${shardCount} shards: ${records} records, ${differing} differ; ${seconds} s`);
-  }
-  Deno.exit(hasFailed ? 1 : 0);
 }

@@ -7,30 +7,56 @@ import { DatabaseError } from "../../mod.ts";
 import type { Step } from "./equal_script.ts";
 import { openShardedEngine } from "./sharded_database.ts";
 
-/** What each step answers, with its text; `shardCount` 1: an engine alone. */
-export async function scriptAnswers(shardCount: number, steps: readonly Step[]): Promise<string[]> {
-  const engine = shardCount === 1
+/** What each step answers, with its text; `shardCount` null: an engine that was not asked for shards. */
+export async function scriptAnswers(shardCount: number | null, steps: readonly Step[]): Promise<string[]> {
+  const engine = shardCount === null
     ? await Engine.open({ host: memoryHost(), directory: ":memory:" })
     : await openShardedEngine(
       shardCount,
       (options, index) => shardInThisThread(memoryHost())(options, index),
     );
-  return await answers(engine, steps);
+  const clients = [TestClient.over(engine), TestClient.over(engine)] as const;
+  const notifications: string[] = [];
+  for (const [index, { session }] of clients.entries()) {
+    engine.notifications.attach(session.processId, {
+      waiting: () => 0,
+      receive: ({ channel, payload }) => notifications.push(`session ${index} hears ${channel}: ${payload}`),
+    });
+  }
+  const list: string[] = [];
+  for (const step of steps) {
+    const answer = await answerOf(clients[step.by === undefined ? 0 : 1], step);
+    list.push([step.sql, ...answer, ...notifications.splice(0)].join("\n"));
+  }
+  await engine.close();
+  return list;
 }
 
-async function answers(engine: Engine, steps: readonly Step[]): Promise<string[]> {
-  const client = TestClient.over(engine);
-  const list: string[] = [];
-  for (const { sql, data } of steps) {
-    try {
-      if (data !== undefined) list.push(String(await client.copyIn(sql, data)));
-      else list.push((await client.rows(sql)).join("\n"));
-    } catch (error) {
-      if (!(error instanceof DatabaseError)) throw error;
-      const { code, message, detail, constraint } = error;
-      list.push(JSON.stringify([code, message, detail, constraint]));
-    }
+async function answerOf(client: TestClient, { sql, data, out, once, ordered }: Step): Promise<string[]> {
+  try {
+    if (data !== undefined) return [await client.copyIn(sql, data)];
+    if (out === true) return [new TextDecoder("latin1").decode(await client.copyOut(sql))];
+    if (once !== undefined) return [await onceAnswer(client, sql, once)];
+    const rows = await client.rows(sql);
+    return ordered === false ? rows.sort() : rows;
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    const { code, message, detail, constraint } = error;
+    return [JSON.stringify([code, message, detail, constraint])];
   }
-  await client.close();
-  return list.map((answer, index) => `${steps[index]?.sql}\n${answer}`);
+}
+
+/** A request that is exactly once, whose reply is its rows. */
+async function onceAnswer(client: TestClient, sql: string, sequence: number): Promise<string> {
+  const request = {
+    clientId: "00112233445566778899aabbccddeeff",
+    sequence: BigInt(sequence),
+    digest: new TextEncoder().encode(sql),
+  };
+  const { reply, repeated } = await client.session.once(
+    request,
+    async () => new TextEncoder().encode(await client.run(sql)),
+    ({ code }) => new TextEncoder().encode(code),
+  );
+  return `${new TextDecoder().decode(reply)}${repeated ? " again" : ""}`;
 }

@@ -94,6 +94,44 @@ Deno.test("a LIMIT that the first shards satisfy stops the others", async () => 
   await client.close();
 });
 
+Deno.test("what the router reads itself and commits end within scatter_timeout, too", async () => {
+  const shards = new DeafShards();
+  const client = TestClient.over(await shards.open());
+  await client.run(...SETUP, "CREATE INDEX ON t (a)", "SET scatter_timeout = 150");
+  shards.deaf.add(2);
+  const late = async (...texts: readonly string[]): Promise<void> => {
+    const error = await failure(client.run(...texts));
+    strictEqual(error.code, "57014", texts.join());
+    match(error.message, /shard 2 did not answer within 150 ms/);
+  };
+  // A fetch of all rows, by an index, of those of the transaction beside its own, of one row.
+  await late("UPDATE t SET a = a + 1");
+  await late("DELETE FROM t WHERE a = 3");
+  await late("SELECT count(*) FROM t x JOIN t y ON x.id = y.a WHERE x.id = (SELECT max(id) FROM t)");
+  await late("BEGIN", "INSERT INTO t VALUES (5000, 1)", "SELECT count(*) FROM t");
+  await client.run("ROLLBACK");
+  for (const id of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    const [route] = (await client.rows(`EXPLAIN SELECT FROM t WHERE id = ${id}`)).slice(-1);
+    const isThere = route === "Route: shard 2 of 4 (key)";
+    if (isThere) await late(`UPDATE t SET a = 0 WHERE id = ${id}`);
+    else strictEqual(await client.run(`UPDATE t SET a = 0 WHERE id = ${id}`), "UPDATE 1");
+  }
+  // A commit that needs its vote, of rows, of what was read, and of a definition: nothing of it is left.
+  await late("CREATE TABLE other (n INT)");
+  shards.wake();
+  await client.run("BEGIN", "SELECT sum(a) FROM t", "INSERT INTO t VALUES (6000, 1)");
+  shards.deaf.add(2);
+  await late("COMMIT");
+  shards.wake();
+  deepStrictEqual(await client.rows("SELECT count(*), count(*) FILTER (WHERE id >= 5000) FROM t"), ["400|0"]);
+  strictEqual((await failure(client.rows("SELECT * FROM other"))).code, "42P01");
+  // What was asked in vain holds nobody up.
+  strictEqual(await client.run("UPDATE t SET a = a + 1"), "UPDATE 400");
+  await client.run("CREATE TABLE other (n INT)", "INSERT INTO t VALUES (6000, 1)");
+  deepStrictEqual(await client.rows("SELECT count(*) FROM t"), ["401"]);
+  await client.close();
+});
+
 Deno.test("statement_timeout and cancel end a statement whose shard does not answer", async () => {
   const shards = new DeafShards();
   const client = TestClient.over(await shards.open());

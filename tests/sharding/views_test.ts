@@ -49,7 +49,7 @@ Deno.test("a database of shards refuses by name what it does not have", async ()
   await using database = await openShards(2);
   await rejects(engineOf(database).snapshotTo("copy"), {
     code: "0A000",
-    message: /snapshots of a database of several/,
+    message: /snapshots of a database of several shards in memory/,
   });
   await rejects(open(":memory:", { shard_count: 3 }), { code: "22023" });
 });
@@ -78,6 +78,51 @@ Deno.test("a directory keeps its number of shards, whose threads open it again",
     await rejects(open(alone, { shard_count: 2 }), { code: "22023", message: /has one shard, not 2/ });
   } finally {
     await Deno.remove(alone, { recursive: true });
+  }
+});
+
+Deno.test("a snapshot of shards is one state of all of them, and a database of its own", async () => {
+  const directory = await Deno.makeTempDir();
+  try {
+    await using database = await open(`${directory}/data`, { shard_count: 4 });
+    await database.execute("CREATE TABLE t (id INT PRIMARY KEY, v INT)");
+    await database.execute("INSERT INTO t SELECT n, 100 FROM generate_series(1, 40) AS n");
+    let isDone = false, moves = 0;
+    const moving = (async () => {
+      while (!isDone) {
+        const [from, to] = [1 + moves % 40, 1 + (moves * 7 + 3) % 40];
+        await database.execute(
+          `UPDATE t SET v = v + CASE id WHEN ${from} THEN -1 ELSE 1 END WHERE ${from} <> ${to} AND id IN (${from}, ${to})`,
+        );
+        moves++;
+      }
+    })();
+    try {
+      while (moves < 5) await new Promise((resolve) => setTimeout(resolve, 1));
+      await engineOf(database).snapshotTo(`${directory}/copy`);
+      await rejects(engineOf(database).snapshotTo(`${directory}/copy`), { code: "55000" });
+      const known = moves;
+      while (moves < known + 5) await new Promise((resolve) => setTimeout(resolve, 1));
+    } finally {
+      isDone = true;
+      await moving;
+    }
+    // Files of the copy stay when the database goes on and drops its own.
+    await database.execute("TRUNCATE t");
+    await engineOf(database).checkpoint();
+    {
+      await using copy = await open(`${directory}/copy`);
+      const [row] = await copy.query("SELECT count(*)::int AS count, sum(v)::int AS sum FROM t");
+      deepStrictEqual(row, { count: 40, sum: 4000 });
+      strictEqual((await copy.query("SELECT FROM db_shards WHERE rows > 0")).length, 4);
+      await copy.execute("UPDATE t SET v = id");
+    }
+    await rejects(open(`${directory}/copy`, { shard_count: 2 }), { code: "22023" });
+    await using again = await open(`${directory}/copy`);
+    deepStrictEqual(await again.query("SELECT sum(v)::int AS sum FROM t"), [{ sum: 820 }]);
+    strictEqual((await database.query("SELECT FROM t")).length, 0);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
   }
 });
 

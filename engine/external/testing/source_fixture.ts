@@ -4,8 +4,9 @@ import { denoWeb } from "../../host/deno_web.ts";
 import type { Host } from "../../host/host.ts";
 import { memoryHost } from "../../host/memory_host.ts";
 import type { Web } from "../../host/web.ts";
-import { Engine } from "../../session/engine.ts";
+import type { Engine } from "../../session/engine.ts";
 import type { Session } from "../../session/session.ts";
+import { openEngineForTest } from "../../sharding/shards_for_test.ts";
 import { RowBuffer } from "../../statements/row_buffer.ts";
 import { formatText } from "../../types/text_io.ts";
 import { AllowedHosts } from "../address_guard.ts";
@@ -67,6 +68,7 @@ export class SourceFixture implements AsyncDisposable {
       readonly allowed?: readonly string[];
       /** A host of memory unless given; whoever gives one may close the engine. */
       readonly host?: Host;
+      readonly shardCount?: number;
     } = {},
   ): Promise<SourceFixture> {
     const server = new FaultServer();
@@ -76,7 +78,11 @@ export class SourceFixture implements AsyncDisposable {
       allowed: new AllowedHosts(options.allowed ?? [`127.0.0.1:${server.port}`]),
       caps: { ...SOURCE_LIMITS, ...options.caps },
     });
-    const engine = await Engine.open({ host: options.host ?? hurriedHost(), directory: DIRECTORY, external });
+    const engine = await openEngineForTest({
+      host: options.host ?? hurriedHost(),
+      directory: DIRECTORY,
+      external,
+    });
     return new SourceFixture(engine, server, options.host === undefined);
   }
 

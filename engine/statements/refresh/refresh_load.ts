@@ -18,13 +18,15 @@ import type {
 import type { ResultWriter } from "../../execution/runtime/result_writer.ts";
 import { findFirst, readRow, routeTo, sameStored } from "../../execution/modify/key_route.ts";
 import { checkRowId, RowChanges } from "../../execution/modify/row_changes.ts";
-import { detachedState } from "../../execution/modify/row_completion.ts";
+import { detachedState, RowCompletion } from "../../execution/modify/row_completion.ts";
 import type { BatchColumn, RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import { NO_ROW, type RowLocation } from "../../storage/access/block.ts";
 import type { ReadableTable } from "../../storage/access/readable_table.ts";
 import { batchRow, batchValue } from "../../transactions/batch_values.ts";
 import type { Transaction } from "../../transactions/transaction.ts";
+import { storageClassOf } from "../../types/physical_type.ts";
 import { reserveIds } from "../copy/batch_writer.ts";
+import { columnOf } from "../copy/computed_columns.ts";
 import { withContext } from "../copy/copy_options.ts";
 import { RowWalk } from "../ddl/row_walk.ts";
 import { SourceKeys } from "./source_keys.ts";
@@ -55,6 +57,7 @@ class RefreshExecution implements StatementExecution {
   readonly #load: RefreshLoad;
   readonly #table: TableDefinition;
   readonly #changes: RowChanges;
+  readonly #state: ReturnType<typeof detachedState>;
   readonly #steps: Generator<void, void>;
 
   constructor(context: ExecutionContext, load: RefreshLoad) {
@@ -62,7 +65,7 @@ class RefreshExecution implements StatementExecution {
     this.#load = load;
     this.#table = currentTable(context, load.table);
     this.rowCount = load.refresh.rows;
-    const state = detachedState(context);
+    const state = this.#state = detachedState(context);
     this.#changes = new RowChanges(context, this.#table.id, (bytes) => state.charge(bytes));
     this.#steps = this.#run();
   }
@@ -80,11 +83,43 @@ class RefreshExecution implements StatementExecution {
       refresh: this.#load.refresh,
     });
     const { position, column } = this.#key();
-    const keys = new SourceKeys(this.#load.batches, column, position);
+    const batches = yield* this.#completed();
+    const keys = new SourceKeys(batches, column, position);
     yield* keys.prepare();
     const known = yield* this.#changeKnown(keys, column);
-    yield* this.#create(keys, known);
+    yield* this.#create(batches, keys, known);
     while (!this.#changes.finish()) yield;
+  }
+
+  /** The rows with what the table computes of each: keys of indexes over expressions. */
+  *#completed(): Generator<void, readonly RowBatch[]> {
+    const { batches } = this.#load;
+    const computed = [...this.#table.columns.entries()].filter(([, { generatedText }]) =>
+      generatedText !== null
+    );
+    if (computed.length === 0) return batches;
+    const completion = new RowCompletion(this.#context.writer.catalog, this.#table);
+    const completed: RowBatch[] = [];
+    let number = 0;
+    for (const batch of batches) {
+      const made = computed.map((): StoredValue[] => []);
+      for (let row = 0; row < batch.rowCount; row++, number++) {
+        const values = [...batchRow(batch, row)];
+        try {
+          completion.complete(this.#context, values, this.#state);
+        } catch (thrown) {
+          throw withContext(thrown, this.#place(number));
+        }
+        for (const [index, [position]] of computed.entries()) made[index]?.push(values[position] ?? null);
+        if (row % PIECE === PIECE - 1) yield;
+      }
+      const columns = [...batch.columns];
+      for (const [index, [position, { type }]] of computed.entries()) {
+        columns[position] = columnOf(storageClassOf(type), made[index] ?? []);
+      }
+      completed.push({ ...batch, columns });
+    }
+    return completed;
   }
 
   #key(): { readonly position: number; readonly column: ColumnDefinition } {
@@ -157,10 +192,14 @@ class RefreshExecution implements StatementExecution {
     return true;
   }
 
-  *#create(keys: SourceKeys, known: Uint8Array | null): Generator<void, void> {
+  *#create(
+    batches: readonly RowBatch[],
+    keys: SourceKeys,
+    known: Uint8Array | null,
+  ): Generator<void, void> {
     let first = 0;
     const whole: { readonly batch: RowBatch; readonly first: number }[] = [];
-    for (const batch of this.#load.batches) {
+    for (const batch of batches) {
       const wanted: number[] = [];
       for (let row = 0; row < batch.rowCount; row++) {
         if (known?.[first + row] !== 1 && keys.counts(first + row)) wanted.push(row);

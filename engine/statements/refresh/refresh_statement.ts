@@ -38,15 +38,6 @@ export async function runRefresh(
     });
   }
   session.requireWritable("REFRESH");
-  if (session.engine.shards !== null) {
-    throw new DatabaseError(
-      SQLSTATE.featureNotSupported,
-      "REFRESH in a database of several shards is not supported",
-      {
-        hint: "Load the rows with COPY.",
-      },
-    );
-  }
   const { engine } = session;
   const { external } = engine;
   requireSchemeServed(external, source.url);

@@ -6,6 +6,16 @@ export type Rows = readonly (readonly unknown[])[];
 /** Queries whose ORDER BY leaves rows equal: their order within an answer is not compared. */
 const PARTLY_ORDERED = new Set(["q3", "q10", "q11", "q18", "q21"]);
 
+/** The first difference between two answers, byte by byte but for the order of equal rows, or null. */
+export function exactDifference(query: string, ours: Rows, theirs: Rows): string | null {
+  const [left = [], right = []] = [ours, theirs].map((rows) =>
+    arrange(query, rows.map((row) => row.map(String)))
+  );
+  const at = left.findIndex((row, index) => JSON.stringify(row) !== JSON.stringify(right[index]));
+  if (at < 0) return left.length === right.length ? null : `${left.length} rows instead of ${right.length}`;
+  return `row ${at + 1} is ${left[at]} where ${right[at]} belongs`;
+}
+
 /** The first difference between two answers, or null. */
 export function difference(query: string, ours: Rows, theirs: Rows): string | null {
   const [left, right] = [ours, theirs].map((rows) => arrange(query, rows.map((row) => row.map(textOf))));

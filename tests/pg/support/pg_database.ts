@@ -1,6 +1,7 @@
 /** A database in memory behind a real PostgreSQL listener on a free port, for tests with real clients. */
 import { memoryHost } from "../../../engine/host/memory_host.ts";
-import { Engine } from "../../../engine/session/engine.ts";
+import type { Engine } from "../../../engine/session/engine.ts";
+import { openEngineForTest } from "../../../engine/sharding/shards_for_test.ts";
 import { type PgServer, type PgServerOptions, startPgServer } from "../../../gateways/pg/server.ts";
 
 /** A running database; close it at the end. */
@@ -16,7 +17,7 @@ export interface PgDatabase extends AsyncDisposable {
 export async function openPgDatabase(
   options: Partial<Omit<PgServerOptions, "engine" | "address">> & { readonly engine?: Engine } = {},
 ): Promise<PgDatabase> {
-  const engine = options.engine ?? await Engine.open({ host: memoryHost(), directory: ":memory:" });
+  const engine = options.engine ?? await openEngineForTest({ host: memoryHost(), directory: ":memory:" });
   const internalErrors: unknown[] = [];
   const server = await startPgServer({
     token: null,

@@ -23,8 +23,8 @@ export const BROKEN_SHARDS: readonly SeededShards[] = [
     seed: 1,
     file: "engine/sharding/shard_commits.ts",
     changes: [[
-      "Promise.allSettled(asked.map(({ done }) => done))",
-      "Promise.allSettled(asked.map(({ done }) => done).slice(0, -1))",
+      "this.#asking.within(asked, milliseconds)",
+      "this.#asking.within(asked.slice(0, -1), milliseconds)",
     ]],
   },
   {

@@ -7,6 +7,8 @@
  * doctors whose rows are at several shards one is on duty; no number of a sequence is given twice; counters are as
  * often counted up as was acknowledged.
  */
+// Loaded before virtual time begins, as a shard loads it when its first fragment comes.
+import "../../../engine/sharding/fragment_runs.ts";
 import { ok, strictEqual } from "node:assert/strict";
 import { DatabaseError } from "../../../engine/base/errors.ts";
 import { SeededRandom } from "../../../engine/base/random.ts";
