@@ -83,6 +83,17 @@ Deno.test("EXPLAIN names an aggregate once, and says what is partial and what is
                                 ->  Seq Scan on t
 Route: gather (shards 0-3)`,
   );
+  // Functions that ask the session for no more than travels along run at the shards.
+  for (
+    const condition of ["to_jsonb(now()) IS NOT NULL", "format('%s', a) = '3'", "(ARRAY[now()])::text <> ''"]
+  ) {
+    match(
+      await plan(`SELECT id FROM t WHERE ${condition}`),
+      /Fragment 1\n.*Seq Scan on t\n.*Filter: /,
+      condition,
+    );
+  }
+  match(await plan("SELECT id FROM t WHERE concat(a::oid::regclass) <> ''"), /^Filter\n(.*\n)*.*Fragment 1/);
   match(await plan("UPDATE t SET a = 1 WHERE a = 2"), /Route: fetch \(shards 0-3\)$/);
   match(await plan("INSERT INTO t VALUES (7, 7, 7)"), /Route: one shard of 4 \(new row\)$/);
   match(await plan("INSERT INTO t VALUES (7, 7, 7), (8, 8, 8)"), /Route: new rows \(shards 0-3\)$/);

@@ -446,6 +446,62 @@ export function typeSteps(): Step[] {
   });
 }
 
+const OF_SETTINGS: readonly string[] = [
+  "concat(m, id)",
+  "m::text",
+  "m < 'happy'",
+  "greatest(m, 'ok')",
+  "concat(o::regclass)",
+  "o::regclass::text",
+  "to_json(d)",
+  "to_jsonb(ts)",
+  "json_build_object('a', d, 'b', ts)",
+  "jsonb_build_array(d, i, m)",
+  "array_to_string(da, ',')",
+  "array_to_json(da)",
+  "row_to_json(ROW(d, ts))",
+  "format('%s %L %I', d, ts, x)",
+  "quote_literal(ts)",
+  "to_timestamp(x, '\"x\"DD')",
+  "make_timestamptz(2024, 1, 1, 1, id % 60, 1)",
+  "to_char(ts, 'DD.MM HH24')",
+  "d::text",
+  "ts::text",
+  "i::text",
+  "da::text",
+  "d::timestamptz",
+  "ts::date",
+  "ts::time",
+  "'01/02/2024'::text::date + id",
+  "date_bin('1 day', ts, TIMESTAMPTZ '2000-01-01')",
+  "extract(hour FROM ts)",
+  "concat_ws('-', d, i)",
+  "current_setting('TimeZone')",
+  "pg_typeof(m)::text",
+];
+
+/** Expressions that ask for something of the session or of the catalog, in conditions, results, orders and groups. */
+export function settingSteps(): Step[] {
+  const uses = OF_SETTINGS.map((expression) => `
+    SELECT id, ${expression} FROM settings WHERE (${expression}) IS NOT NULL ORDER BY id
+    SELECT count(*), min((${expression})::text) FROM settings WHERE id > 5
+    SELECT (${expression})::text AS v, count(*) FROM settings GROUP BY v ORDER BY v LIMIT 4`);
+  return statements(`
+    CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy')
+    CREATE TABLE settings (id INT PRIMARY KEY, m mood, d DATE, ts TIMESTAMPTZ, i INTERVAL, o OID, da DATE[], x TEXT)
+    INSERT INTO settings SELECT n, (CASE n % 3 WHEN 0 THEN 'sad' WHEN 1 THEN 'ok' ELSE 'happy' END)::mood, DATE '2024-01-01' + n, TIMESTAMPTZ '2024-03-31 00:00+00' + n * INTERVAL '1 hour', n * INTERVAL '1 day', CASE WHEN n < 9 THEN 'settings'::regclass::oid ELSE n END, ARRAY[DATE '2024-01-01' + n], 'x' || n FROM generate_series(1, 25) n
+    INSERT INTO settings (id) VALUES (99)
+    SET TimeZone = 'Europe/Paris'
+    SET DateStyle = 'SQL, DMY'
+    SET IntervalStyle = 'iso_8601'
+    ${uses.join("\n")}
+    ALTER TYPE mood RENAME VALUE 'ok' TO 'well'
+    SELECT id, m, concat(m) FROM settings WHERE m::text = 'well' OR concat(m) = 'ok' ORDER BY id
+    RESET ALL
+    DROP TABLE settings
+  `);
+}
+
 /** Transfers of TPC-B, by one client, with their sums. */
 export function tpcbSteps(random: SeededRandom, count: number): Step[] {
   const steps = statements(`

@@ -24,7 +24,23 @@ const OF_SESSION: ReadonlySet<string> = new Set([
   "||",
   "concat",
   "concat_ws",
+  "format",
+  "array_to_string",
+  "to_json",
+  "to_jsonb",
+  "json_build_array",
+  "jsonb_build_array",
+  "json_build_object",
+  "jsonb_build_object",
+  "array_to_json",
+  "row_to_json",
+  "to_timestamp",
+  "make_timestamptz",
+  "date_bin",
 ]);
+
+/** Types whose values are numbers of objects, which only a catalog names. */
+const OF_CATALOG: ReadonlySet<SqlType["kind"]> = new Set(["regclass", "regtype", "regproc", "regnamespace"]);
 
 /** Types of which conversions ask for no more either. */
 const PLAIN_KINDS: ReadonlySet<SqlType["kind"]> = new Set([
@@ -47,19 +63,33 @@ export function isSteady(expression: Expression, columns: ReadonlySet<ColumnRef>
     case "call": {
       const { userFunctionId, volatility, name } = expression.function;
       if (userFunctionId !== undefined || volatility === "volatile") return false;
-      if (volatility === "stable" && !OF_SESSION.has(name)) return false;
+      const { argumentTypes } = expression.function;
+      if (volatility === "stable" && !(OF_SESSION.has(name) && argumentTypes.every(namesNothing))) {
+        return false;
+      }
       break;
     }
     case "cast": {
       const { volatility, from, to } = expression.cast;
       if (volatility === "volatile") return false;
-      if (volatility === "stable" && !(PLAIN_KINDS.has(from.kind) && PLAIN_KINDS.has(to.kind))) return false;
+      if (volatility === "stable" && !(isPlain(from) && isPlain(to))) return false;
       break;
     }
     default:
       break;
   }
   return operands(expression).every((operand) => isSteady(operand, columns));
+}
+
+function isPlain(type: SqlType): boolean {
+  return type.kind === "array" ? isPlain(type.element) : PLAIN_KINDS.has(type.kind);
+}
+
+/** Whether the form of its values asks no catalog. */
+function namesNothing(type: SqlType): boolean {
+  if (type.kind === "array") return namesNothing(type.element);
+  if (type.kind === "record") return type.fields.every((field) => namesNothing(field.type));
+  return !OF_CATALOG.has(type.kind);
 }
 
 /** Whether evaluating it may look at anything of the session. */
