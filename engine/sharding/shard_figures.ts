@@ -108,7 +108,7 @@ export class ShardFigures {
     return sumOf(this.#known.map(({ rows }) => rows.get(tableId) ?? 0));
   }
 
-  /** What they take, when somebody last looked; shards are asked anew for the next one. */
+  /** The bytes of a table at all shards, when somebody last looked; they are asked anew for the next one. */
   bytes(tableId: number): number {
     const now = this.#host.clock.monotonic();
     if (this.#known.some(({ heardAt }) => now - heardAt > FRESH_MICROSECONDS)) this.learn().catch(() => {});

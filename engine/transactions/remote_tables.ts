@@ -18,7 +18,7 @@ export interface RemoteTables<Reader> {
   changedSince(transaction: Reader, tableId: number, id: RowId): boolean;
   /** How many rows the table has, roughly. */
   rowCount(tableId: number): number;
-  /** What they took when somebody last asked. */
+  /** The bytes of its rows, as they were last asked for. */
   bytes(tableId: number): number;
   /** Whether the transaction's commit concerns rows that are elsewhere. */
   concerns(transaction: Reader): boolean;

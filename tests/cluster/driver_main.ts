@@ -1,6 +1,6 @@
 /**
- * `deno task soak:drivers [--shards K] [FAILOVERS]`: drivers and programs across ten failovers, unless another number is
- * given, of members with so many shards each.
+ * `deno task soak:drivers [--shards K] [FAILOVERS]`: drivers and programs across ten failovers, unless another number
+ * is given, of members with so many shards each.
  */
 import { parseArgs } from "node:util";
 import { SHARD_COUNTS } from "../../engine/sharding/shard_map.ts";

@@ -90,7 +90,10 @@ const SHARD_BY: readonly (readonly [string, readonly string[]])[] = [
   ["word", ["(text)", "(count)", "ALL"]],
 ];
 
-/** Statements of each kind, and a script with so many statements of chance in its middle; `moves`: tables are sharded in one way and another. */
+/**
+ * Statements of each kind, and a script with so many statements of chance in its middle; `moves`: tables are sharded in
+ * one way and another.
+ */
 export function equalScript(seed: number, count: number, { moves } = { moves: false }): Step[] {
   const random = new SeededRandom(seed);
   const steps = [

@@ -410,7 +410,7 @@ const TYPES: readonly (readonly [type: string, values: readonly string[], extra?
   ["TEXT[]", ["'{}'", "'{\"\"}'", "'{a,NULL}'", "'{ä}'"]],
 ];
 
-/** What the values of a type are at their edges: stored, fresh, sorted, grouped, compared, joined, with empty shards. */
+/** Values of each type at their edges: stored, fresh, sorted, grouped, compared, joined, with empty shards. */
 export function typeSteps(): Step[] {
   return TYPES.flatMap(([type, values, extra = "count(v)"], index) => {
     const table = `ty${index}`;
