@@ -146,7 +146,7 @@ export class Asking {
     try {
       return await Promise.race([Promise.allSettled(settling), late.promise]);
     } finally {
-      this.#waiting.delete(waiting);
+      removeItem(this.#waiting, waiting);
     }
   }
 

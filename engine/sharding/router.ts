@@ -27,8 +27,7 @@ import { isRetrySignal, RemoteWait, StaleSnapshot } from "../transactions/signal
 import type { Transaction } from "../transactions/transaction.ts";
 import { effectList } from "../transactions/transaction_effects.ts";
 import type { BatchSource, GatherExplanation } from "../execution/runtime/execution.ts";
-import type { Fragment, Plan, PlannedStatement } from "../sql/plan/plan.ts";
-import { visitPlan } from "../sql/plan/traverse.ts";
+import type { Fragment, PlannedStatement } from "../sql/plan/plan.ts";
 import type { SqlValue } from "../types/value.ts";
 import { Asking } from "./asking.ts";
 import { Branch } from "./branch.ts";
@@ -71,8 +70,6 @@ export class Router implements Shards {
   readonly #branches = new WeakMap<Transaction, Branch>();
   readonly #asking: Asking;
   readonly #fragments: Fragments;
-  /** Whether statements look at the figures. */
-  readonly #looking = new WeakMap<PlannedStatement, boolean>();
   readonly #figures: ShardFigures;
   readonly #routes: Routes;
   #nextCopy = 0;
@@ -142,10 +139,7 @@ export class Router implements Shards {
   }
 
   concern(planned: PlannedStatement): boolean {
-    if (planned.tableIds.some((id) => this.has(id))) return true;
-    let looks = this.#looking.get(planned);
-    if (looks === undefined) this.#looking.set(planned, looks = looksAtShards(planned.plan));
-    return looks;
+    return planned.tableIds.some((id) => this.has(id)) || this.#figures.areIn(planned);
   }
 
   statuses(transaction: Transaction | null): readonly ShardStatus[] {
@@ -743,15 +737,6 @@ export class Router implements Shards {
       }
     }
   }
-}
-
-/** Whether a plan shows what shards say of themselves. */
-function looksAtShards(plan: Plan): boolean {
-  let looks = false;
-  visitPlan(plan, {
-    plan: (each) => looks ||= each.kind === "virtual_scan" && each.relation.name === "db_shards",
-  });
-  return looks;
 }
 
 /** The effects of each shard, those of moves before the others. */

@@ -47,8 +47,8 @@ export class ShardCommits {
 
   /**
    * Answers the op of the entry when it is committed, and on its way to the shards. Raises 40001 when one of them does
-   * not agree, not before all that was on its way then has been sent: whoever tries again sees it. Raises 57014 when one
-   * does not answer in time; nothing has been committed then.
+   * not agree, not before all that was on its way then has been sent: whoever tries again sees it. Raises 57014
+   * when one does not answer in time; nothing has been committed then.
    */
   async commit(commit: ShardCommit): Promise<OpNumber> {
     const committing = this.#commit(commit);

@@ -4,6 +4,8 @@
  */
 import { Rate } from "../base/rate.ts";
 import type { Host } from "../host/host.ts";
+import type { PlannedStatement } from "../sql/plan/plan.ts";
+import { visitPlan } from "../sql/plan/traverse.ts";
 import type { ShardStatus } from "../system_catalog/shard_status.ts";
 import type { ShardPort } from "./shard_port.ts";
 
@@ -33,6 +35,7 @@ interface Known {
 export class ShardFigures {
   readonly #known: readonly Known[];
   readonly #host: Pick<Host, "clock" | "timers">;
+  readonly #shown = new WeakMap<PlannedStatement, boolean>();
 
   constructor(ports: readonly ShardPort[], host: Pick<Host, "clock" | "timers">) {
     this.#host = host;
@@ -51,6 +54,18 @@ export class ShardFigures {
         heardAt: host.clock.monotonic(),
       };
     });
+  }
+
+  /** Whether a statement shows them. */
+  areIn(planned: PlannedStatement): boolean {
+    let shows = this.#shown.get(planned);
+    if (shows !== undefined) return shows;
+    shows = false;
+    visitPlan(planned.plan, {
+      plan: (each) => shows ||= each.kind === "virtual_scan" && each.relation.name === "db_shards",
+    });
+    this.#shown.set(planned, shows);
+    return shows;
   }
 
   /** Asks all shards. */
@@ -108,7 +123,7 @@ export class ShardFigures {
     return sumOf(this.#known.map(({ rows }) => rows.get(tableId) ?? 0));
   }
 
-  /** The bytes of a table at all shards, when somebody last looked; they are asked anew for the next one. */
+  /** The bytes of a table at all shards, as they last said; they are asked anew for the next one. */
   bytes(tableId: number): number {
     const now = this.#host.clock.monotonic();
     if (this.#known.some(({ heardAt }) => now - heardAt > FRESH_MICROSECONDS)) this.learn().catch(() => {});
