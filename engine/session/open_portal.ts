@@ -46,7 +46,7 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
   };
   const portal = new Portal({
     columns: planned.columns,
-    gather: planned.tableIds.some((id) => engine.shards?.has(id)) ? gather : null,
+    gather: engine.shards?.concern(planned) === true ? gather : null,
     step: (sink) => {
       environment.checkCanceled();
       return transaction.compiledFor(catalog, reading, () => {
