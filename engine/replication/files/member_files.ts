@@ -3,13 +3,15 @@
  * damaged is fetched from other members (`file_repair.ts`), and the newest checkpoint of one of them where none has
  * that very file, or where the own manifest cannot be read.
  */
+import { LIMITS } from "../../base/limits.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { DamagedFileError } from "../../storage/table/damaged_file.ts";
 import { joinPath } from "../../host/disk.ts";
 import type { Host } from "../../host/host.ts";
 import type { HashedFile } from "../../storage/file_hashes.ts";
+import { factsOfState } from "../../operations/history_digest.ts";
 import { Log } from "../../storage/log.ts";
-import { MEMBER_LOG_OPTIONS } from "../../storage/log_options.ts";
+import { MEMBER_LOG_OPTIONS, memberLogOptions } from "../../storage/log_options.ts";
 import { type Manifest, readManifest, writeManifest } from "../../storage/manifest.ts";
 import { LOG_DIRECTORY } from "../../storage/storage_engine.ts";
 import { FileRepair, removeRepairs } from "./file_repair.ts";
@@ -182,7 +184,7 @@ export class MemberFiles {
           return owner.view;
         },
         manifest: null,
-        continuesLog: (checkpoint) => continuesLog(host, directory, checkpoint),
+        continuesLog: (checkpoint, state) => continuesLog(host, directory, { checkpoint, state }),
         wantsCheckpoint: () => true,
         mayGoBackTo: () => false,
         replaceState: (_, replace) => Promise.resolve(replace()),
@@ -239,10 +241,19 @@ export class MemberFiles {
   }
 }
 
-/** Whether what a directory's log has above a checkpoint continues it; the log is one that no state has open. */
-function continuesLog(host: Host, directory: string, checkpoint: CheckpointName): boolean {
+/**
+ * Whether what a directory's log has above a checkpoint continues it; the log is one that no state has open. A file
+ * that it lacks is made, as the version that is active in the checkpoint's state has it.
+ */
+function continuesLog(
+  host: Host,
+  directory: string,
+  { checkpoint, state }: { readonly checkpoint: CheckpointName; readonly state: Uint8Array },
+): boolean {
   try {
-    const log = Log.open(host, joinPath(directory, LOG_DIRECTORY), checkpoint, MEMBER_LOG_OPTIONS);
+    const { clusterVersion } = factsOfState(state);
+    const options = memberLogOptions(MEMBER_LOG_OPTIONS, LIMITS.checkpointLogBytes, clusterVersion);
+    const log = Log.open(host, joinPath(directory, LOG_DIRECTORY), checkpoint, options);
     void log.close();
     return true;
   } catch (error) {

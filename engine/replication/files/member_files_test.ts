@@ -5,6 +5,8 @@ import { joinPath, readWholeFile, writeWholeFile } from "../../host/disk.ts";
 import { MemoryDisk, memoryHost } from "../../host/memory_host.ts";
 import { RowBuffer } from "../../statements/row_buffer.ts";
 import { DamagedFileError } from "../../storage/table/damaged_file.ts";
+import { readLogHeader, UNMARKED_FORMAT } from "../../storage/log_file.ts";
+import { listLogFiles } from "../../storage/log_files.ts";
 import type { HashedFile } from "../../storage/file_hashes.ts";
 import { type Manifest, proofOfCheckpoint, readManifest } from "../../storage/manifest.ts";
 import { openLoneMember } from "../../../tests/support/lone_member.ts";
@@ -168,6 +170,8 @@ Deno.test("a member opens its state whatever of its checkpoint is damaged", asyn
     if (what === "manifest" || what === "all") {
       for (const name of disk.list("own")) if (name.startsWith("MANIFEST")) rot(disk, joinPath("own", name));
     }
+    // A log that is gone, too, is made anew.
+    if (what === "all") { for (const name of disk.list("own/log")) disk.remove(`own/log/${name}`); }
     await using members = group(disk);
     let checkpoints = 0;
     await members.files.openRepaired(async () => {
@@ -187,6 +191,10 @@ Deno.test("a member opens its state whatever of its checkpoint is damaged", asyn
       what === "manifest" || what === "all" ? 1 : 0,
       `${what}: ${members.log.join("\n")}`,
     );
+    const formats = listLogFiles(disk, "own/log").map(({ path, firstOp }) =>
+      readLogHeader(disk.openFile(path, { create: false, write: false }), firstOp)?.format
+    );
+    deepStrictEqual(formats, [UNMARKED_FORMAT], `${what}: version 1 is active`);
     const own = readManifest(disk, "own").manifest;
     strictEqual(own?.op, manifest.op);
     deepStrictEqual(

@@ -45,7 +45,7 @@ export interface TransferOwner {
   /** The manifest of the newest checkpoint. */
   readonly manifest: Manifest | null;
   /** Whether what the log has above the checkpoint continues it. */
-  continuesLog(checkpoint: CheckpointName): boolean;
+  continuesLog(checkpoint: CheckpointName, state: Uint8Array): boolean;
   /** Whether the state has not come further by itself since, nor become a primary's. */
   wantsCheckpoint(checkpoint: CheckpointName): boolean;
   /** Whether a checkpoint of what the state has already may take its place: the log goes on from it. */
@@ -225,7 +225,7 @@ export class MemberTransfer implements StateTransfer {
     let checkpoint: CheckpointName | null = null;
     const isComplete = await transfer.run((state) => {
       checkpoint = nameOf(transfer.op, state);
-      return this.#owner.continuesLog(checkpoint);
+      return this.#owner.continuesLog(checkpoint, state);
     }).catch(async (error) => {
       if (!isDiskFull(error)) throw error;
       removeTransfer(this.#host.disk, this.#directory);
