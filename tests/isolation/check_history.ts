@@ -236,14 +236,14 @@ class Checker {
     }
     const hasMoved = before !== undefined && !isSame(before, outside);
     // At READ COMMITTED a later statement may see what others have appended since.
-    const mayMove = this.#level === "read committed" &&
+    const mayMove = hasMoved && this.#level === "read committed" &&
       before?.every((value, index) => outside[index] === value) === true;
     if (hasMoved && !mayMove) {
       const text = `${nameOf(transaction)} read key ${key} as ${showList(outside)} after ${showList(before)}`;
       this.#report("internal", [transaction], text);
     }
-    if (before === undefined || hasMoved || predicate) node.reads.push({ key, list: outside, predicate });
-    if (before === undefined || hasMoved) found.set(key, outside);
+    if (before === undefined || mayMove || predicate) node.reads.push({ key, list: outside, predicate });
+    if (before === undefined || mayMove) found.set(key, outside);
   }
 
   #checkRead({ transaction }: Node, { key, list }: OutsideRead): void {
