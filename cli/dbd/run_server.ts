@@ -72,8 +72,12 @@ export async function runServer(settings: ServerSettings, world: ServerWorld): P
   return 0;
 }
 
-/** A state that differs, and bugs: looking at the disk would not help. */
-const NOT_OF_THE_DISK: readonly string[] = [SQLSTATE.dataCorrupted, SQLSTATE.internalError];
+/** A state that differs, one of a later release, and bugs: looking at the disk would not help. */
+const NOT_OF_THE_DISK: readonly string[] = [
+  SQLSTATE.dataCorrupted,
+  SQLSTATE.featureNotSupported,
+  SQLSTATE.internalError,
+];
 
 /** Why the server stops, for people. */
 function reasonOf(error: Error): string {
