@@ -90,6 +90,8 @@ export class MemberLog implements ReplicatedLog {
 
   /** Whether what the log has above the checkpoint continues it. */
   continues({ op, digest }: CheckpointName): boolean {
+    // Where all before it is gone, what the log begins with is known.
+    if (op === this.oldestOp - 1) return this.#log.digestBefore(op + 1) === digest;
     const [at, next] = [this.slot(op), this.slot(op + 1)];
     if (at.kind === "present") return at.header.digest === digest;
     return next.kind === "present" && next.header.previousDigest === digest;

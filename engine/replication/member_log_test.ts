@@ -216,4 +216,8 @@ Deno.test("MemberLog.continues() keeps a log only where it is shown to lead to a
   ok(member.continues({ op: 17, digest: digestOf(17) }), "the next entry names the one that cannot be read");
   ok(!member.continues({ op: 17, digest: 7n }));
   ok(!member.continues({ op: 21, digest: 7n }), "it ends before the checkpoint, maybe with other entries");
+  // A log that has nothing behind its own checkpoint.
+  const bare = open(new SimulatedHost(3), { op: 20, digest: digestOf(20) }).member;
+  ok(bare.continues({ op: 20, digest: digestOf(20) }));
+  ok(!bare.continues({ op: 20, digest: 7n }));
 });
