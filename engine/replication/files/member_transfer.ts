@@ -135,7 +135,8 @@ export class MemberTransfer implements StateTransfer {
     this.#owner.log(
       `the checkpoint of op ${proof.op} follows others than this member has made: the primary's takes its place`,
     );
-    this.#begin(from, { op: 0, digest: 0n }, true);
+    // Not an older one that the primary still gives to others: the log here may no longer reach down to that.
+    this.#begin(from, { op: proof.op, digest: 0n }, true);
   }
 
   /** How far the transfer to this member has come; null: there is none. */
