@@ -14,12 +14,6 @@ const CHECKPOINT_METRIC = "db_cluster_checkpoint_op_number";
  */
 export async function expectEqual(cluster: ClusterProcesses): Promise<void> {
   await expectEqualCheckpoints(cluster);
-  await expectEqualRows(cluster);
-}
-
-/** Waits until all members have the same op number, and compares all rows that they have, each by itself. */
-export async function expectEqualRows(cluster: ClusterProcesses, milliseconds = 60_000): Promise<void> {
-  await cluster.level(milliseconds);
   const [first, ...others] = await Promise.all(cluster.members.map(contents));
   for (const other of others) deepStrictEqual(other, first);
 }
