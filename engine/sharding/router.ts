@@ -45,6 +45,7 @@ import type { ShardPort } from "./shard_port.ts";
 import type { StopFlags } from "./stop_flags.ts";
 import { mergedRows } from "./merge_rows.ts";
 import { divide, type Divided, isAtShards } from "./slices.ts";
+import { appendAll } from "../base/append_all.ts";
 
 /** Changed rows that are remembered. */
 const KEPT_CHANGES = 10_000;
@@ -326,7 +327,7 @@ export class Router implements Shards {
         this.#run(transaction, { branch, fragment, context }, abort).then(done, failed);
       });
     }
-    if (notesReadsOf(transaction)) transaction.reads.push(...known.reads);
+    if (notesReadsOf(transaction)) appendAll(transaction.reads, known.reads);
     return sourceOf(fragment, known);
   }
 

@@ -49,6 +49,7 @@ import {
   type ShardRequest,
   toRemote,
 } from "./shard_messages.ts";
+import { appendAll } from "../base/append_all.ts";
 
 /** How to open a shard. */
 export interface ShardOptions {
@@ -274,7 +275,8 @@ export class Shard {
     if (branch !== null) this.#branches.delete(branch);
     let isKept = false;
     try {
-      transaction.reads.splice(0, Infinity, ...reads);
+      transaction.reads.length = 0;
+      appendAll(transaction.reads, reads);
       if (looks) this.manager.validate(transaction);
       const effects = bytes === null ? [] : decodeEffects(bytes);
       if (looks) this.#requireNewIds(effects);

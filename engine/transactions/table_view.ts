@@ -28,6 +28,7 @@ import { batchValue, rowOfId } from "./batch_values.ts";
 import { type TableWriteSet, vectorOf, type WriteSetRow } from "./write_set.ts";
 import { type ReadPredicate, withinBounds } from "./read_set.ts";
 import { compareKeys, comparesDirectly, keyColumns } from "./stored_key.ts";
+import { appendAll } from "../base/append_all.ts";
 
 /** First location of the write set: part number 2^20. */
 export const OVERLAY_BASE: RowLocation = 2 ** 52;
@@ -144,7 +145,7 @@ export class TableView implements ReadableTable {
         if (row >= 0) own.push(BATCH_BASE + row);
       } else {
         const bounds = { prefix: key, low: null, high: null, backward: false };
-        own.push(...this.#batchLocations((values) => withinBounds(values, bounds), index));
+        appendAll(own, this.#batchLocations((values) => withinBounds(values, bounds), index));
       }
     }
     const others = committed === null ? EMPTY : this.#withoutShadowed(committed, this.#committed);
@@ -179,7 +180,7 @@ export class TableView implements ReadableTable {
       const location = OVERLAY_BASE + row.position;
       if (row.values !== null && inRange(keyAt(location))) own.push(location);
     }
-    own.push(...this.#batchLocations(inRange, index));
+    appendAll(own, this.#batchLocations(inRange, index));
     const compare = this.#keyOrder(index, bounds.backward ? -1 : 1);
     return merge(own.sort(compare), this.#withoutShadowed(committed, this.#committed), compare);
   }
