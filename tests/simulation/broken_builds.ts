@@ -16,6 +16,11 @@ export interface BrokenBuild {
   readonly changes: readonly (readonly [from: string, to: string])[];
 }
 
+/** One with a seed that catches it; `docs/testing.md` lists them. */
+export interface SeededBuild extends BrokenBuild {
+  readonly seed: number;
+}
+
 /** All of them. */
 export const BROKEN_BUILDS: readonly BrokenBuild[] = [
   {

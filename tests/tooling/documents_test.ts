@@ -3,6 +3,9 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { checksInput, setChecksInput } from "../../engine/base/assert.ts";
 import { open } from "../../mod.ts";
 import { projectRoot, sourceFiles } from "../../tools/project.ts";
+import { BROKEN_MEMBERS } from "../simulation/cluster/broken_members.ts";
+import { BROKEN_PROTOCOLS } from "../simulation/cluster/broken_protocols.ts";
+import { BROKEN_SHARDS } from "../simulation/shards/broken_shards.ts";
 
 const files = await sourceFiles(projectRoot);
 const known = new Set(files.flatMap((path) => {
@@ -75,6 +78,18 @@ Deno.test("pages: the README, contributing or architecture page links to every o
 
 Deno.test("docs/architecture.md: it has at most 200 lines", () => {
   ok(read("docs/architecture.md").split("\n").length <= 201);
+});
+
+Deno.test("docs/testing.md: what is broken on purpose is listed with the seeds that catch it", () => {
+  const lists = { protocol: BROKEN_PROTOCOLS, whole: BROKEN_MEMBERS, shards: BROKEN_SHARDS };
+  const rows = Object.entries(lists).flatMap(([simulation, builds]) =>
+    builds.map(({ name, seed }) => `${name} | ${simulation}, ${seed}`)
+  );
+  const listed = [
+    ...read("docs/testing.md").matchAll(/^\|[ \d]*\| (.*?) *\| ((?:protocol|whole|shards), [\d ]+)\|$/gm),
+  ]
+    .map(([, name, seed = ""]) => `${name} | ${seed.trim().replaceAll(/(?<=\d) /g, "")}`);
+  deepStrictEqual(listed.sort(), rows.sort());
 });
 
 Deno.test("docs/execution.md: the plans and the code are what the engine prints", async () => {

@@ -2,7 +2,7 @@
  * Members that are broken on purpose, one way each, where only engines and files show it: the simulation of whole
  * members must catch every one of them. Those of the protocol are in `broken_protocols.ts`.
  */
-import type { SeededBuild } from "./broken_protocols.ts";
+import type { SeededBuild } from "../broken_builds.ts";
 
 /** All of them, each with a seed that catches it. */
 export const BROKEN_MEMBERS: readonly SeededBuild[] = [

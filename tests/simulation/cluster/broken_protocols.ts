@@ -1,10 +1,5 @@
 /** Protocols that are broken on purpose, one way each: the simulation must catch every one of them. */
-import type { BrokenBuild } from "../broken_builds.ts";
-
-/** A broken build, with a seed that catches it. */
-export interface SeededBuild extends BrokenBuild {
-  readonly seed: number;
-}
+import type { BrokenBuild, SeededBuild } from "../broken_builds.ts";
 
 /** Nothing is broken here: sizes that a run of a few seconds reaches. No seed may fail. */
 export const NARROW_PROTOCOL: BrokenBuild = {
@@ -139,8 +134,9 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
       "    this.#round = core.ports.random(2 ** 32);\n",
       "    this.#round = core.ports.random(2 ** 32);\n" +
       "    if (core.view === 0 || !core.isPrimaryOfView || core.log.logView < core.view) return;\n" +
+      "    const startView = startViewFrom(core, core.commit);\n    if (startView === null) return;\n" +
       '    core.status = "normal";\n    core.isPrimary = true;\n' +
-      "    this.#primary = new Primary(core, core.commit);\n",
+      "    this.#primary = new Primary(core, startView);\n",
     ]],
   },
   {

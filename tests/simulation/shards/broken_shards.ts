@@ -1,13 +1,8 @@
 /** Shards that are broken on purpose, one way each: their simulation must catch every one of them. */
-import type { BrokenBuild } from "../broken_builds.ts";
+import type { SeededBuild } from "../broken_builds.ts";
 
-/** A broken build with a seed that catches it. */
-export interface SeededShards extends BrokenBuild {
-  readonly seed: number;
-}
-
-/** All of them; the numbers are those of the list in `docs/testing.md`. */
-export const BROKEN_SHARDS: readonly SeededShards[] = [
+/** All of them, each with a seed that catches it. */
+export const BROKEN_SHARDS: readonly SeededBuild[] = [
   {
     name: "parts are applied out of the log's order",
     seed: 1,
