@@ -43,6 +43,8 @@ const BULK: ReadonlySet<PeerMessage["kind"]> = new Set([
 
 /** What a connection reports to its owner. */
 export interface PeerConnectionListener {
+  /** The other has said something, if only that it lives. */
+  onHeard(): void;
   onMessage(message: PeerMessage): void;
   /** Called once. `reason`: null when one of the two has closed it. */
   onClose(reason: string | null): void;
@@ -194,6 +196,7 @@ export class PeerConnection {
   #receive(frame: Uint8Array): void {
     this.#silentTicks = 0;
     this.counters.receivedBytes += FRAME_LENGTH_BYTES + frame.length;
+    this.#listener.onHeard();
     if (frame.length === 0) return;
     const whole = frame[TYPE_OFFSET] === PIECE_TYPE ? this.#join(frame) : frame.slice();
     if (whole === null) return;

@@ -83,7 +83,7 @@ export interface PeerStatistics {
   readonly isConnected: boolean;
   /** The newest version that it speaks; null while it is not connected. */
   readonly spokenVersion: number | null;
-  /** Monotonic microseconds of the last message, or of the hello; null: none yet. */
+  /** Monotonic microseconds of the last frame, or of the hello; null: none yet. */
   readonly lastHeard: number | null;
   /** How often a connection was made. */
   readonly connections: number;
@@ -455,10 +455,8 @@ export class PeerConnections implements MessageBus {
     const kept = new PeerConnection(
       { connection, input, peer: other.from, group: this.#options.group ?? 0 },
       {
-        onMessage: (message) => {
-          peer.lastHeard = this.#options.host.clock.monotonic();
-          this.#listener?.(message);
-        },
+        onHeard: () => peer.lastHeard = this.#options.host.clock.monotonic(),
+        onMessage: (message) => this.#listener?.(message),
         onClose: (reason) => this.#ended(peer, kept, reason),
       },
     );

@@ -86,6 +86,21 @@ Deno.test("PeerConnections connect, carry messages of any size, and connect agai
   }
 });
 
+Deno.test("PeerConnections hear that a member lives which has no message for them, as backups among themselves", async () => {
+  const ports = await listeners(2);
+  const addresses = ports.map(({ local }) => local);
+  const [a, b] = ports.map((port, index) => startPeer(port, addresses, { index })) as [TestPeer, TestPeer];
+  try {
+    const lastHeard = () => b.peers.statistics()[0]?.lastHeard ?? null;
+    await until(() => lastHeard() !== null, "a connection");
+    const first = lastHeard() ?? 0;
+    await until(() => (lastHeard() ?? 0) > first, "a sign of life");
+    strictEqual(b.messages.length, 0);
+  } finally {
+    for (const member of [a, b]) member.close();
+  }
+});
+
 Deno.test("PeerConnections end a member that fits to none, with one line at each side", async () => {
   const other = new Uint8Array(16).fill(9);
   const known = { knowledge: { clusterId: CLUSTER, hasLog: true } };
