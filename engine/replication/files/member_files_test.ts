@@ -2,6 +2,7 @@
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { joinPath, readWholeFile, writeWholeFile } from "../../host/disk.ts";
+import type { Host } from "../../host/host.ts";
 import { MemoryDisk, memoryHost } from "../../host/memory_host.ts";
 import { RowBuffer } from "../../statements/row_buffer.ts";
 import { DamagedFileError } from "../../storage/table/damaged_file.ts";
@@ -13,7 +14,7 @@ import { openLoneMember } from "../../../tests/support/lone_member.ts";
 import { answerOf } from "../testing/donor_answers.ts";
 import { CheckpointDonor } from "./checkpoint_donor.ts";
 import { FileScrubber } from "./file_scrubber.ts";
-import { MemberFiles } from "./member_files.ts";
+import { MemberFiles, type MemberFilesOwner } from "./member_files.ts";
 import type { PeerMessage, TransferMessage } from "../protocol/message.ts";
 import { runSql } from "../../../tests/support/run_sql.ts";
 
@@ -54,12 +55,28 @@ function rot(disk: MemoryDisk, path: string): void {
   file.close();
 }
 
+/** The files of member 0; what is not given of its member does nothing. Its manifest may be set later. */
+function filesOf(host: Host, given: Omit<Partial<MemberFilesOwner>, "manifest">) {
+  const owner = {
+    index: 0,
+    view: 1,
+    donors: [1, 2],
+    manifest: null as Manifest | null,
+    send: () => {},
+    onRepaired: () => {},
+    onIrreparable: () => {},
+    onError: () => {},
+    log: () => {},
+    ...given,
+  };
+  return { owner, files: new MemberFiles({ host, directory: "own", scrubBytesPerSecond: 0, owner }) };
+}
+
 /** Members 1 and 2 give what they have; everything they are asked goes through `spoil`. */
 function group(disk: MemoryDisk, spoil: (message: PeerMessage) => PeerMessage | null = (message) => message) {
   const log: string[] = [];
   const host = { ...memoryHost(), disk };
   const events = { repaired: 0, irreparable: 0 };
-  const state: { manifest: Manifest | null } = { manifest: null };
   const donors = [1, 2].map((index) => ({
     index,
     directory: `d${index}`,
@@ -71,27 +88,16 @@ function group(disk: MemoryDisk, spoil: (message: PeerMessage) => PeerMessage | 
     const { manifest } = readManifest(disk, found.directory);
     return answerOf(found.donor, manifest, message, { from: to, view: 1 });
   };
-  const files = new MemberFiles({
-    host,
-    directory: "own",
-    scrubBytesPerSecond: 0,
-    owner: {
-      index: 0,
-      view: 1,
-      donors: [1, 2],
-      get manifest() {
-        return state.manifest;
-      },
-      send: (to, message) => {
-        const reply = answer(message as TransferMessage, to);
-        const spoilt = reply === null ? null : spoil(reply);
-        if (spoilt !== null) setTimeout(() => files.onMessage(spoilt as TransferMessage), 0);
-      },
-      onRepaired: () => events.repaired++,
-      onIrreparable: () => events.irreparable++,
-      onError: (error) => log.push(String(error)),
-      log: (line) => log.push(line),
+  const { files, owner: state } = filesOf(host, {
+    send: (to, message) => {
+      const reply = answer(message as TransferMessage, to);
+      const spoilt = reply === null ? null : spoil(reply);
+      if (spoilt !== null) setTimeout(() => files.onMessage(spoilt as TransferMessage), 0);
     },
+    onRepaired: () => events.repaired++,
+    onIrreparable: () => events.irreparable++,
+    onError: (error) => log.push(String(error)),
+    log: (line) => log.push(line),
   });
   const ticks = setInterval(() => files.onTick(), 20);
   return {
@@ -231,22 +237,7 @@ Deno.test("a member without others says what is damaged, and one that is closed 
   const damage = new DamagedFileError("own/state", 0, "rot");
   for (const donors of [[], [1]]) {
     const asked = Promise.withResolvers<void>();
-    const files = new MemberFiles({
-      host,
-      directory: "own",
-      scrubBytesPerSecond: 0,
-      owner: {
-        index: 0,
-        view: 1,
-        donors,
-        manifest: null,
-        send: () => asked.resolve(),
-        onRepaired: () => {},
-        onIrreparable: () => {},
-        onError: () => {},
-        log: () => {},
-      },
-    });
+    const { files } = filesOf(host, { donors, send: () => asked.resolve() });
     const opened = files.openRepaired(() => Promise.reject(damage), () => {});
     if (donors.length > 0) {
       await asked.promise;
