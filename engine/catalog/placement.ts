@@ -5,6 +5,7 @@
  * Rows of several tables lie together when their columns are hashed with the id of one table, the *root*, and equal
  * values hash alike: the types are of one *family*.
  */
+import { isIntegerKind } from "../types/number_or_bigint.ts";
 import { storageClassOf } from "../types/physical_type.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { ShardBy, TableDefinition } from "./definitions.ts";
@@ -80,16 +81,8 @@ export function shardByColumn(
 
 /** Types with the same text have the same hash for equal values. */
 function hashFamily(type: SqlType): string {
+  if (isIntegerKind(type.kind) && type.kind !== "oid") return "integer";
   switch (type.kind) {
-    case "i8":
-    case "i16":
-    case "i32":
-    case "i64":
-    case "u8":
-    case "u16":
-    case "u32":
-    case "u64":
-      return "integer";
     case "text":
     case "varchar":
     case "name":

@@ -2,6 +2,7 @@
  * Where results go. Generated code calls a writer once per value, in column order, so that a protocol can encode rows
  * straight into its output buffer; there are no row objects in between.
  */
+import { isIntegerKind } from "../../types/number_or_bigint.ts";
 import type { SqlTypeKind } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 
@@ -25,17 +26,8 @@ export type WriteMethod = "writeInteger" | "writeText" | "writeValue";
 
 /** The method for a type: protocols write integers and texts without asking for the column's type. */
 export function writeMethodOf(kind: SqlTypeKind): WriteMethod {
+  if (isIntegerKind(kind)) return "writeInteger";
   switch (kind) {
-    case "i8":
-    case "i16":
-    case "i32":
-    case "i64":
-    case "u8":
-    case "u16":
-    case "u32":
-    case "u64":
-    case "oid":
-      return "writeInteger";
     case "text":
     case "varchar":
     case "name":

@@ -8,6 +8,7 @@ import {
   checkNumericRange,
   integerFromFloat,
   type IntegerKind,
+  isIntegerKind,
   multiply,
   powerOfTen,
   rescale,
@@ -33,17 +34,8 @@ const plainIntegerBits: ReadonlyMap<string, number> = new Map([
 ]);
 
 function integerKind(type: SqlType): IntegerKind | undefined {
+  if (isIntegerKind(type.kind)) return type.kind;
   switch (type.kind) {
-    case "i8":
-    case "i16":
-    case "i32":
-    case "i64":
-    case "u8":
-    case "u16":
-    case "u32":
-    case "u64":
-    case "oid":
-      return type.kind;
     case "regclass":
     case "regtype":
     case "regproc":

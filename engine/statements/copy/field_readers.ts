@@ -6,7 +6,7 @@
  * unescaping; NULL has been recognized before.
  */
 import { decodeUtf8, decodeUtf8Strict, invalidUtf8 } from "../../base/bytes.ts";
-import { INTEGER_RANGES, type IntegerKind } from "../../types/number_or_bigint.ts";
+import { INTEGER_RANGES, type IntegerKind, isIntegerKind } from "../../types/number_or_bigint.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { toStored } from "../../types/stored_value.ts";
 import { parseText, type TextOptions } from "../../types/text_io.ts";
@@ -32,17 +32,8 @@ export function fieldReader(type: SqlType, column: ColumnBuilder, options: TextO
         return general;
     }
   }
+  if (isIntegerKind(type.kind)) return new IntegerReader(type.kind, column, general);
   switch (type.kind) {
-    case "i8":
-    case "i16":
-    case "i32":
-    case "i64":
-    case "u8":
-    case "u16":
-    case "u32":
-    case "u64":
-    case "oid":
-      return new IntegerReader(type.kind, column, general);
     case "f64":
       return new DecimalReader(column, general, null);
     case "numeric":
