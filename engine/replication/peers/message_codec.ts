@@ -23,7 +23,7 @@ import {
   writeHeader,
   writeHeaders,
 } from "./header_codec.ts";
-import type { PeerMessage, RepairedEntry, SummedBytes, WantedEntry } from "../protocol/message.ts";
+import type { Commit, PeerMessage, RepairedEntry, SummedBytes, WantedEntry } from "../protocol/message.ts";
 
 /** Bytes of the length before a frame. */
 export const FRAME_LENGTH_BYTES = 4;
@@ -139,9 +139,7 @@ function writeBody(writer: ByteWriter, message: PeerMessage): void {
     case "prepare":
       writer.writeVarint(message.previousOp);
       writer.writeU64(message.previousDigest);
-      writer.writeVarint(message.commit);
-      writer.writeVarint(message.stamp);
-      writer.writeVarint(message.clock);
+      writeNews(writer, message);
       writer.writeVarint(message.entries.length);
       for (const entry of message.entries) writeEntry(writer, entry);
       return;
@@ -151,9 +149,7 @@ function writeBody(writer: ByteWriter, message: PeerMessage): void {
     case "commit":
       writer.writeVarint(message.op);
       writer.writeU64(message.digest);
-      writer.writeVarint(message.commit);
-      writer.writeVarint(message.stamp);
-      writer.writeVarint(message.clock);
+      writeNews(writer, message);
       return writeProof(writer, message.checkpoint);
     case "start_view_change":
       return writer.writeVarint(message.reachedView);
@@ -229,23 +225,15 @@ function readBody(
   sent: { from: number; view: number },
 ): PeerMessage {
   switch (kind) {
-    case "prepare": {
-      const previousOp = reader.readVarint();
-      const previousDigest = reader.readU64();
-      const commit = reader.readVarint();
-      const stamp = reader.readVarint();
-      const clock = reader.readVarint();
+    case "prepare":
       return {
         kind,
         ...sent,
-        previousOp,
-        previousDigest,
-        commit,
-        stamp,
-        clock,
+        previousOp: reader.readVarint(),
+        previousDigest: reader.readU64(),
+        ...readNews(reader),
         entries: readList(reader, () => readEntry(reader)),
       };
-    }
     case "prepare_ok":
       return { kind, ...sent, op: reader.readVarint(), stamp: reader.readVarint() };
     case "commit":
@@ -254,9 +242,7 @@ function readBody(
         ...sent,
         op: reader.readVarint(),
         digest: reader.readU64(),
-        commit: reader.readVarint(),
-        stamp: reader.readVarint(),
-        clock: reader.readVarint(),
+        ...readNews(reader),
         checkpoint: readProof(reader),
       };
     case "start_view_change":
@@ -265,27 +251,25 @@ function readBody(
       return { kind, ...sent, releasedView: reader.readVarint() };
     case "request_vote":
       return { kind, ...sent, round: reader.readVarint() };
-    case "do_view_change": {
-      const round = reader.readVarint();
-      const logView = reader.readVarint();
-      const commit = reader.readVarint();
-      const commitDigest = readOptionalDigest(reader);
+    case "do_view_change":
       return {
         kind,
         ...sent,
-        round,
-        logView,
-        commit,
-        commitDigest,
+        round: reader.readVarint(),
+        logView: reader.readVarint(),
+        commit: reader.readVarint(),
+        commitDigest: readOptionalDigest(reader),
         slots: readList(reader, () => readSlot(reader)),
       };
-    }
-    case "start_view": {
-      const commit = reader.readVarint();
-      const previousOp = reader.readVarint();
-      const previousDigest = reader.readU64();
-      return { kind, ...sent, commit, previousOp, previousDigest, headers: readHeaders(reader) };
-    }
+    case "start_view":
+      return {
+        kind,
+        ...sent,
+        commit: reader.readVarint(),
+        previousOp: reader.readVarint(),
+        previousDigest: reader.readU64(),
+        headers: readHeaders(reader),
+      };
     case "request_start_view":
       return { kind, ...sent, commit: reader.readVarint() };
     case "request_prepare":
@@ -327,6 +311,19 @@ function readBody(
     default:
       unreachable(kind);
   }
+}
+
+/** What a primary says with each of its messages. */
+type News = Pick<Commit, "commit" | "stamp" | "clock">;
+
+function writeNews(writer: ByteWriter, { commit, stamp, clock }: News): void {
+  writer.writeVarint(commit);
+  writer.writeVarint(stamp);
+  writer.writeVarint(clock);
+}
+
+function readNews(reader: ByteReader): News {
+  return { commit: reader.readVarint(), stamp: reader.readVarint(), clock: reader.readVarint() };
 }
 
 /** No payload is empty: without one the size of a large entry follows. */
