@@ -39,6 +39,17 @@ Deno.test("pages: every path of the tree that a page names exists", () => {
   deepStrictEqual(missing, []);
 });
 
+Deno.test("pages: every source file that a page names alone, without its folder, exists", () => {
+  const names = new Set(files.map((path) => path.split("/").at(-1)));
+  const missing = pages.flatMap((page) =>
+    [...withoutBlocks(read(page)).matchAll(/`(\w+\.ts)`/g)]
+      .map(([, name = ""]) => name)
+      .filter((name) => !names.has(name) && !["_test.ts", "x_test.ts"].includes(name))
+      .map((name) => `${page}: ${name}`)
+  );
+  deepStrictEqual(missing, []);
+});
+
 /** The anchor of a heading, as the hosting service makes it. */
 function anchorOf(heading: string): string {
   return heading.toLowerCase().replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll(
