@@ -158,7 +158,7 @@ export const SETTINGS: readonly SettingLine[] = [
     key: "read_lease",
     kind: "text",
     value: "on|off",
-    help: "whether a cluster's primary reads without asking the others while they promise to wait (on)",
+    help: "whether a cluster's primary reads by itself while the others promise to wait (on)",
   },
   {
     key: "scrub_rate",

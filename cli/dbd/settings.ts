@@ -363,7 +363,9 @@ function readCluster(find: Find): ClusterSettings | null {
   const index = Number(replica);
   if (!/^\d+$/.test(replica) || index >= peers.length) {
     throw new UsageError(
-      `--replica takes the index of this member in --peers, from 0 to ${peers.length - 1}, not "${replica}"`,
+      `--replica takes the index of this member in --peers, ${
+        peers.length === 1 ? "0" : `from 0 to ${peers.length - 1}`
+      }, not "${replica}"`,
     );
   }
   const others = peers.filter((_, peer) => peer !== index).map(formatAddress);
@@ -374,9 +376,11 @@ function readCluster(find: Find): ClusterSettings | null {
     peers,
     tls: readPeerTls(find),
     usesReadLease: lease === undefined || readSwitch(find, "read_lease"),
-    scrubBytesPerSecond: find("scrub_rate")?.toLowerCase() === "off"
-      ? 0
-      : bytes(find, "scrub_rate", { initial: LIMITS.scrubBytesPerSecond, maximum: 2 ** 40 }),
+    scrubBytesPerSecond: find("scrub_rate")?.toLowerCase() === "off" ? 0 : bytes(find, "scrub_rate", {
+      initial: LIMITS.scrubBytesPerSecond,
+      maximum: 2 ** 40,
+      otherwise: "off",
+    }),
   };
 }
 
@@ -558,7 +562,7 @@ const UNITS: Readonly<Record<string, number>> = {
 function bytes(
   find: Find,
   key: string,
-  range: { readonly initial: number; readonly maximum: number },
+  range: { readonly initial: number; readonly maximum: number; readonly otherwise?: string },
 ): number {
   const text = find(key);
   if (text === undefined) return range.initial;
@@ -567,7 +571,8 @@ function bytes(
     ? NaN
     : Math.round(Number(match[1]) * (UNITS[(match[2] ?? "").toLowerCase()] ?? 1));
   if (!(value >= 1024 && value <= range.maximum)) {
-    throw new UsageError(`${flagOf(key)} takes a size such as 64MiB, at least 1KiB, not "${text}"`);
+    const others = range.otherwise === undefined ? "" : `, or "${range.otherwise}"`;
+    throw new UsageError(`${flagOf(key)} takes a size such as 64MiB, at least 1KiB${others}, not "${text}"`);
   }
   return value;
 }
@@ -611,6 +616,7 @@ function unknownOption(name: string): UsageError {
   const known = [
     ...SETTINGS.map((setting) => flagOf(setting.key)),
     "--config",
+    "--verify-against",
     "--dev",
     "--help",
     "--version",
@@ -633,7 +639,7 @@ export function helpText(version: string, features: readonly FeatureName[]): str
   const served = SETTINGS.filter(({ feature }) => feature === undefined || features.includes(feature));
   const lines = served.map((setting) => {
     const flag = `${flagOf(setting.key)}${setting.value === "" ? "" : ` ${setting.value}`}`;
-    return `  ${flag.padEnd(26)} ${setting.help}`;
+    return `  ${flag.padEnd(28)} ${setting.help}`;
   });
   return `dbd ${version}: the database server
 
@@ -641,19 +647,20 @@ Usage: dbd [LISTEN_ADDR] [DATA_DIR] [options]
        dbd verify [DATA_DIR] [--verify-against OTHER_DIR]
        dbd health [HTTP_ADDR]
 
-  LISTEN_ADDR                address of the binary protocol (default ${DEFAULT_LISTEN})
-  DATA_DIR                   where the data is kept (default ${DEFAULT_DIRECTORY})
-  verify                     read every byte and every value of a database that no server runs on, and name what is wrong
-  --verify-against DIR       compare DATA_DIR with that of another member, both stopped, and say where they differ
-  health                     ask a running server over HTTP whether it serves; exit code 0 if so. HTTP_ADDR may begin with
-                             https://; only the answer counts then, not the certificate's name
+  LISTEN_ADDR                  address of the binary protocol (default ${DEFAULT_LISTEN})
+  DATA_DIR                     where the data is kept (default ${DEFAULT_DIRECTORY})
+  verify                       read every byte and every value of a database that no server runs on, and name what is
+                               wrong
+  --verify-against DIR         compare DATA_DIR with that of another member, both stopped, and say where they differ
+  health                       ask a running server over HTTP whether it serves; exit code 0 if so. HTTP_ADDR may begin
+                               with https://; only the answer counts then, not the certificate's name
 
 Options
 ${lines.join("\n")}
-  --config FILE              read settings from a file: lines "http_addr = 127.0.0.1:6533"
-  --dev                      all listeners on this machine, next free ports, examples to try
-  -V, --version              print the version
-  -h, --help                 print this text
+  --config FILE                read settings from a file: lines "http_addr = 127.0.0.1:6533"
+  --dev                        all listeners on this machine, next free ports, examples to try
+  -V, --version                print the version
+  -h, --help                   print this text
 
 Every option is also a variable of the environment (DB_HTTP_ADDR for --http-addr) and a key of the configuration file
 (http_addr); an option beats the environment, which beats the file. Without a token, only addresses of this machine are

@@ -153,6 +153,7 @@ Deno.test("readCommand() refuses what it does not know", () => {
   const cases: [string[], RegExp][] = [
     [["--htp-addr", "x"], /did you mean "--http-addr"/],
     [["--htp"], /unknown option "--htp"; did you mean "--http-addr"/],
+    [["--verify-agianst", "d"], /unknown option "--verify-agianst"; did you mean "--verify-against"/],
     [["verfy", "data"], /unknown command "verfy"; did you mean "verify"\?/],
     [["--http-addr"], /needs a value/],
     [["a", "b", "c"], /unexpected argument "c"/],
@@ -190,7 +191,8 @@ Deno.test("readCommand() refuses what it does not know", () => {
     [["--replica=0", "--peers=:1,:2,:3,:4"], /names 4 members/],
     [["--replica=3", "--peers=:1,:2,:3"], /from 0 to 2, not "3"/],
     [["--replica=-1", "--peers=:1,:2,:3"], /from 0 to 2, not "-1"/],
-    [["--replica=one", "--peers=:1"], /from 0 to 0, not "one"/],
+    [["--replica=0", "--peers=:1", "--scrub-rate=5"], /at least 1KiB, or "off", not "5"/],
+    [["--replica=one", "--peers=:1"], /in --peers, 0, not "one"/],
     [["--replica=0", "--peers=:1,:2,x y"], /--peers: "x y" is not an address/],
     [["--replica=0", "--peers=:1,:2,127.0.0.1:2"], /--peers names 127.0.0.1:2 twice/],
     [["--replica=0", "--peers=:1", "127.0.0.1:1", ":memory:"], /:memory: is none/],
@@ -276,6 +278,10 @@ Deno.test("helpText() names every setting and the features", () => {
   match(text, /^dbd 1\.0\.0/);
   match(text, /--http-max-conns N/);
   match(text, /Features of this build: pg-gateway\n/);
+  const lines = helpText("1.0.0", featureNames).split("\n");
+  deepStrictEqual(lines.filter((line) => line.length > 120), []);
+  const descriptions = lines.filter((line) => /^ {2,}\S/.test(line) && !line.includes("dbd "));
+  deepStrictEqual(descriptions.filter((line) => !/^.{30} \S/.test(line)), []);
 });
 
 Deno.test("readCommand() reads the number of shards, also as a task passes it on", () => {
