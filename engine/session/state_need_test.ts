@@ -2,26 +2,14 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import { memoryHost } from "../host/memory_host.ts";
-import type { MemberSeat } from "../replication/member_seat.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
 import { Horizon } from "../storage/commit_horizon.ts";
+import { type TestSeat, testSeat } from "../../tests/support/lone_member.ts";
 import { Engine } from "./engine.ts";
 import type { Session } from "./session.ts";
 
-type Seat = MemberSeat & { staleness: number };
-
-async function member(): Promise<{ readonly engine: Engine; readonly seat: Seat }> {
-  const seat: Seat = {
-    horizon: new Horizon(0),
-    replayTo: 0,
-    viewNumber: 1,
-    canRead: true,
-    staleness: 0,
-    status: () => {
-      throw new Error("nobody asks");
-    },
-    appended: () => {},
-  };
+async function member(): Promise<{ readonly engine: Engine; readonly seat: TestSeat }> {
+  const seat = testSeat(new Horizon(0));
   return { seat, engine: await Engine.open({ host: memoryHost(), directory: "data", member: seat }) };
 }
 

@@ -1,11 +1,11 @@
 /** What a member says of its cluster: `/v1/health`, `/v1/metrics`, `db_cluster`, `pg_stat_replication`. */
 import { deepStrictEqual, doesNotMatch, match, strictEqual } from "node:assert/strict";
 import { memoryHost } from "../../engine/host/memory_host.ts";
-import type { MemberSeat } from "../../engine/replication/member_seat.ts";
 import { Engine } from "../../engine/session/engine.ts";
 import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 import { Horizon } from "../../engine/storage/commit_horizon.ts";
 import type { ClusterMember, ClusterStatus } from "../../engine/system_catalog/cluster_status.ts";
+import { testSeat } from "../../tests/support/lone_member.ts";
 import { startHttpServer } from "./server.ts";
 
 const SELF = {
@@ -65,16 +65,11 @@ const LONELY: ClusterStatus = {
 
 Deno.test("a member shows its cluster in /v1/health, /v1/metrics and system views, and 503 without a primary", async () => {
   let cluster = PRIMARY;
-  const seat: MemberSeat = {
-    horizon: new Horizon(0),
-    replayTo: 0,
+  const seat = testSeat(new Horizon(0), {
     versions: { oldest: 1, newest: 3 },
     viewNumber: 4,
-    canRead: true,
-    staleness: 0,
     status: () => cluster,
-    appended: () => {},
-  };
+  });
   const engine = await Engine.open({ host: memoryHost(), directory: "data", member: seat });
   const server = await startHttpServer({
     engine,

@@ -10,6 +10,7 @@ import { Connection } from "../pg/connection.ts";
 import { errorFields, message, messagesOf, startup } from "../pg/testing/wire.ts";
 import { encodeRequest } from "./operation/operation_codec.ts";
 import { framedMessages, OperationConnection } from "./operation/operation_connection.ts";
+import { testSeat } from "../../tests/support/lone_member.ts";
 import { DurabilityWatch } from "./operation/outbox.ts";
 import { decodeReply } from "./operation/reply_codec.ts";
 
@@ -20,16 +21,7 @@ interface Primary {
 
 async function openPrimary(): Promise<Primary> {
   const horizon = new Horizon(0);
-  const member = {
-    horizon,
-    replayTo: 0,
-    viewNumber: 1,
-    canRead: true,
-    staleness: 0,
-    appended: () => {},
-    status: noStatus,
-  };
-  const engine = await Engine.open({ host: memoryHost(), directory: "data", member });
+  const engine = await Engine.open({ host: memoryHost(), directory: "data", member: testSeat(horizon) });
   engine.startServing();
   await engine.openSession().simple("CREATE TABLE t (a int)", {} as never, () => {});
   horizon.advance(engine.lastOp);
@@ -136,7 +128,3 @@ Deno.test("Clients of the operation protocol get an error of no request, and no 
   watch.close();
   await engine.close();
 });
-
-function noStatus(): never {
-  throw new Error("nobody asks for the cluster's status here");
-}

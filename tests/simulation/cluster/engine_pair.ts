@@ -11,13 +11,13 @@ import { DatabaseError } from "../../../engine/base/errors.ts";
 import { crc32c } from "../../../engine/base/checksum.ts";
 import { SeededRandom } from "../../../engine/base/random.ts";
 import { type MemoryDisk, memoryHost } from "../../../engine/host/memory_host.ts";
-import type { MemberSeat } from "../../../engine/replication/member_seat.ts";
 import { Engine } from "../../../engine/session/engine.ts";
 import type { Session } from "../../../engine/session/session.ts";
 import type { CopyFormat, CopyTarget } from "../../../engine/statements/outcome.ts";
 import { RowBuffer } from "../../../engine/statements/row_buffer.ts";
 import { Horizon } from "../../../engine/storage/commit_horizon.ts";
 import { MEMBER_LOG_OPTIONS } from "../../../engine/storage/log_options.ts";
+import { type TestSeat, testSeat } from "../../support/lone_member.ts";
 
 const CHECKPOINT_LOG_BYTES = 100_000;
 const WRITERS = 3;
@@ -25,20 +25,12 @@ const WRITERS = 3;
 class Member {
   readonly horizon = new Horizon(0);
   readonly disk: MemoryDisk;
-  readonly #seat: { -readonly [Key in keyof MemberSeat]: MemberSeat[Key] };
+  readonly #seat: TestSeat;
   engine!: Engine;
 
   private constructor(disk: MemoryDisk) {
     this.disk = disk;
-    this.#seat = {
-      horizon: this.horizon,
-      replayTo: 0,
-      viewNumber: 0,
-      canRead: true,
-      staleness: 0,
-      appended: () => {},
-      status: noStatus,
-    };
+    this.#seat = testSeat(this.horizon, { viewNumber: 0 });
   }
 
   static async open(): Promise<Member> {
@@ -392,8 +384,4 @@ export class EnginePair {
       16,
     );
   }
-}
-
-function noStatus(): never {
-  throw new Error("nobody asks for the cluster's status here");
 }
