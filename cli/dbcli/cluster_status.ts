@@ -74,7 +74,7 @@ export async function printStatus(request: StatusRequest, terminal: Terminal): P
     const unreachable = silences.map(({ address, error: { code, message } }) => ({ address, code, message }));
     terminal.out(`${JSON.stringify({ status: "ok", members, unreachable })}\n`);
   } else {
-    for (const { error } of silences) terminal.error(`${error.message}\n`);
+    for (const { address, error } of silences) terminal.error(`${silenceText(address, error)}\n`);
     terminal.out(members.length === 0 ? "single server\n" : statusTable(members));
   }
   const hasPrimary = members.length === 0 ||
@@ -107,6 +107,11 @@ async function ask(address: string, { token, tls }: StatusRequest): Promise<Answ
     if (error instanceof DatabaseError) return { address, error };
     throw error;
   }
+}
+
+/** Why a member says nothing, and which. */
+export function silenceText(address: string, { message }: Error): string {
+  return message.includes(address) ? message : `${address}: ${message}`;
 }
 
 /** One row for each member, from what all of them say. */
@@ -180,9 +185,11 @@ function versionText({ cluster_version: active = null, spoken_version: spoken = 
 
 function lagText({ lag_operations: operations, lag_seconds: seconds }: MemberRow): string {
   if (operations === null) return "";
-  const words = operations === 0 ? "none" : operations === 1 ? "1 operation" : `${operations} operations`;
-  // A backup that follows is as old as the newest heartbeat.
-  return seconds === null || operations === 0 && seconds < 1 ? words : `${words}, ${seconds.toFixed(1)} s`;
+  const age = seconds === null ? "" : `${seconds.toFixed(1)} s`;
+  // A backup that follows is as old as the newest heartbeat; one that hears nothing cannot know what it lacks.
+  if (operations === 0) return seconds === null || seconds < 1 ? "none" : age;
+  const words = operations === 1 ? "1 operation" : `${operations} operations`;
+  return age === "" ? words : `${words}, ${age}`;
 }
 
 function mebibytes(bytes: number): string {

@@ -1,7 +1,7 @@
 /** How `dbcli status` puts together what the members say. */
 import { deepStrictEqual, strictEqual } from "node:assert/strict";
 import { readCommand } from "./arguments.ts";
-import { type MemberRow, mergeRows, statusTable } from "./cluster_status.ts";
+import { type MemberRow, mergeRows, silenceText, statusTable } from "./cluster_status.ts";
 
 const NOTHING: MemberRow = {
   member: 0,
@@ -105,8 +105,15 @@ Deno.test("dbcli status: without a primary the latest view speaks; a single serv
     ["backup", "view_change", 6, true],
   ]);
   const lags = statusTable(rows).split("\n").slice(2, 4).map((line) => line.split("|")[7]?.trim());
-  deepStrictEqual(lags, ["1 operation, 0.5 s", "none, 7.0 s"]);
+  deepStrictEqual(lags, ["1 operation, 0.5 s", "7.0 s"]);
   deepStrictEqual(mergeRows([[]]), []);
+});
+
+Deno.test("dbcli status says which member does not answer", () => {
+  const [address, starting] = ["a:7878", "the database system is starting up"];
+  strictEqual(silenceText(address, new Error(starting)), `a:7878: ${starting}`);
+  const refused = "Cannot connect to a:7878: connection refused";
+  strictEqual(silenceText(address, new Error(refused)), refused);
 });
 
 Deno.test("dbcli status is a command and no statement", () => {
