@@ -1,16 +1,9 @@
 /** What `/v1/metrics` shows of a cluster, as the member that is asked sees it. What it cannot know has no sample. */
 import type { ClusterMember, ClusterStatus } from "../../engine/system_catalog/cluster_status.ts";
-import type { MetricsWriter } from "./metrics_writer.ts";
-
-type Family = readonly [
-  name: string,
-  type: "counter" | "gauge",
-  help: string,
-  value: (member: ClusterMember) => number | null,
-];
+import type { Family, MetricsWriter } from "./metrics_writer.ts";
 
 /** Families with a sample for each other member. */
-const OF_OTHERS: readonly Family[] = [
+const OF_OTHERS: readonly Family<ClusterMember>[] = [
   ["connected", "gauge", "Whether the member is connected.", ({ isConnected }) => Number(isConnected)],
   [
     "last_contact_seconds",
@@ -77,12 +70,6 @@ export function writeClusterMetrics(writer: MetricsWriter, cluster: ClusterStatu
     writer.family("db_cluster_checkpoint_op_number", "gauge", "The newest checkpoint of this member.");
     writer.sample("db_cluster_checkpoint_op_number", checkpoint.op, `id="${checkpoint.id}"`);
   }
-  for (const [suffix, type, help, value] of OF_OTHERS) {
-    const name = `db_cluster_peer_${suffix}`;
-    writer.family(name, type, help);
-    for (const member of members) {
-      const sample = member.isSelf ? null : value(member);
-      if (sample !== null) writer.sample(name, sample, `member="${member.index}"`);
-    }
-  }
+  const others = members.filter(({ isSelf }) => !isSelf);
+  writer.each("db_cluster_peer_", OF_OTHERS, others, (member) => `member="${member.index}"`);
 }

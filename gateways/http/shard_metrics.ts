@@ -1,13 +1,8 @@
 /** What `/v1/metrics` shows of the shards of a database, as this server's router knows them. */
 import type { ShardStatus } from "../../engine/system_catalog/shard_status.ts";
-import type { MetricsWriter } from "./metrics_writer.ts";
+import type { Family, MetricsWriter } from "./metrics_writer.ts";
 
-const FAMILIES: readonly (readonly [
-  name: string,
-  type: "counter" | "gauge",
-  help: string,
-  value: (status: ShardStatus) => number,
-])[] = [
+const FAMILIES: readonly Family<ShardStatus>[] = [
   ["rows", "gauge", "Rows of all tables at the shard.", ({ rows }) => rows],
   ["bytes", "gauge", "What they take in memory and files.", ({ bytes }) => bytes],
   ["op_number", "gauge", "The newest entry of the log that the shard has applied.", ({ op }) => op],
@@ -29,9 +24,5 @@ const FAMILIES: readonly (readonly [
 
 /** Writes all of them. */
 export function writeShardMetrics(writer: MetricsWriter, shards: readonly ShardStatus[]): void {
-  for (const [suffix, type, help, value] of FAMILIES) {
-    const name = `db_shard_${suffix}`;
-    writer.family(name, type, help);
-    for (const status of shards) writer.sample(name, value(status), `shard="${status.shard}"`);
-  }
+  writer.each("db_shard_", FAMILIES, shards, ({ shard }) => `shard="${shard}"`);
 }
