@@ -389,13 +389,15 @@ export class Shard {
     const code = this.#fragments.code(request, this.#machine.catalog);
     if (!(code instanceof Promise)) void this.#runCode(code, request, snapshot);
     else {
+      // Nobody else keeps the rows of the snapshot until the code is there.
+      const keeper = request.branch === null ? this.manager.begin({ interruptible: true }) : null;
       code.then(
         (loaded) => this.#runCode(loaded, request, snapshot),
         (error: unknown) => {
           this.#endExchange(request);
           this.#answer(call, null, error);
         },
-      );
+      ).finally(() => keeper === null || this.manager.end(keeper));
     }
   }
 
