@@ -1,10 +1,13 @@
 /** How a query becomes a portal: it reads in the transaction, at the snapshot of now, as far as rows are asked for. */
-import type { ExecutionContext, StatementExecution } from "../execution/runtime/execution.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { Arrivals, ExecutionContext, StatementExecution } from "../execution/runtime/execution.ts";
+import { readsByGathersOnly } from "../sql/fragments/sole_fragment.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../statements/outcome.ts";
 import type { CachedPlan } from "../statements/plan_cache.ts";
 import { Portal } from "../statements/portal.ts";
 import { tagOf } from "../statements/statement_kind.ts";
 import type { TransactionBlock } from "../statements/transaction_block.ts";
+import { isRetrySignal } from "../transactions/signals.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { readsDurableAt } from "./read_durability.ts";
 import type { SessionEngine } from "./session_engine.ts";
@@ -32,6 +35,23 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
   const catalog = engine.manager.renew(transaction, planned.tableIds);
   const reading = transaction.views.beginReading();
   let execution: StatementExecution | null = null;
+  let arrivals: Arrivals | undefined;
+  let hasGiven = false;
+  const isElsewhere = engine.shards?.concern(planned) === true;
+  /** null: what it reads does not come while it runs. */
+  const begin = (): StatementExecution | null => {
+    const context = host.contextFor(transaction);
+    if (isElsewhere && !readsByGathersOnly(plan.compiled.plan?.(context) ?? planned.plan)) return null;
+    arrivals = context.arrivals;
+    return execution = plan.compiled.start(context);
+  };
+  const step = (sink: ResultSink): boolean | null => {
+    const running = execution ?? begin();
+    if (running === null) return null;
+    const ended = running.step(sink);
+    hasGiven ||= running.rowCount > 0;
+    return ended;
+  };
   const gather = async (sink: ResultSink): Promise<void> => {
     const { contextFor } = host;
     const compiled = () => plan.compiled;
@@ -46,21 +66,27 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
   };
   const portal = new Portal({
     columns: planned.columns,
-    gather: engine.shards?.concern(planned) === true ? gather : null,
+    gather,
     step: (sink) => {
       environment.checkCanceled();
-      return transaction.compiledFor(catalog, reading, () => {
-        execution ??= plan.compiled.start(host.contextFor(transaction));
-        return execution.step(sink);
-      });
+      try {
+        return transaction.compiledFor(catalog, reading, () => step(sink));
+      } catch (thrown) {
+        if (!isElsewhere || !isRetrySignal(thrown)) throw thrown;
+        arrivals?.close();
+        // What has been given out cannot be taken back.
+        if (hasGiven) throw changedMeanwhile();
+        return null;
+      }
     },
+    pause: () => arrivals?.isStarved === true ? arrivals.wait(environment.abort) : engine.yieldToLoop(),
     asStatement: (run) => host.asStatement(run),
-    yieldToLoop: () => engine.yieldToLoop(),
     outcome: (rowCount) => ({
       ...host.outcome(tagOf(planned.command, rowCount), rowCount, "rows"),
       durableOp: host.need.saw(readsDurableAt(engine, plan)),
     }),
     close: () => {
+      arrivals?.close();
       transaction.views.endReading(reading);
       if (block === null) engine.manager.end(transaction);
       else block.portals.delete(portal);
@@ -69,4 +95,12 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
   // One that locks rows or advances a sequence does so when they are fetched.
   if (planned.readOnly) block?.portals.add(portal);
   return portal;
+}
+
+function changedMeanwhile(): DatabaseError {
+  return new DatabaseError(
+    SQLSTATE.serializationFailure,
+    "could not serialize access due to concurrent update",
+    { hint: "Run the transaction again." },
+  );
 }

@@ -47,7 +47,10 @@ export function readElsewhere(
   return finishRead(
     session,
     read,
-    shards.gatherAlone(fragment, read.context.gathering, session.environment.abort),
+    shards.gatherAlone(fragment, read.context.gathering, {
+      abort: session.environment.abort,
+      atMost: MAX_ROWS,
+    }),
   );
 }
 
@@ -58,7 +61,7 @@ async function finishRead(
 ): Promise<StatementOutcome> {
   const rows = await gathering;
   session.checkCanceled();
-  if (rows === null || rows.rowCount > MAX_ROWS || session.engine.plans.current(session, plan) !== plan) {
+  if (rows === null || session.engine.plans.current(session, plan) !== plan) {
     return await run();
   }
   context.transaction.renew();

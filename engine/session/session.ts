@@ -683,7 +683,7 @@ export class Session implements SessionHost {
   }
 
   #context(transaction: Transaction, parameters: readonly SqlValue[]): ExecutionContext {
-    return new StatementContext(this, transaction, parameters);
+    return new StatementContext(this, transaction, parameters, { waits: true });
   }
 
   readonly #makerFor = makerFor(this);

@@ -6,15 +6,17 @@ import type {
   RowTransaction,
 } from "../execution/runtime/execution.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
+import type { Fragment } from "../sql/plan/plan.ts";
 import type { SessionEvaluation } from "./evaluation.ts";
 import type { ReadCounts } from "../storage/access/read_counts.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Notice } from "../statements/outcome.ts";
-import type { GatherContext, ProceduralHost } from "../statements/statement_host.ts";
+import type { GatherContext, ProceduralHost, StatementShards } from "../statements/statement_host.ts";
 import { AddedRows } from "../statements/ddl/added_rows.ts";
 import type { RowMaker } from "../transactions/catch_up.ts";
 import type { Transaction } from "../transactions/transaction.ts";
+import { StreamArrivals } from "./stream_arrivals.ts";
 
 /** The session of a running statement. */
 export type RunningSession = Pick<
@@ -41,10 +43,19 @@ export class StatementContext implements ExecutionContext {
   readonly transaction: Transaction;
   /** The rows of the only fragment, if they were gathered before. */
   gathered: BatchSource | null = null;
+  /** What it reads while it comes; undefined: all of that is kept. */
+  readonly arrivals?: StreamArrivals;
   readonly #session: RunningSession;
   #gatherer: Gatherer | null = null;
 
-  constructor(session: RunningSession, transaction: Transaction, parameters: readonly SqlValue[]) {
+  /** `waits`: who steps the execution waits between steps for what comes, and closes `arrivals`. */
+  constructor(
+    session: RunningSession,
+    transaction: Transaction,
+    parameters: readonly SqlValue[],
+    { waits = false }: { readonly waits?: boolean } = {},
+  ) {
+    if (waits && session.engine.shards !== null) this.arrivals = new StreamArrivals();
     this.#session = session;
     this.evaluation = session.evaluation;
     this.parameters = parameters;
@@ -64,9 +75,17 @@ export class StatementContext implements ExecutionContext {
     if (this.#gatherer !== null) return this.#gatherer;
     return this.#gatherer = {
       spread: { count: shards.count, broadcastBytes: this.#session.settings.bytes("broadcast_limit") },
-      gather: (fragment) => this.gathered ?? shards.gather(this.transaction, fragment, this.gathering),
+      gather: (fragment, _, again) => this.gathered ?? this.#gather(shards, fragment, again),
       explain: (fragment, { parameters }) => shards.explainGather(this.transaction, fragment, parameters),
     };
+  }
+
+  #gather(shards: StatementShards, fragment: Fragment, again: boolean): BatchSource {
+    const { arrivals, transaction, gathering } = this;
+    const stream = again || arrivals === undefined ? null : shards.stream(transaction, fragment, gathering);
+    return stream === null || arrivals === undefined
+      ? shards.gather(transaction, fragment, gathering)
+      : arrivals.add(stream);
   }
 
   /** What of it and its session those who gather rows may know. */

@@ -9,6 +9,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { assert } from "../base/assert.ts";
 import { gas } from "../base/gas.ts";
 import type {
+  Arrivals,
   CompiledStatement,
   ExecutionContext,
   StatementExecution,
@@ -85,6 +86,7 @@ function attempt(
 ): MaybePromise<StatementExecution> {
   if (run.transaction.isBehind) return caughtUp(environment, run, mark);
   run.transaction.outside?.beginAttempt();
+  let arrivals: Arrivals | undefined;
   try {
     for (const tableId of run.claims) {
       const rival = environment.manager.claimTable(tableId, run.transaction);
@@ -92,13 +94,19 @@ function attempt(
     }
     const compiled = run.compiled();
     run.transaction.compiledCatalog = environment.manager.catalog;
-    const execution = compiled.start(run.contextFor(run.transaction));
-    if (execution.step(run.sink)) return execution;
+    const context = run.contextFor(run.transaction);
+    arrivals = context.arrivals;
+    const execution = compiled.start(context);
+    if (execution.step(run.sink)) {
+      arrivals?.close();
+      return execution;
+    }
     if (!run.transaction.interruptible && !run.transaction.readOnly) {
       return goOnAlone(environment, run, mark, execution);
     }
-    return goOn(environment, run, mark, execution);
+    return goOn(environment, run, mark, { execution, arrivals });
   } catch (thrown) {
+    arrivals?.close();
     if (!isRetrySignal(thrown)) throw thrown;
     return retry(environment, run, mark, thrown);
   }
@@ -145,7 +153,7 @@ async function goOn(
   environment: RunnerEnvironment,
   run: StatementRun,
   mark: Mark,
-  execution: StatementExecution,
+  { execution, arrivals }: { readonly execution: StatementExecution; readonly arrivals: Arrivals | undefined },
 ): Promise<StatementExecution> {
   environment.manager.register(run.transaction);
   try {
@@ -154,15 +162,20 @@ async function goOn(
       do {
         if (run.sink.full) break;
         if (execution.step(run.sink)) return execution;
+        if (arrivals?.isStarved === true) break;
       } while (!gas.isTurnDue && environment.monotonic() < sliceEnd);
       environment.checkCanceled();
       if (run.sink.full) await run.sink.drained();
+      else if (arrivals?.isStarved === true) await arrivals.wait(environment.abort);
       else await environment.yieldToLoop();
       environment.checkCanceled();
     }
   } catch (thrown) {
+    arrivals?.close();
     if (!isRetrySignal(thrown)) throw thrown;
     return await retry(environment, run, mark, thrown);
+  } finally {
+    arrivals?.close();
   }
 }
 

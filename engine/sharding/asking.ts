@@ -33,11 +33,20 @@ export interface Patience {
   readonly leavesOut: boolean;
   /** Whether what has come is enough, though some have not ended; asked whenever something has come. */
   readonly isEnough?: ((ends: Ends) => boolean) | null;
+  /** Since when a shard is waited for; Infinity: it is not. Absent: since it has last sent something. */
+  readonly waitsSince?: (index: number) => number;
+}
+
+/** A question to several shards that is under way. */
+export interface Conversation {
+  readonly ends: Promise<Ends>;
+  /** Tells one of them something, if it has not ended; the message names the call. */
+  tell(index: number, message: (call: number) => Extract<ShardRequest, { readonly kind: "credit" }>): void;
 }
 
 /** One that waits. */
 interface Asked {
-  readonly deadline: number;
+  deadline: number;
   expire(): void;
 }
 
@@ -57,38 +66,57 @@ export class Asking {
   }
 
   /**
-   * Answers how each has ended, in order, undefined for one that was left out; `part` takes what comes before, and ends
-   * all by throwing. Rejects when one fails, when it is aborted, and with 57014 when one takes too long.
+   * Answers how each has ended, in order, undefined for one that was left out; `part` takes what comes, and ends all by
+   * throwing. Rejects when one fails, when it is aborted, and with 57014 when one takes too long.
    */
-  async all(
+  all(
     questions: readonly Question[],
-    part: (value: ShardReply["value"], index: number) => void,
-    { abort, milliseconds, leavesOut, isEnough }: Patience,
+    part: (value: ShardReply["value"], index: number, isLast: boolean) => void,
+    patience: Patience,
   ): Promise<Ends> {
+    return this.open(questions, part, patience).ends;
+  }
+
+  /** The same, for who has something to tell them meanwhile. */
+  open(
+    questions: readonly Question[],
+    part: (value: ShardReply["value"], index: number, isLast: boolean) => void,
+    { abort, milliseconds, leavesOut, isEnough, waitsSince }: Patience,
+  ): Conversation {
     const result = Promise.withResolvers<void>();
     const ends = new Array<ShardReply["value"] | undefined>(questions.length);
     const open = new Map<number, number>();
     let isOver = false;
     const number = this.#stops.next();
+    const { clock } = this.#host;
+    const patience = milliseconds * MICROSECONDS;
+    const begun = milliseconds === 0 ? 0 : clock.monotonic();
+    const heardAt = questions.map(() => begun);
+    const take = (value: ShardReply["value"], index: number, isLast: boolean): void => {
+      try {
+        part(value, index, isLast);
+        if (open.size > 0 && isEnough?.(ends) === true) stopOpen();
+        if (open.size === 0) result.resolve();
+      } catch (error) {
+        result.reject(error);
+      }
+    };
     const asked = questions.map(({ shard, request }, index) => {
       const { call, done } = this.#port(shard).call({ ...request, stop: number }, (value) => {
         if (isOver || !open.has(index)) return;
-        try {
-          part(value, index);
-          if (isEnough?.(ends) === true) stopOpen();
-        } catch (error) {
-          result.reject(error);
-        }
+        if (milliseconds > 0) heardAt[index] = clock.monotonic();
+        take(value, index, false);
       });
       open.set(index, shard);
       done.then((value) => {
-        if (!open.delete(index)) return;
+        if (isOver || !open.delete(index)) return;
         ends[index] = value;
-        if (open.size > 0 && isEnough?.(ends) === true) stopOpen();
-        if (open.size === 0) result.resolve();
+        take(value, index, true);
       }, (error: unknown) => result.reject(error));
       return { shard, call };
     });
+    // Who is left out is so whole: what has come of it does not help it.
+    const since = waitsSince ?? ((index: number) => leavesOut ? begun : heardAt[index] ?? begun);
     const stopOpen = (): void => {
       if (open.size === 0) return;
       this.#stops.stop(number);
@@ -100,27 +128,41 @@ export class Asking {
       result.resolve();
     };
     const waiting: Asked = {
-      deadline: milliseconds === 0 ? Infinity : this.#host.clock.monotonic() + milliseconds * MICROSECONDS,
+      deadline: begun + patience,
       expire: () => {
-        if (!leavesOut) return result.reject(tooLate([...open.values()], milliseconds));
-        stopOpen();
+        const now = clock.monotonic();
+        const late = [...open].filter(([index]) => since(index) + patience <= now);
+        if (late.length > 0 && leavesOut) return stopOpen();
+        if (late.length > 0) return result.reject(tooLate(late.map(([, shard]) => shard), milliseconds));
+        waiting.deadline = Math.min(
+          now + patience,
+          ...[...open.keys()].map((index) => since(index) + patience),
+        );
+        this.#watch(waiting);
       },
     };
     const onAbort = (): void => result.reject(abort.reason);
     abort.addEventListener("abort", onAbort, { once: true });
     if (milliseconds > 0) this.#watch(waiting);
-    try {
-      await result.promise;
-      return ends;
-    } catch (error) {
-      // What still works does so for nobody.
-      stopOpen();
-      throw error;
-    } finally {
-      isOver = true;
-      if (milliseconds > 0) removeItem(this.#waiting, waiting);
-      abort.removeEventListener("abort", onAbort);
-    }
+    const ended = async (): Promise<Ends> => {
+      try {
+        await result.promise;
+        return ends;
+      } catch (error) {
+        // What still works does so for nobody.
+        stopOpen();
+        throw error;
+      } finally {
+        isOver = true;
+        if (milliseconds > 0) removeItem(this.#waiting, waiting);
+        abort.removeEventListener("abort", onAbort);
+      }
+    };
+    const tell: Conversation["tell"] = (index, message) => {
+      const { shard, call } = assertDefined(asked[index], `question ${index}`);
+      if (open.has(index)) this.#port(shard).tell(message(call));
+    };
+    return { ends: ended(), tell };
   }
 
   /** Waits until calls that are on their way have settled. Raises 57014 when one takes too long. */

@@ -2,6 +2,7 @@
 import type { RowId } from "../operations/effect.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { GatheredRows } from "./gathered_rows.ts";
+import type { GatherStream } from "./gather_stream.ts";
 import type { RowCollection } from "./row_moves.ts";
 import type { FetchedTable } from "./fetched_table.ts";
 
@@ -21,6 +22,10 @@ export class Branch {
   cut = 0;
   /** What fragments have given to the running statement. */
   readonly gathered = new GatheredRows();
+  /** What is being read while it comes. */
+  readonly streams = new Set<GatherStream>();
+  /** The statement that keeps what it gathers, by its number in the transaction. */
+  keepsIn = -1;
   /** The statement that has asked shards what they say of themselves, by its number in the transaction. */
   lookedAt = -1;
   /** By table: rows that are going to move. */

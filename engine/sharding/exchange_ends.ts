@@ -1,15 +1,19 @@
 /**
- * What the shards of a database send each other while they run one fragment: batches of its exchanges.
+ * What the shards of a database send each other, and the router, while they run one fragment: batches.
  *
- * An edge leads from one shard to another (or itself) for one exchange in one pass. Whoever reads grants credits: four
- * batches may be on an edge before the first of them has been read, so that nobody is ahead by more. Batches are read
- * in turns, one of each shard, so that their order does not depend on who is faster.
+ * An edge leads from one shard to another (or itself) for one exchange in one pass, or to the router for the rows of
+ * the fragment itself. Whoever reads grants credits: four batches may be on an edge before the first of them has been
+ * read, so that nobody is ahead by more. Batches are read in turns, one of each shard, so that their order does not
+ * depend on who is faster.
  */
 import { assertDefined } from "../base/assert.ts";
 import type { BatchSource, GatheredBatch } from "../execution/runtime/execution.ts";
 
 /** Batches that may be on an edge. */
 export const CREDITS = 4;
+
+/** The name of the edges that lead to the router. */
+export const TO_ROUTER = "router";
 
 /** What one shard says to another. */
 export interface PeerMessage {
@@ -47,18 +51,27 @@ export class ExchangeEnds {
   readonly place: number;
   readonly #run: number;
   readonly #send: SendToPeer;
+  readonly #routerCredits: number;
   readonly #edges = new Map<string, Edge>();
   #wakers: (() => void)[] = [];
   #changes = 0;
 
+  /** `routerCredits`: how many batches the router takes before it has read the first. */
   constructor(
     { run, count, place }: { readonly run: number; readonly count: number; readonly place: number },
     send: SendToPeer,
+    routerCredits = CREDITS,
   ) {
     this.#run = run;
     this.count = count;
     this.place = place;
     this.#send = send;
+    this.#routerCredits = routerCredits;
+  }
+
+  /** The router's place, behind those of the shards. */
+  get routerPlace(): number {
+    return this.count;
   }
 
   /** Grows with everything that comes. */
@@ -80,12 +93,16 @@ export class ExchangeEnds {
     for (const waker of wakers) waker();
   }
 
+  /** Whether there is a credit. */
+  mayStillSend(edge: string, to: number): boolean {
+    return assertDefined(this.#edge(edge).credits[to], `credits of place ${to}`) > 0;
+  }
+
   /** Sends a batch if there is a credit. false: there is none. */
   send(edge: string, to: number, batch: GatheredBatch, isLast: boolean): boolean {
+    if (!this.mayStillSend(edge, to)) return false;
     const { credits } = this.#edge(edge);
-    const left = assertDefined(credits[to], `credits of shard ${to}`);
-    if (left === 0) return false;
-    credits[to] = left - 1;
+    credits[to] = (credits[to] ?? 0) - 1;
     this.#deliver(to, { run: this.#run, edge, from: this.place, batch, isLast });
     return true;
   }
@@ -94,18 +111,36 @@ export class ExchangeEnds {
   source(edge: string): BatchSource {
     return () => {
       const state = this.#edge(edge);
-      const { arrived, ended } = state;
+      const { ended } = state;
       for (let looked = 0; looked < this.count; looked++) {
         const from = state.turn;
-        const batch = arrived[from]?.shift();
+        const batch = this.#take(edge, from);
         if (batch === undefined && ended[from] !== true) return null;
         state.turn = (from + 1) % this.count;
-        if (batch === undefined) continue;
-        this.#deliver(from, { run: this.#run, edge, from: this.place, batch: null, isLast: false });
-        return batch;
+        if (batch !== undefined) return batch;
       }
       return undefined;
     };
+  }
+
+  /** What comes of one place. */
+  sourceOf(edge: string, from: number): BatchSource {
+    return () => this.#take(edge, from) ?? (this.#edge(edge).ended[from] === true ? undefined : null);
+  }
+
+  /** How many batches of a place have come and were not read. */
+  unread(edge: string, from: number): number {
+    return this.#edge(edge).arrived[from]?.length ?? 0;
+  }
+
+  /** Reads a batch, and grants a credit for it if there is need of more. */
+  #take(edge: string, from: number): GatheredBatch | undefined {
+    const { arrived, ended } = this.#edge(edge);
+    const batch = arrived[from]?.shift();
+    if (batch !== undefined && ended[from] !== true) {
+      this.#deliver(from, { run: this.#run, edge, from: this.place, batch: null, isLast: false });
+    }
+    return batch;
   }
 
   /** Takes a message of a shard. */
@@ -127,8 +162,10 @@ export class ExchangeEnds {
   #edge(name: string): Edge {
     let edge = this.#edges.get(name);
     if (edge === undefined) {
-      const all = <Value>(make: () => Value): Value[] => Array.from({ length: this.count }, make);
+      const length = this.count + 1;
+      const all = <Value>(make: () => Value): Value[] => Array.from({ length }, make);
       edge = { arrived: all(() => []), ended: all(() => false), credits: all(() => CREDITS), turn: 0 };
+      edge.credits[this.routerPlace] = this.#routerCredits;
       this.#edges.set(name, edge);
     }
     return edge;

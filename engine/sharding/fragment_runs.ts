@@ -42,8 +42,8 @@ export interface FragmentRun {
   table(tableId: number): ReadableTable;
   /** Microseconds. */
   monotonic(): number;
-  /** Takes a batch that is not the last. */
-  send(batch: GatheredBatch): void;
+  /** Takes a batch that is not the last; false: it has to wait for a credit. */
+  send(batch: GatheredBatch): boolean;
   /** The ways to other places, of which a fragment with exchanges has need. */
   readonly ends: ExchangeEnds | null;
   /** Rows of exchanges come in so many passes. */
@@ -95,18 +95,22 @@ export class FragmentCode {
       values[index] = fromStored(type, run.parameters[position] ?? null);
     });
     const reads: ReadPredicate[] = [];
-    const output = new ColumnLists(columns, (batch) => run.send(batch));
+    const outlet = new Outlet((_, batch) => run.send(batch));
+    const output = new ColumnLists(columns, (batch) => outlet.add(0, batch));
     return {
-      reads,
+      takeReads: () => reads.splice(0),
       tasks: (pass) => {
         const context = contextOf(run, values, { reads, memory: { bytes: 0 }, pass });
-        const production = this.#producer.start(context);
-        const task = new OwnTask(production, output);
+        const task = new RowTask(this.#producer.start(context), {
+          outlet,
+          add: output.add,
+          finish: () => {},
+        });
         const { ends } = run;
         if (ends === null) return [task];
         return [
           ...this.#exchanges.map(({ exchange, producer }) =>
-            new SendingTask(exchange, producer.start(context), { ends, pass, passes: run.passes })
+            sendingTask(exchange, producer.start(context), { ends, pass, passes: run.passes })
           ),
           task,
         ];
@@ -121,98 +125,113 @@ function exchangesOf(plan: Plan): Exchange[] {
   return [...inputs(plan).flatMap(exchangesOf), ...(plan.kind === "exchange" ? [plan] : [])];
 }
 
-/** What gives the rows of the fragment itself. */
-class OwnTask implements FragmentTask {
-  readonly #production: RowProduction;
-  readonly #output: ColumnLists;
+/** Batches on their way out. Of what goes to one place nothing passes another. */
+class Outlet {
+  readonly #send: (to: number, batch: GatheredBatch, isLast: boolean) => boolean;
+  /** Batches without a credit. */
+  #held: { readonly to: number; readonly batch: GatheredBatch; readonly isLast: boolean }[] = [];
 
-  constructor(production: RowProduction, output: ColumnLists) {
-    this.#production = production;
-    this.#output = output;
+  /** `send` answers false where there is no credit. */
+  constructor(send: (to: number, batch: GatheredBatch, isLast: boolean) => boolean) {
+    this.#send = send;
   }
 
-  get isWaiting(): boolean {
-    return this.#production.isWaiting;
+  add(to: number, batch: GatheredBatch, isLast = false): void {
+    this.#held.push({ to, batch, isLast });
+  }
+
+  /** Sends what there are credits for. false: something is held. */
+  flush(): boolean {
+    if (this.#held.length === 0) return true;
+    const full = new Set<number>();
+    this.#held = this.#held.filter(({ to, batch, isLast }) => {
+      if (!full.has(to) && this.#send(to, batch, isLast)) return false;
+      full.add(to);
+      return true;
+    });
+    return this.#held.length === 0;
+  }
+}
+
+/** Makes rows, as far as what they give can be sent. */
+class RowTask implements FragmentTask {
+  isWaiting = false;
+  readonly #production: RowProduction;
+  readonly #outlet: Outlet;
+  readonly #add: (values: readonly SqlValue[]) => void;
+  readonly #finish: () => void;
+  #isMade = false;
+
+  /** `finish` is called behind the last row. */
+  constructor(
+    production: RowProduction,
+    { outlet, add, finish }: {
+      readonly outlet: Outlet;
+      readonly add: (values: readonly SqlValue[]) => void;
+      readonly finish: () => void;
+    },
+  ) {
+    this.#production = production;
+    this.#outlet = outlet;
+    this.#add = add;
+    this.#finish = finish;
   }
 
   step(): boolean {
-    return this.#production.step(this.#output.add);
+    let isSent = this.#outlet.flush();
+    if (isSent && !this.#isMade) {
+      this.#isMade = this.#production.step(this.#add);
+      if (this.#isMade) this.#finish();
+      isSent = this.#outlet.flush();
+    }
+    this.isWaiting = !isSent || this.#production.isWaiting;
+    return this.#isMade && isSent;
   }
 }
 
 /** Sends the rows of an exchange's input to where they belong. */
-class SendingTask implements FragmentTask {
-  isWaiting = false;
-  readonly #production: RowProduction;
-  readonly #ends: ExchangeEnds;
-  readonly #edge: string;
-  /** Batches without a credit. */
-  #held: { readonly to: number; readonly batch: GatheredBatch; readonly isLast: boolean }[] = [];
-  readonly #add: (values: readonly SqlValue[]) => void;
-  readonly #rest: () => void;
-  #isMade = false;
-
-  constructor(
-    exchange: Exchange,
-    production: RowProduction,
-    { ends, pass, passes }: { readonly ends: ExchangeEnds; readonly pass: number; readonly passes: number },
-  ) {
-    this.#production = production;
-    this.#ends = ends;
-    this.#edge = edgeName(exchange.number, pass);
-    const places = Array.from({ length: ends.count }, (_, place) => place);
-    const send = (targets: readonly number[]) => (batch: GatheredBatch, isLast = false): void => {
-      for (const to of targets) this.#held.push({ to, batch, isLast });
-    };
-    const { keys, columns } = exchange;
-    const ways = keys === null ? [send(places)] : places.map((to) => send([to]));
-    const lists = ways.map((way) => new ColumnLists(columns, way));
-    this.#rest = () => ways.forEach((way, index) => way(assertDefined(lists[index], "a list").take(), true));
-    const [only] = lists;
-    if (keys === null) this.#add = assertDefined(only, "a list").add;
-    else {
-      const hashes = keys.map(({ position, other }) => ({
-        position,
-        hash: valueHash(assertDefined(columns[position], "a key").type, other),
-      }));
-      const count = exchange.inPasses ? passes : 1;
-      this.#add = (values) => {
-        let hash = 0;
-        for (const each of hashes) {
-          const value = values[each.position] as SqlValue;
-          hash = combine(hash, value === null ? 0 : each.hash(value));
-        }
-        if (count > 1 && passOf(hash, count) !== pass) return;
-        (lists[placeOf(hash, ends.count)] as ColumnLists).add(values);
-      };
-    }
-  }
-
-  step(): boolean {
-    if (!this.#flush()) return false;
-    if (!this.#isMade) {
-      this.#isMade = this.#production.step(this.#add);
-      if (this.#isMade) this.#rest();
-      if (this.#flush()) this.isWaiting = this.#production.isWaiting;
-    }
-    return this.#isMade && this.#held.length === 0;
-  }
-
-  /** Sends what there are credits for; of what goes to one place nothing passes another. false: something is held. */
-  #flush(): boolean {
-    const full = new Set<number>();
-    this.#held = this.#held.filter(({ to, batch, isLast }) => {
-      if (!full.has(to) && this.#ends.send(this.#edge, to, batch, isLast)) return false;
-      full.add(to);
-      return true;
+function sendingTask(
+  { number, keys, columns, inPasses }: Exchange,
+  production: RowProduction,
+  { ends, pass, passes }: { readonly ends: ExchangeEnds; readonly pass: number; readonly passes: number },
+): RowTask {
+  const edge = edgeName(number, pass);
+  const outlet = new Outlet((to, batch, isLast) => ends.send(edge, to, batch, isLast));
+  const places = Array.from({ length: ends.count }, (_, place) => place);
+  const ways = keys === null ? [places] : places.map((to) => [to]);
+  const lists = ways.map((targets) =>
+    new ColumnLists(columns, (batch) => targets.forEach((to) => outlet.add(to, batch)))
+  );
+  const finish = (): void =>
+    ways.forEach((targets, index) => {
+      const rest = assertDefined(lists[index], "a list").take();
+      for (const to of targets) outlet.add(to, rest, true);
     });
-    return !(this.isWaiting = this.#held.length > 0);
+  const [only] = lists;
+  if (keys === null) {
+    return new RowTask(production, { outlet, add: assertDefined(only, "a list").add, finish });
   }
+  const hashes = keys.map(({ position, other }) => ({
+    position,
+    hash: valueHash(assertDefined(columns[position], "a key").type, other),
+  }));
+  const count = inPasses ? passes : 1;
+  const add = (values: readonly SqlValue[]): void => {
+    let hash = 0;
+    for (const each of hashes) {
+      const value = values[each.position] as SqlValue;
+      hash = combine(hash, value === null ? 0 : each.hash(value));
+    }
+    if (count > 1 && passOf(hash, count) !== pass) return;
+    (lists[placeOf(hash, ends.count)] as ColumnLists).add(values);
+  };
+  return new RowTask(production, { outlet, add, finish });
 }
 
 /** A running fragment. */
 export interface FragmentExecution {
-  readonly reads: readonly ReadPredicate[];
+  /** What it has read since this was last asked. */
+  takeReads(): readonly ReadPredicate[];
   /** What is to be done in a pass, beside each other. */
   tasks(pass: number): readonly FragmentTask[];
   /** The rows that have not been sent. */

@@ -8,11 +8,13 @@ import type { Fragment } from "../sql/plan/plan.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
 import { toStored } from "../types/stored_value.ts";
 import type { SqlValue } from "../types/value.ts";
-import type { Asking, Ends, Patience } from "./asking.ts";
+import type { Asking, Ends, Patience, Question } from "./asking.ts";
 import type { Gathered } from "./gathered_rows.ts";
 import { KnownFragments } from "./known_fragments.ts";
 import { readKey } from "./read_key.ts";
-import type { FragmentEnd, SessionFacts } from "./shard_messages.ts";
+import { CREDITS } from "./exchange_ends.ts";
+import type { GatherStream } from "./gather_stream.ts";
+import type { FragmentRows, SessionFacts } from "./shard_messages.ts";
 import type { ShardPort } from "./shard_port.ts";
 
 /** Rough memory of a value beside its text. */
@@ -21,6 +23,16 @@ const VALUE_BYTES = 16;
 /** What a shard may hold for a fragment with exchanges at least. */
 const LEAST_BYTES = 1 << 18;
 const MAX_PASSES = 256;
+
+/** Batches of all shards together that are held while a run may still begin anew. */
+const HELD_BATCHES = 128;
+
+/** How a run is done. */
+interface RunSize {
+  readonly passes: number;
+  /** What each shard may hold. */
+  readonly memoryLimitBytes: number;
+}
 
 /** What is to be run. */
 export interface FragmentRequest {
@@ -47,42 +59,101 @@ export class Fragments {
     this.#known = ports.map(() => new KnownFragments());
   }
 
-  /** Runs a fragment at these shards, at the snapshots that the branch has there. Rows come in the order of shards. */
-  async run(shards: readonly number[], request: FragmentRequest, patience: Patience): Promise<Gathered> {
-    const { fragment, context } = request;
+  /**
+   * Runs a fragment at these shards, at the snapshots that the branch has there, and keeps its rows. `atMost`: null is
+   * answered when there are more.
+   */
+  async run(
+    shards: readonly number[],
+    request: FragmentRequest,
+    patience: Patience,
+    atMost = Infinity,
+  ): Promise<Gathered | null> {
+    const size = { rows: 0, bytes: 0, isTooLarge: false };
+    return await this.#inPasses(shards, request, {
+      attempt: (run) => this.#keep(shards, request, patience, { run, size, atMost }),
+      // What is too much for the router does not become less.
+      mayRepeat: () => !size.isTooLarge,
+    });
+  }
+
+  /** The same for rows that are read while they come. */
+  async feed(
+    stream: GatherStream,
+    shards: readonly number[],
+    request: FragmentRequest,
+    patience: Pick<Patience, "milliseconds">,
+  ): Promise<void> {
+    await this.#inPasses(shards, request, {
+      attempt: (run) => this.#pass(stream, shards, request, { ...patience, run }),
+      mayRepeat: () => !stream.hasBegun,
+    });
+  }
+
+  /** Runs a fragment in as many passes as are expected to do, and in more if a shard had more to keep. */
+  async #inPasses<Result>(
+    shards: readonly number[],
+    { fragment, context }: FragmentRequest,
+    { attempt, mayRepeat }: {
+      attempt(run: RunSize): Promise<Result>;
+      mayRepeat(): boolean;
+    },
+  ): Promise<Result> {
     const memoryLimitBytes = fragment.hasExchanges
       ? Math.max(LEAST_BYTES, context.memoryLimitBytes / 2 / shards.length)
       : context.memoryLimitBytes;
     for (let passes = passesFor(fragment, shards.length, memoryLimitBytes);; passes *= 4) {
-      const size = { bytes: 0, isTooLarge: false };
       try {
-        return await this.#attempt(shards, request, patience, { passes, memoryLimitBytes, size });
+        return await attempt({ passes, memoryLimitBytes });
       } catch (error) {
-        // A shard had more to keep than was expected.
-        const isFull = error instanceof DatabaseError && error.code === SQLSTATE.outOfMemory &&
-          !size.isTooLarge;
+        const isFull = error instanceof DatabaseError && error.code === SQLSTATE.outOfMemory && mayRepeat();
         if (!isFull || fragment.exchangedBytes === null || passes * 4 > MAX_PASSES) throw error;
       }
     }
   }
 
-  async #attempt(
+  async #pass(
+    stream: GatherStream,
     shards: readonly number[],
     request: FragmentRequest,
-    patience: Patience,
-    { passes, memoryLimitBytes: share, size: sum }: {
-      readonly passes: number;
-      readonly memoryLimitBytes: number;
-      readonly size: { bytes: number; isTooLarge: boolean };
-    },
-  ): Promise<Gathered> {
+    { run, milliseconds }: { readonly run: RunSize; readonly milliseconds: number },
+  ): Promise<void> {
+    const holds = request.fragment.exchangedBytes !== null;
+    const credits = holds ? Math.max(CREDITS, Math.floor(HELD_BATCHES / shards.length)) : CREDITS;
+    const asked = this.#asking.open(
+      this.#questions(shards, request, { ...run, credits }),
+      (rows, index, isLast) => {
+        const batch = rows as FragmentRows;
+        stream.take(batch, batchBytes(batch), index, isLast);
+      },
+      {
+        abort: stream.abort.signal,
+        milliseconds,
+        leavesOut: false,
+        waitsSince: (index) => stream.waitsSince(index),
+      },
+    );
+    stream.open({
+      count: shards.length,
+      credits,
+      holds,
+      grant: (index) => asked.tell(index, (call) => ({ kind: "credit", call })),
+    });
+    await asked.ends;
+  }
+
+  #questions(
+    shards: readonly number[],
+    request: FragmentRequest,
+    { passes, memoryLimitBytes, credits }: RunSize & { readonly credits: number | null },
+  ): Question[] {
     const { branch, fragment, notesReads } = request;
-    const { parameters, memoryLimitBytes, evaluation } = request.context;
+    const { parameters, evaluation } = request.context;
     let number = this.#numbers.get(fragment);
     if (number === undefined) this.#numbers.set(fragment, number = this.#next++);
     const stored = fragment.parameters.map(({ index, type }) => toStored(type, parameters[index] ?? null));
     const run = fragment.hasExchanges ? this.#nextRun++ : null;
-    const questions = shards.map((shard) => ({
+    return shards.map((shard) => ({
       shard,
       request: {
         kind: "run",
@@ -92,60 +163,76 @@ export class Fragments {
         parameters: stored,
         session: fragment.asksSession ? factsOf(evaluation) : null,
         notesReads,
-        memoryLimitBytes: share,
+        memoryLimitBytes,
+        credits,
         exchange: run === null ? null : { run, count: shards.length, place: shard, passes },
       } as const,
     }));
-    const batches: GatheredBatch[][] = shards.map(() => []);
+  }
+
+  async #keep(
+    shards: readonly number[],
+    request: FragmentRequest,
+    patience: Patience,
+    { run, size: sum, atMost }: {
+      readonly run: RunSize;
+      readonly size: { rows: number; bytes: number; isTooLarge: boolean };
+      readonly atMost: number;
+    },
+  ): Promise<Gathered | null> {
+    const { fragment } = request;
+    const { parameters, memoryLimitBytes } = request.context;
+    const questions = this.#questions(shards, request, { ...run, credits: null });
+    sum.rows = sum.bytes = 0;
+    const batches: FragmentRows[][] = shards.map(() => []);
     const work = shards.map(() => ({ rows: 0, bytes: 0, batches: 0, microseconds: 0 }));
     const begin = this.#monotonic();
-    const take = (batch: GatheredBatch, index: number): void => {
+    const take = (batch: FragmentRows, index: number): void => {
       const done = assertDefined(work[index], `shard ${index}`);
       done.microseconds = this.#monotonic() - begin;
+      batches[index]?.push(batch);
       if (batch.rowCount === 0) return;
       const size = batchBytes(batch);
       done.rows += batch.rowCount;
       done.bytes += size;
       done.batches++;
+      sum.rows += batch.rowCount;
       sum.bytes += size;
       // The shards are stopped when more has come than the statement may hold.
       if (sum.bytes > memoryLimitBytes) {
         sum.isTooLarge = true;
         throw outOfMemory(memoryLimitBytes);
       }
-      batches[index]?.push(batch);
     };
     const limit = limitOf(fragment, parameters);
-    /** Rows are given out in the order of shards. What has been read of one is known when it has ended. */
+    const isOver = (): boolean => sum.rows > atMost;
+    /** Rows are given out in the order of shards. */
     const isEnough = (ends: Ends): boolean => {
+      if (isOver()) return true;
       let rows = 0;
       for (const [index, end] of ends.entries()) {
-        if (end === undefined && notesReads) return false;
         for (const batch of batches[index] ?? []) rows += batch.rowCount;
-        if (end !== undefined) rows += (end as FragmentEnd).batch.rowCount;
         if (rows >= limit) return true;
         if (end === undefined) return false;
       }
       return false;
     };
-    const ends = await this.#asking.all(
-      questions,
-      (batch, index) => take(batch as GatheredBatch, index),
-      { ...patience, isEnough: limit === Infinity ? null : isEnough },
-    );
+    const ends = await this.#asking.all(questions, (rows, index) => take(rows as FragmentRows, index), {
+      ...patience,
+      isEnough: limit === Infinity && atMost === Infinity ? null : isEnough,
+    });
+    if (isOver()) return null;
     const isCut = limit < Infinity && isEnough(ends);
     const failedShards: number[] = [];
     const reads = new Map<string, ReadPredicate>();
     for (const [index, end] of ends.entries()) {
-      if (end === undefined) {
-        if (isCut) continue;
+      if (end === undefined && !isCut) {
         failedShards.push(assertDefined(shards[index], `shard ${index}`));
         batches[index] = [];
-        continue;
       }
-      const last = end as FragmentEnd;
-      take(last.batch, index);
-      for (const read of last.reads) reads.set(readKey(read), read);
+      for (const batch of batches[index] ?? []) {
+        for (const read of batch.reads) reads.set(readKey(read), read);
+      }
     }
     return { parameters, batches, reads: [...reads.values()], work, failedShards };
   }

@@ -20,6 +20,7 @@ export interface Gathered {
 export class GatheredRows {
   /** By text: a statement that is planned anew has other objects. */
   readonly #byFragment = new Map<string, Gathered>();
+  readonly #working = new Map<string, { readonly work: readonly PlaceWork[] }>();
   /** The statement that they are for, by its number in the transaction. */
   #statement = -1;
 
@@ -27,6 +28,7 @@ export class GatheredRows {
   of({ text }: Fragment, parameters: readonly SqlValue[], statement: number): Gathered | undefined {
     if (this.#statement !== statement) {
       this.#byFragment.clear();
+      this.#working.clear();
       this.#statement = statement;
     }
     const known = this.#byFragment.get(text);
@@ -34,14 +36,20 @@ export class GatheredRows {
     return known.parameters.every((value, index) => value === parameters[index]) ? known : undefined;
   }
 
-  /** What was gathered last for a fragment. */
-  last({ text }: Fragment): Gathered | undefined {
-    return this.#byFragment.get(text);
+  /** What each shard has done for a fragment when it was gathered last. */
+  lastWork({ text }: Fragment): readonly PlaceWork[] | null {
+    return this.#working.get(text)?.work ?? null;
   }
 
   /** Keeps rows for the statement that has asked last. */
-  keep({ text }: Fragment, gathered: Gathered): void {
-    this.#byFragment.set(text, gathered);
+  keep(fragment: Fragment, gathered: Gathered): void {
+    this.#byFragment.set(fragment.text, gathered);
+    this.working(fragment, gathered);
+  }
+
+  /** Notes what runs a fragment for the statement that has asked last. */
+  working({ text }: Fragment, run: { readonly work: readonly PlaceWork[] }): void {
+    this.#working.set(text, run);
   }
 
   forget(): void {

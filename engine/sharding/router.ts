@@ -19,7 +19,7 @@ import { encodeEffects } from "../operations/entry_codec.ts";
 import type { Shards } from "../session/commit_turns.ts";
 import type { RoutedEngine } from "../session/engine_parts.ts";
 import type { Settings } from "../settings/settings.ts";
-import type { AloneRows, GatherContext } from "../statements/statement_host.ts";
+import type { AloneRows, GatherContext, GatheredStream } from "../statements/statement_host.ts";
 import type { ShardStatus } from "../system_catalog/shard_status.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
@@ -31,8 +31,8 @@ import type { Fragment, PlannedStatement } from "../sql/plan/plan.ts";
 import type { SqlValue } from "../types/value.ts";
 import { Asking } from "./asking.ts";
 import { Branch } from "./branch.ts";
-import { type FragmentRequest, Fragments } from "./fragments.ts";
-import type { Gathered } from "./gathered_rows.ts";
+import { Fragments } from "./fragments.ts";
+import { Gathers } from "./gathers.ts";
 import { FetchedTable } from "./fetched_table.ts";
 import { ShardCommits } from "./shard_commits.ts";
 import { ShardFigures } from "./shard_figures.ts";
@@ -43,7 +43,6 @@ import { Routes } from "./routes.ts";
 import type { BranchCommit, FetchedRows, Wanted } from "./shard_messages.ts";
 import type { ShardPort } from "./shard_port.ts";
 import type { StopFlags } from "./stop_flags.ts";
-import { mergedRows } from "./merge_rows.ts";
 import { divide, type Divided, isAtShards } from "./slices.ts";
 import { appendAll } from "../base/append_all.ts";
 
@@ -60,9 +59,6 @@ interface TransactionReads {
 /** How long a shard is not woken for what nobody waits for. */
 const LATER_MICROSECONDS = 10_000;
 
-/** For what no transaction is needed for. */
-const NO_BRANCH = new Branch(0);
-
 /** See the file's head. */
 export class Router implements Shards {
   readonly ports: readonly ShardPort[];
@@ -70,12 +66,9 @@ export class Router implements Shards {
   readonly #engine: RoutedEngine;
   readonly #branches = new WeakMap<Transaction, Branch>();
   readonly #asking: Asking;
-  readonly #fragments: Fragments;
+  readonly #gathers: Gathers;
   readonly #figures: ShardFigures;
   readonly #routes: Routes;
-  #nextCopy = 0;
-  /** Reads by themselves take each copy in turn. */
-  readonly #anyCopy = { copyAt: (count: number): number => this.#nextCopy++ % count };
   #nextBranch = 1;
   /** By row, the oldest first: the number of the last commit that has changed it. */
   readonly #changes = new Map<string, number>();
@@ -107,7 +100,21 @@ export class Router implements Shards {
     this.#routes = new Routes(() => this.#catalog, this.count);
     this.#asking = new Asking(this.ports, host.stops, host);
     this.commits = new ShardCommits(engine, group, this.#asking);
-    this.#fragments = new Fragments(this.#asking, this.ports, () => host.clock.monotonic());
+    const monotonic = (): number => host.clock.monotonic();
+    const commits = (): number => this.#commits;
+    this.#gathers = new Gathers({
+      count: this.count,
+      routes: this.#routes,
+      fragments: new Fragments(this.#asking, this.ports, monotonic),
+      commits,
+      monotonic,
+      branchOf: (transaction) => this.#branchOf(transaction),
+      defined: () => this.#defining.size > 0 ? this.#defined() : null,
+      requireFilled: (branch, tableId) => this.#requireFilled(branch, tableId),
+      isPlannedFor: (branch, fragment) => this.#isPlannedFor(branch, fragment),
+      reach: (transaction, branch, shards) => this.#reach(transaction, branch, shards),
+      changedMeanwhile,
+    });
   }
 
   learn(): Promise<void> {
@@ -234,6 +241,8 @@ export class Router implements Shards {
     this.#requireFilled(known, tableId);
     const table: FetchedTable = known.table(definition, () => {
       const ask = (wanted: Wanted): never => {
+        // The statement runs anew: what it gathers is kept from now on.
+        known.keepsIn = transaction.statements;
         throw new RemoteWait((abort, done, failed) => {
           this.#fetch(transaction, known, table, wanted, abort).then(done, failed);
         });
@@ -296,7 +305,8 @@ export class Router implements Shards {
     try {
       await this.#asking.all(
         shards.map((shard) => ({ shard, request })),
-        (part, index) => {
+        (part, index, isLast) => {
+          if (isLast) return;
           const rows = part as FetchedRows;
           branch.bytes += rows.kind === "count" ? 0 : rows.kind === "rows" ? 64 : rows.batch.ids.byteLength;
           parts[index]?.push(rows);
@@ -314,21 +324,12 @@ export class Router implements Shards {
     }
   }
 
-  gather(
-    transaction: Transaction,
-    fragment: Fragment,
-    context: GatherContext,
-  ): BatchSource {
-    const branch = this.#branchOf(transaction);
-    for (const tableId of fragment.tableIds) this.#requireFilled(branch, tableId);
-    const known = branch.gathered.of(fragment, context.parameters, transaction.statements);
-    if (known === undefined) {
-      throw new RemoteWait((abort, done, failed) => {
-        this.#run(transaction, { branch, fragment, context }, abort).then(done, failed);
-      });
-    }
-    if (notesReadsOf(transaction)) appendAll(transaction.reads, known.reads);
-    return sourceOf(fragment, known);
+  gather(transaction: Transaction, fragment: Fragment, context: GatherContext): BatchSource {
+    return this.#gathers.gather(transaction, fragment, context);
+  }
+
+  stream(transaction: Transaction, fragment: Fragment, context: GatherContext): GatheredStream | null {
+    return this.#gathers.stream(transaction, fragment, context);
   }
 
   explainGather(
@@ -336,85 +337,15 @@ export class Router implements Shards {
     fragment: Fragment,
     parameters: readonly SqlValue[],
   ): GatherExplanation {
-    const { shards, route } = this.#routes.ofFragment(this.#branchOf(transaction), fragment, parameters);
-    return {
-      places: shards,
-      route,
-      count: this.count,
-      work: this.#branches.get(transaction)?.gathered.last(fragment)?.work ?? null,
-    };
+    return this.#gathers.explain(transaction, fragment, parameters);
   }
 
-  async #run(
-    transaction: Transaction,
-    run: { readonly branch: Branch; readonly fragment: Fragment; readonly context: GatherContext },
-    abort: AbortSignal,
-  ): Promise<void> {
-    const { branch, fragment } = run;
-    if (this.#defining.size > 0) await this.#defined();
-    abort.throwIfAborted();
-    if (!transaction.isOpen) return;
-    if (!this.#isPlannedFor(branch, fragment)) throw changedMeanwhile();
-    const find = (): number[] => this.#routes.ofFragment(branch, fragment, run.context.parameters).shards;
-    const notesReads = notesReadsOf(transaction);
-    // All shards are asked in one turn, which is a cut; most statements read no more than that.
-    const isLoose = transaction.isAlone && fragment.isAlone && !notesReads && branch.begun.size === 0 &&
-      !branch.isLoose;
-    if (isLoose) {
-      branch.isLoose = true;
-      branch.cut = this.#commits;
-    } else {
-      await this.#reach(transaction, branch, find());
-      if (!this.#isPlannedFor(branch, fragment)) throw changedMeanwhile();
-    }
-    const { context } = run;
-    const gathered = await this.#gathered(
-      find(),
-      { fragment, context, branch: isLoose ? null : branch.number, notesReads },
-      { abort, mayLeaveOut: transaction.isAlone && transaction.neverWrites },
-    );
-    if (isLoose === branch.isLoose) branch.gathered.keep(fragment, gathered);
-  }
-
-  async gatherAlone(
+  gatherAlone(
     fragment: Fragment,
     context: GatherContext,
-    abort: AbortSignal,
+    limits: { readonly abort: AbortSignal; readonly atMost: number },
   ): Promise<AloneRows | null> {
-    if (this.#defining.size > 0) await this.#defined();
-    abort.throwIfAborted();
-    if (!this.#isPlannedFor(NO_BRANCH, fragment)) return null;
-    const { shards } = this.#routes.ofFragment(this.#anyCopy, fragment, context.parameters);
-    const request = { fragment, context, branch: null, notesReads: false };
-    const gathered = await this.#gathered(shards, request, { abort, mayLeaveOut: true });
-    let rowCount = 0;
-    for (const { rows } of gathered.work) rowCount += rows;
-    return { rowCount, source: sourceOf(fragment, gathered) };
-  }
-
-  /** Has shards run a fragment, and says so where some are left out. */
-  async #gathered(
-    shards: readonly number[],
-    request: FragmentRequest & { readonly context: GatherContext },
-    { abort, mayLeaveOut }: { readonly abort: AbortSignal; readonly mayLeaveOut: boolean },
-  ): Promise<Gathered> {
-    const { settings, notice } = request.context;
-    const gathered = await this.#fragments.run(shards, request, {
-      abort,
-      milliseconds: settings.milliseconds("scatter_timeout"),
-      leavesOut: mayLeaveOut && settings.isOn("partial_on_timeout"),
-    });
-    const { failedShards } = gathered;
-    if (failedShards.length > 0) {
-      const names = `${failedShards.length === 1 ? "shard" : "shards"} ${failedShards.join(", ")}`;
-      notice({
-        severity: "WARNING",
-        code: "01000",
-        message: `the answer lacks the rows of ${names}, which did not answer in time`,
-        failedShards,
-      });
-    }
-    return gathered;
+    return this.#gathers.gatherAlone(fragment, context, limits);
   }
 
   #port(shard: number): ShardPort {
@@ -461,6 +392,8 @@ export class Router implements Shards {
 
   /** Moves the transaction to a new cut of all shards, if what it has read is the same there. */
   async #renew(transaction: Transaction, branch: Branch): Promise<boolean> {
+    // A portal goes on reading at the cut that it has.
+    if (branch.streams.size > 0) return false;
     branch.forgetAll();
     const read = { transaction, branch, reads: this.#remoteReads(transaction) };
     const moved = [...branch.begun].map((shard) => {
@@ -479,6 +412,7 @@ export class Router implements Shards {
     const branch = this.#branches.get(transaction);
     if (branch === undefined) return;
     this.#branches.delete(transaction);
+    for (const stream of branch.streams) stream.close();
     for (const collection of branch.collections.values()) this.#collecting.delete(collection);
     for (const shard of branch.begun) this.#port(shard).tellLater({ kind: "end", branch: branch.number });
   }
@@ -636,7 +570,9 @@ export class Router implements Shards {
     try {
       await this.#asking.all(
         shards.map((shard) => ({ shard, request })),
-        (rows, shard) => collection.parts.push({ from: isCopied ? null : shard, rows: rows as FetchedRows }),
+        (rows, shard, isLast) => {
+          if (!isLast) collection.parts.push({ from: isCopied ? null : shard, rows: rows as FetchedRows });
+        },
         { abort, milliseconds: 0, leavesOut: false },
       );
       collection.isWhole = true;
@@ -747,19 +683,6 @@ function inFront(moves: readonly RowMoves[], written: Divided["byShard"]): Divid
     for (const [shard, list] of effects) result.set(shard, [...list, ...result.get(shard) ?? []]);
   }
   return result;
-}
-
-/** What was gathered: merged, or shard by shard. */
-function sourceOf(fragment: Fragment, { batches }: Gathered): BatchSource {
-  const { merge } = fragment;
-  if (merge !== null && batches.length > 1) return mergedRows(batches, { ...fragment, merge });
-  const all = batches.flat().values();
-  return () => all.next().value;
-}
-
-/** Whether what a transaction reads is compared with what others have written. */
-function notesReadsOf({ interruptible, neverWrites }: Transaction): boolean {
-  return interruptible && !neverWrites;
 }
 
 function requireOpen(transaction: Transaction): void {

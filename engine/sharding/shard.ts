@@ -11,6 +11,7 @@ import { decodeUtf8 } from "../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { crc32c } from "../base/checksum.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
+import type { GatheredBatch } from "../execution/runtime/execution.ts";
 import { NumberMap } from "../base/number_map.ts";
 import type { Host } from "../host/host.ts";
 import {
@@ -35,7 +36,13 @@ import { batchRow } from "../transactions/batch_values.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { type PendingPart, TransactionManager } from "../transactions/transaction_manager.ts";
 import { storageClassOf } from "../types/physical_type.ts";
-import { ExchangeEnds, type PeerMessage, RunningExchanges, type SendToPeer } from "./exchange_ends.ts";
+import {
+  ExchangeEnds,
+  type PeerMessage,
+  RunningExchanges,
+  type SendToPeer,
+  TO_ROUTER,
+} from "./exchange_ends.ts";
 import type { FragmentCode, FragmentTask } from "./fragment_runs.ts";
 import { ShardFragments } from "./shard_fragments.ts";
 import { StopFlags } from "./stop_flags.ts";
@@ -43,6 +50,7 @@ import { appendRows, compact, rowAt, wantedRows } from "./row_parts.ts";
 import {
   type BranchCommit,
   type FetchedRows,
+  type FragmentRows,
   type FromShard,
   type ShardReply,
   type ShardReport,
@@ -103,7 +111,7 @@ export class Shard {
   readonly #fragments = new ShardFragments();
   readonly #exchanges = new RunningExchanges();
   #sendToPeer: SendToPeer | null = null;
-  /** By the call that runs a fragment with exchanges. */
+  /** By the call that runs a fragment with exchanges, or waits for credits of the router. */
   readonly #ends = new Map<number, ExchangeEnds>();
   /** By the call that asked. */
   readonly #agreed = new NumberMap<Agreed>();
@@ -207,6 +215,11 @@ export class Shard {
       case "peer":
         this.#exchanges.receive(request.message);
         return;
+      case "credit": {
+        const ends = this.#ends.get(request.call);
+        ends?.receive({ run: 0, edge: TO_ROUTER, from: ends.routerPlace, batch: null, isLast: false });
+        return;
+      }
       case "stop":
         this.#stopped.add(request.call);
         this.#ends.get(request.call)?.wake();
@@ -378,13 +391,7 @@ export class Shard {
 
   #run(request: Request<"run">): void {
     const { call, exchange } = request;
-    if (exchange !== null) {
-      this.#sendToPeer ??= this.#options.openPeers?.((message) => this.#exchanges.receive(message)) ??
-        ((to, message) => this.#reply({ to, message }));
-      const ends = new ExchangeEnds(exchange, this.#sendToPeer);
-      this.#ends.set(call, ends);
-      this.#exchanges.begin(exchange.run, ends);
-    }
+    if (exchange !== null) this.#exchanges.begin(exchange.run, this.#openEnds(request));
     const snapshot = request.branch === null ? this.#machine.lastOp : this.#branch(request.branch).snapshot;
     const code = this.#fragments.code(request, this.#machine.catalog);
     if (!(code instanceof Promise)) void this.#runCode(code, request, snapshot);
@@ -394,11 +401,29 @@ export class Shard {
       code.then(
         (loaded) => this.#runCode(loaded, request, snapshot),
         (error: unknown) => {
-          this.#endExchange(request);
+          this.#closeEnds(request);
           this.#answer(call, null, error);
         },
       ).finally(() => keeper === null || this.manager.end(keeper));
     }
+  }
+
+  /** The ways on which the rows of a run leave. */
+  #openEnds({ call, exchange, credits }: Request<"run">): ExchangeEnds {
+    const { run, count, place } = exchange ?? { run: 0, count: 0, place: -1 };
+    const toRouter = (batch: GatheredBatch): void =>
+      this.#reply({ call, isLast: false, value: batch as FragmentRows, error: null });
+    const peers = exchange === null
+      ? null
+      : this.#sendToPeer ??= this.#options.openPeers?.((message) => this.#exchanges.receive(message)) ??
+        ((to, message) => this.#reply({ to, message }));
+    const send: SendToPeer = (to, message) => {
+      if (to === count) toRouter(assertDefined(message.batch ?? undefined, "rows for the router"));
+      else peers?.(to, message);
+    };
+    const ends = new ExchangeEnds({ run, count, place }, send, credits ?? Infinity);
+    this.#ends.set(call, ends);
+    return ends;
   }
 
   /** What is short is answered in the same turn. */
@@ -406,7 +431,7 @@ export class Shard {
     const { call, branch, parameters, session, notesReads, memoryLimitBytes } = request;
     // What ends in the same turn needs no one to keep its snapshot.
     let keeper: Transaction | null = null;
-    const ends = this.#ends.get(call) ?? null;
+    let ends = this.#ends.get(call) ?? null;
     const passes = request.exchange?.passes ?? 1;
     try {
       const execution = code.start({
@@ -417,7 +442,12 @@ export class Shard {
         catalog: this.#machine.catalog,
         table: (tableId) => this.#machine.store(tableId).at(snapshot),
         monotonic: () => this.#options.host.clock.monotonic(),
-        send: (batch) => this.#reply({ call, isLast: false, value: batch, error: null }),
+        send: (batch) => {
+          ends ??= this.#openEnds(request);
+          if (!ends.mayStillSend(TO_ROUTER, ends.routerPlace)) return false;
+          const rows: FragmentRows = { ...batch, reads: execution.takeReads() };
+          return ends.send(TO_ROUTER, ends.routerPlace, rows, false);
+        },
         ends,
         passes,
         checkWanted: () => this.#requireWanted(request),
@@ -426,35 +456,35 @@ export class Shard {
         const open = execution.tasks(pass).filter((task) => !task.step());
         if (open.length === 0) continue;
         if (branch === null) keeper ??= this.manager.begin({ interruptible: true });
-        await this.#finish(request, open, ends);
+        await this.#finish(request, open, () => ends);
       }
-      this.#answer(call, { kind: "end", batch: execution.rest(), reads: execution.reads });
+      this.#answer(call, { ...execution.rest(), reads: execution.takeReads() });
     } catch (error) {
       this.#answer(call, null, error);
     } finally {
-      this.#endExchange(request);
+      this.#closeEnds(request);
       this.#stopped.delete(call);
       if (keeper !== null) this.manager.end(keeper);
     }
   }
 
-  #endExchange({ call, exchange }: Request<"run">): void {
-    if (exchange === null) return;
+  #closeEnds({ call, exchange }: Request<"run">): void {
     this.#ends.delete(call);
-    this.#exchanges.end(exchange.run);
+    if (exchange !== null) this.#exchanges.end(exchange.run);
   }
 
-  /** Works through the tasks in turn until all are done; sleeps while each of them waits for other shards. */
-  async #finish(asked: Asked, tasks: FragmentTask[], ends: ExchangeEnds | null): Promise<void> {
+  /** Works through the tasks in turn until all are done; sleeps while each of them waits for others. */
+  async #finish(asked: Asked, tasks: FragmentTask[], endsNow: () => ExchangeEnds | null): Promise<void> {
     let end = this.#sliceEnd();
     while (tasks.length > 0) {
-      const changes = ends?.changes ?? 0;
+      const changes = endsNow()?.changes ?? 0;
       const open = [];
       for (const task of tasks) {
         if (!task.step()) open.push(task);
         end = await this.#turn(asked, end);
       }
       tasks = open;
+      const ends = endsNow();
       if (ends === null || open.length === 0 || !open.every(({ isWaiting }) => isWaiting)) continue;
       await ends.changed(changes);
       this.#requireWanted(asked);

@@ -29,10 +29,8 @@ export type FetchedRows =
 /** What a fragment may know of the session. */
 export type SessionFacts = Omit<EvaluationContext, "random" | "randomBytes" | "clockTimestamp" | "services">;
 
-/** How a fragment ends: its last rows, and what it has read if that is wanted. */
-export interface FragmentEnd {
-  readonly kind: "end";
-  readonly batch: GatheredBatch;
+/** Rows of a fragment, and what it has read for them since those before, if that is wanted. */
+export interface FragmentRows extends GatheredBatch {
   readonly reads: readonly ReadPredicate[];
 }
 
@@ -73,8 +71,7 @@ export type ShardRequest =
     readonly wanted: Wanted;
   }
   /**
-   * Runs a fragment; `text` is there when the shard has not got it yet. Answered by batches, the last of them in a
-   * {@link FragmentEnd}.
+   * Runs a fragment; `text` is there when the shard has not got it yet. Answered by {@link FragmentRows}.
    */
   | {
     readonly kind: "run";
@@ -90,9 +87,13 @@ export type ShardRequest =
     readonly session: SessionFacts | null;
     readonly notesReads: boolean;
     readonly memoryLimitBytes: number;
+    /** How many batches may be sent before the first of them is read; null: all. */
+    readonly credits: number | null;
     /** null: the fragment has no exchanges. */
     readonly exchange: ExchangeRun | null;
   }
+  /** A batch of the fragment's rows has been read. */
+  | { readonly kind: "credit"; readonly call: number }
   /** What another shard says. */
   | { readonly kind: "peer"; readonly message: PeerMessage }
   /** Nobody waits for it any more: for what sleeps, and does not look at its flag. */
@@ -143,7 +144,7 @@ export interface ShardReport {
 export interface ShardReply {
   readonly call: number;
   readonly isLast: boolean;
-  readonly value: FetchedRows | GatheredBatch | FragmentEnd | ShardReport | Manifest | boolean | null;
+  readonly value: FetchedRows | FragmentRows | ShardReport | Manifest | boolean | null;
   readonly error: RemoteError | null;
 }
 

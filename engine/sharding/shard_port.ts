@@ -73,7 +73,9 @@ export class ShardPort {
 
   /** Sends what has no answer. */
   tell(
-    request: Exclude<ShardRequest, { readonly call: number }> | Extract<ShardRequest, { kind: "stop" }>,
+    request:
+      | Exclude<ShardRequest, { readonly call: number }>
+      | Extract<ShardRequest, { kind: "stop" | "credit" }>,
   ): void {
     this.#outgoing.push(request);
     if (!this.#isSending) void this.#sendSoon();

@@ -20,13 +20,14 @@ const CONCERNS_SESSION = /^5[37]/;
 /** What a portal reads from. */
 export interface PortalSource {
   readonly columns: readonly ResultColumn[];
-  /** Writes all rows at once, because what it reads has to be fetched first; null: they are stepped to. */
-  readonly gather: ((sink: ResultSink) => Promise<void>) | null;
-  /** Steps into the sink; true at the end. */
-  step(sink: ResultSink): boolean;
+  /** Writes all rows at once. */
+  gather(sink: ResultSink): Promise<void>;
+  /** Steps into the sink; true at the end. null: what it reads has to be fetched first, all rows have to be gathered. */
+  step(sink: ResultSink): boolean | null;
+  /** Resolves when a further step may have more. */
+  pause(): Promise<void>;
   /** Runs a fetch as a statement of the session, with its time limit and open to cancellation. */
   asStatement<T>(run: () => MaybePromise<T>): MaybePromise<T>;
-  yieldToLoop(): Promise<void>;
   outcome(rowCount: number): StatementOutcome;
   close(): void;
 }
@@ -38,6 +39,8 @@ export class Portal {
   readonly #buffer = new RowBuffer();
   #next = 0;
   #ended = false;
+  /** No step is possible. */
+  #mustGather = false;
   /** What ended the reading ahead; raised after the rows before it. */
   #failure: DatabaseError | null = null;
   #closed = false;
@@ -72,7 +75,6 @@ export class Portal {
 
   /** Moves forward and writes the rows as a result, as they come. Answers their number. */
   forwardInto(limit: number, sink: ResultSink): MaybePromise<number> {
-    if (this.#mustGather) return this.#gather().then(() => this.forwardInto(limit, sink));
     sink.begin(this.columns, false);
     let count = 0;
     /** true: all rows have been written; false: the receiver or others must have their turn first. */
@@ -95,7 +97,6 @@ export class Portal {
     direction: "forward" | "backward" | "absolute" | "relative",
     count: number,
   ): Promise<SqlValue[][]> {
-    if (this.#mustGather) await this.#gather();
     const rows: SqlValue[][] = [];
     switch (direction) {
       case "forward":
@@ -135,17 +136,27 @@ export class Portal {
   /** Reads what is left, because what it reads is about to change. */
   async readAhead(): Promise<void> {
     if (this.#closed || this.#ended) return;
-    if (this.#mustGather) return await this.#gather();
     this.#buffer.rows.splice(0, this.#next);
     this.#next = 0;
     for (let steps = 1; !this.#ended; steps++) {
       try {
-        this.#ended = this.#source.step(this.#buffer);
+        this.#step();
       } catch (error) {
         this.#noteFailure(error);
       }
-      if (!this.#ended && steps % STEPS_IN_A_TURN === 0) await this.#source.yieldToLoop();
+      if (!this.#ended && (this.#mustGather || steps % STEPS_IN_A_TURN === 0)) await this.#pause();
     }
+  }
+
+  #step(): void {
+    const ended = this.#source.step(this.#buffer);
+    this.#ended = ended === true;
+    this.#mustGather = ended === null;
+  }
+
+  /** Lets others have their turn. */
+  #pause(): Promise<void> {
+    return this.#mustGather ? this.#gather() : this.#source.pause();
   }
 
   #noteFailure(error: unknown): void {
@@ -154,14 +165,11 @@ export class Portal {
     this.#ended = true;
   }
 
-  get #mustGather(): boolean {
-    return this.#source.gather !== null && !this.#ended;
-  }
-
   async #gather(): Promise<void> {
     this.#ended = true;
+    this.#mustGather = false;
     try {
-      await this.#source.gather?.(this.#buffer);
+      await this.#source.gather(this.#buffer);
     } catch (error) {
       this.#noteFailure(error);
     }
@@ -189,7 +197,7 @@ export class Portal {
         if (++inTurn < ROWS_IN_A_TURN) continue;
       }
       inTurn = 0;
-      await this.#source.yieldToLoop();
+      await this.#pause();
     }
   }
 
@@ -243,17 +251,17 @@ export class Portal {
         if (this.#failure !== null) throw this.#failure;
         return null;
       }
-      if (steps === STEPS_IN_A_TURN) return undefined;
+      if (steps === STEPS_IN_A_TURN || this.#mustGather) return undefined;
       this.#buffer.rows = [];
       this.#next = 0;
-      this.#ended = this.#source.step(this.#buffer);
+      this.#step();
     }
   }
 
   async #pumpOn(pump: () => boolean, sink: ResultSink): Promise<void> {
     do {
       if (sink.full) await sink.drained();
-      else await this.#source.yieldToLoop();
+      else await this.#pause();
     } while (!pump());
   }
 }

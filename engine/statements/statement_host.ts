@@ -78,8 +78,17 @@ export interface GatherContext
 
 /** The rows of a fragment. */
 export interface AloneRows {
-  readonly rowCount: number;
   readonly source: BatchSource;
+}
+
+/** The rows of a fragment that are read while they come. */
+export interface GatheredStream {
+  /** Raises what has gone wrong. */
+  readonly next: BatchSource;
+  /** Who is told when something has come. */
+  onChange(wake: () => void): void;
+  /** Nobody wants them any more. */
+  close(): void;
 }
 
 /** Where rows are, as far as statements know it. */
@@ -97,14 +106,17 @@ export interface StatementShards {
     fragment: Fragment,
     context: GatherContext,
   ): BatchSource;
+  /** The same rows, while they come; null: they have to be kept. */
+  stream(transaction: Transaction, fragment: Fragment, context: GatherContext): GatheredStream | null;
   /**
    * The same for a statement by itself that reads nothing else: at the newest state, which no transaction is needed
-   * for. Rejects when it is aborted. null: the fragment's tables are no longer as it takes them to be.
+   * for. Rejects when it is aborted. null: there are more than `atMost`, or the fragment's tables are no longer as it
+   * takes them to be.
    */
   gatherAlone(
     fragment: Fragment,
     context: GatherContext,
-    abort: AbortSignal,
+    limits: { readonly abort: AbortSignal; readonly atMost: number },
   ): Promise<AloneRows | null>;
   /** See `Gatherer`. */
   explainGather(

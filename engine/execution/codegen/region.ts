@@ -91,6 +91,11 @@ export class Program implements Region {
     this.#flags = options.flags ?? [];
   }
 
+  /** It runs several times in one execution. */
+  get reruns(): boolean {
+    return this.#reruns;
+  }
+
   /** See {@link Region.produce}. */
   produce(plan: Plan, sink: Sink): void {
     this.compilation.produce(plan, this, sink);

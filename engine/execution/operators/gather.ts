@@ -33,12 +33,14 @@ class GatherPipeline implements Pipeline {
   readonly #slot: number;
   readonly #code: PipelineCode;
   readonly #flags: readonly number[];
+  readonly #reruns: boolean;
 
   constructor(plan: Gather, program: Program, sink: Sink) {
     this.#plan = plan;
     this.#slot = program.compilation.newSlot();
     this.operators = [program.compilation.operatorIndex(plan)];
     this.#flags = program.flags;
+    this.#reruns = program.reruns;
     this.#code = new PipelineCode(program.compilation, {
       name: "gather",
       parameters: "S, block, from, to",
@@ -65,7 +67,7 @@ class GatherPipeline implements Pipeline {
     const { fragment } = plan;
     const gatherer = context.gatherer?.(fragment.tableIds);
     if (gatherer === undefined || gatherer === null) throw new TypeError("rows are gathered only elsewhere");
-    return gatherer.gather(fragment, context);
+    return gatherer.gather(fragment, context, this.#reruns);
   }
 
   /** Works through a morsel. true: no more rows come, or what is above wants no more. */

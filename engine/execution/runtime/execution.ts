@@ -33,6 +33,8 @@ export interface ExecutionContext {
   table(tableId: number): ReadableTable;
   /** Runs fragments where rows are; null: the transaction sees these tables otherwise than others do. */
   gatherer?(tableIds: readonly number[]): Gatherer | null;
+  /** Rows that come while they are read; absent: all have come before a step. */
+  readonly arrivals?: Arrivals;
   /** In a fragment: what comes of an exchange. */
   exchange?(number: number): BatchSource;
   /** Where scans and look-ups are counted. */
@@ -62,11 +64,23 @@ export interface ExecutionContext {
 /** Gives batches one after the other; null: the next one is still to come; undefined: all have come. */
 export type BatchSource = () => GatheredBatch | null | undefined;
 
+/** What an execution reads while it comes. Who steps it waits for what is still to come, and closes it in the end. */
+export interface Arrivals {
+  /** The last step has ended because something is still to come. */
+  readonly isStarved: boolean;
+  /** Resolves when something has come; rejects when it is aborted. */
+  wait(abort: AbortSignal): Promise<void>;
+  close(): void;
+}
+
 /** Runs fragments at all places. */
 export interface Gatherer {
   readonly spread: Spread;
-  /** The rows that have come; the statement is stopped by a signal, and runs again, when they are still to come. */
-  gather(fragment: Fragment, context: ExecutionContext): BatchSource;
+  /**
+   * The rows that have come; the statement is stopped by a signal, and runs again, when they are still to come and
+   * cannot be waited for. `again`: they are read more than once.
+   */
+  gather(fragment: Fragment, context: ExecutionContext, again: boolean): BatchSource;
   /** For EXPLAIN: where a fragment runs, and what came of it when it was gathered last. */
   explain(fragment: Fragment, context: ExecutionContext): GatherExplanation;
 }

@@ -1,6 +1,7 @@
-/** Which plans read nothing but one fragment, and few rows of it, and read it for certain. */
+/** Which plans read nothing but fragments: one, and few rows of it, for certain; or any number of them, each once. */
 import { isVolatilePlan } from "../plan/build.ts";
 import type { Fragment, Plan } from "../plan/plan.ts";
+import { readsTables, visitPlan } from "../plan/traverse.ts";
 
 /** Up to so many rows are expected of such a fragment. */
 const FEW_ROWS = 1000;
@@ -25,4 +26,16 @@ function fragmentBelow(plan: Plan): Fragment | null {
     default:
       return null;
   }
+}
+
+/** Whether a plan reads stored tables by fragments only, none of them twice: rows need not be kept to run it again. */
+export function readsByGathersOnly(plan: Plan): boolean {
+  if (readsTables(plan) || isVolatilePlan(plan)) return false;
+  let once = true;
+  visitPlan(plan, {
+    plan: ({ kind }) => once &&= kind !== "with",
+    // It may read whatever it likes.
+    expression: (each) => once &&= each.kind !== "call" || each.function.userFunctionId === undefined,
+  });
+  return once;
 }
