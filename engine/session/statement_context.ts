@@ -82,10 +82,11 @@ export class StatementContext implements ExecutionContext {
 
   #gather(shards: StatementShards, fragment: Fragment, again: boolean): BatchSource {
     const { arrivals, transaction, gathering } = this;
-    const stream = again || arrivals === undefined ? null : shards.stream(transaction, fragment, gathering);
-    return stream === null || arrivals === undefined
-      ? shards.gather(transaction, fragment, gathering)
-      : arrivals.add(stream);
+    const known = arrivals?.again(fragment) ?? null;
+    if (known !== null) return known;
+    const stream = arrivals === undefined ? null : shards.stream(transaction, fragment, gathering);
+    if (stream === null || arrivals === undefined) return shards.gather(transaction, fragment, gathering);
+    return again ? arrivals.keep(fragment, stream, this.memoryLimitBytes) : arrivals.add(stream);
   }
 
   /** What of it and its session those who gather rows may know. */

@@ -153,7 +153,10 @@ async function goOn(
   environment: RunnerEnvironment,
   run: StatementRun,
   mark: Mark,
-  { execution, arrivals }: { readonly execution: StatementExecution; readonly arrivals: Arrivals | undefined },
+  { execution, arrivals }: {
+    readonly execution: StatementExecution;
+    readonly arrivals: Arrivals | undefined;
+  },
 ): Promise<StatementExecution> {
   environment.manager.register(run.transaction);
   try {

@@ -1,5 +1,7 @@
 /** What one execution reads of shards while it comes. */
-import type { Arrivals, BatchSource } from "../execution/runtime/execution.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { Arrivals, BatchSource, GatheredBatch } from "../execution/runtime/execution.ts";
+import type { Fragment } from "../sql/plan/plan.ts";
 import type { GatheredStream } from "../statements/statement_host.ts";
 
 /** See the file's head. */
@@ -7,6 +9,23 @@ export class StreamArrivals implements Arrivals {
   isStarved = false;
   readonly #streams: GatheredStream[] = [];
   #wake: () => void = () => {};
+
+  /** What may be read again, by fragment. */
+  readonly #kept = new Map<Fragment, KeptRows>();
+
+  /** What has been read of a fragment once, and is read again from its beginning. */
+  again(fragment: Fragment): BatchSource | null {
+    return this.#kept.get(fragment)?.read() ?? null;
+  }
+
+  /** The same as {@link add} for what is going to be read again: up to so many bytes are kept. */
+  keep(fragment: Fragment, stream: GatheredStream, memoryLimitBytes: number): BatchSource {
+    const rows = new KeptRows(this.add(stream), () => {
+      if (stream.bytes > memoryLimitBytes) throw outOfMemory(memoryLimitBytes);
+    });
+    this.#kept.set(fragment, rows);
+    return rows.read();
+  }
 
   /** Takes what is going to be read, and answers how. */
   add(stream: GatheredStream): BatchSource {
@@ -41,4 +60,38 @@ export class StreamArrivals implements Arrivals {
   close(): void {
     for (const stream of this.#streams.splice(0)) stream.close();
   }
+}
+
+/** Rows that have come and those that still come, for any number of readers. */
+class KeptRows {
+  readonly #source: BatchSource;
+  readonly #check: () => void;
+  readonly #batches: GatheredBatch[] = [];
+
+  constructor(source: BatchSource, check: () => void) {
+    this.#source = source;
+    this.#check = check;
+  }
+
+  read(): BatchSource {
+    let next = 0;
+    return () => {
+      if (next === this.#batches.length) {
+        const batch = this.#source();
+        if (batch === null || batch === undefined) return batch;
+        this.#batches.push(batch);
+        this.#check();
+      }
+      return this.#batches[next++];
+    };
+  }
+}
+
+function outOfMemory(limit: number): DatabaseError {
+  return new DatabaseError(SQLSTATE.outOfMemory, "out of memory", {
+    detail: `Rows of shards that are read more than once need more than the statement's limit of ${
+      Math.round(limit / 1048576)
+    } MB.`,
+    hint: "Narrow the statement by conditions, or select fewer columns.",
+  });
 }

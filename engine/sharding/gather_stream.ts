@@ -59,6 +59,10 @@ export class GatherStream implements GatheredStream {
     this.next = () => this.#next();
   }
 
+  get bytes(): number {
+    return this.work.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
   /** Who is told when something has come. */
   onChange(wake: () => void): void {
     this.#wake = wake;

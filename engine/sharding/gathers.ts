@@ -1,7 +1,6 @@
 /**
  * What statements gather of shards: the rows of fragments, kept until the statement has ended, or read while they come.
- * Rows are kept where the statement may read them twice: where it runs anew for each thing that it has to fetch, where a
- * subplan runs again, and where shards may be left out.
+ * Rows are kept where the statement runs anew for each thing that it has to fetch, and where shards may be left out.
  */
 import { appendAll } from "../base/append_all.ts";
 import type { DatabaseError } from "../base/errors.ts";

@@ -83,6 +83,8 @@ export interface AloneRows {
 
 /** The rows of a fragment that are read while they come. */
 export interface GatheredStream {
+  /** Roughly what has come. */
+  readonly bytes: number;
   /** Raises what has gone wrong. */
   readonly next: BatchSource;
   /** Who is told when something has come. */

@@ -129,9 +129,10 @@ const QUERIES = [
   "SELECT * FROM empty ORDER BY y",
   "SELECT id, f FROM heap ORDER BY id",
   "SELECT id FROM heap h WHERE f < (SELECT max(f) FROM wide WHERE id < 27) ORDER BY id",
-  "SELECT w.id, h.f FROM wide w JOIN heap h ON h.id = w.id + random() * 0 ORDER BY w.id",
+  "SELECT w.id, h.f FROM wide w JOIN heap h ON h.id = w.id + random() * 0 WHERE w.id < 40 ORDER BY w.id",
   "WITH x AS MATERIALIZED (SELECT id, f FROM wide) SELECT p.id, q.f FROM x p JOIN x q ON p.id = q.id + 1 ORDER BY 1",
   "SELECT id, f FROM wide UNION ALL SELECT id, f FROM heap ORDER BY 1, 2",
+  "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT t.n + 1 FROM (SELECT r.n, w.id FROM wide w, r) t WHERE t.id = t.n AND t.n < 5) TABLE r",
   "SELECT id, f, row_number() OVER (ORDER BY id) FROM wide ORDER BY id",
   "SELECT 1 / (id - 900) FROM (SELECT id, f FROM wide ORDER BY id) x WHERE f IS NOT NULL",
 ];
@@ -144,8 +145,12 @@ Deno.test("rows that are read while they come are those of a database without sh
   const late = TestClient.over(await openShardedEngine(COUNT, lateShards(5)));
   await late.run(...SETUP);
   const answer = async (client: TestClient, sql: string): Promise<string> => {
-    const failure = await client.failure(sql);
-    return failure === "no error" ? (await client.rows(sql)).join("\n") : failure;
+    let rows: readonly string[] = [];
+    const read = async (): Promise<void> => {
+      rows = await client.rows(sql);
+    };
+    const failure = await client.failure(read());
+    return failure === "no error" ? rows.join("\n") : failure;
   };
   for (const [index, sql] of QUERIES.entries()) {
     const clients = index % 4 === 0 ? [client, late] : [client];
@@ -189,6 +194,30 @@ Deno.test("shards are ahead of a slow client by four batches each", async () => 
   await settled;
   sink.takeAll();
   strictEqual(sink.taken, WIDE + 4);
+  await client.close();
+});
+
+Deno.test("what has been sent is not taken back for what comes later", async () => {
+  const shards = new Shards();
+  const client = await shards.open();
+  const sink = new SlowSink();
+  const done = client.session.simple(
+    "SELECT id, f FROM wide UNION ALL (WITH x AS MATERIALIZED (SELECT * FROM heap) SELECT p.id, q.f FROM x p, x q " +
+      "WHERE p.id = q.id) UNION ALL SELECT id, f FROM heap",
+    sink,
+    () => {},
+  );
+  let isDone = false;
+  const settled = Promise.resolve(done).finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    sink.takeAll();
+    await turns(1);
+  }
+  await settled;
+  sink.takeAll();
+  strictEqual(sink.taken, WIDE + 4 + 600 + 600);
   await client.close();
 });
 

@@ -1,4 +1,4 @@
-/** Which plans read nothing but fragments: one, and few rows of it, for certain; or any number of them, each once. */
+/** Which plans read nothing but fragments: one, and few rows of it, for certain; or any number of them. */
 import { isVolatilePlan } from "../plan/build.ts";
 import type { Fragment, Plan } from "../plan/plan.ts";
 import { readsTables, visitPlan } from "../plan/traverse.ts";
@@ -28,14 +28,13 @@ function fragmentBelow(plan: Plan): Fragment | null {
   }
 }
 
-/** Whether a plan reads stored tables by fragments only, none of them twice: rows need not be kept to run it again. */
+/** Whether a plan reads stored tables by fragments only, so that it need not run anew for what it has to fetch. */
 export function readsByGathersOnly(plan: Plan): boolean {
   if (readsTables(plan) || isVolatilePlan(plan)) return false;
-  let once = true;
+  let isKnown = true;
+  // Functions of users may read whatever they like.
   visitPlan(plan, {
-    plan: ({ kind }) => once &&= kind !== "with",
-    // It may read whatever it likes.
-    expression: (each) => once &&= each.kind !== "call" || each.function.userFunctionId === undefined,
+    expression: (each) => isKnown &&= each.kind !== "call" || each.function.userFunctionId === undefined,
   });
-  return once;
+  return isKnown;
 }
