@@ -44,7 +44,6 @@ import type { BranchCommit, FetchedRows, Wanted } from "./shard_messages.ts";
 import type { ShardPort } from "./shard_port.ts";
 import type { StopFlags } from "./stop_flags.ts";
 import { divide, type Divided, isAtShards } from "./slices.ts";
-import { appendAll } from "../base/append_all.ts";
 
 /** Changed rows that are remembered. */
 const KEPT_CHANGES = 10_000;
