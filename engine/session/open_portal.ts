@@ -1,6 +1,6 @@
 /** How a query becomes a portal: it reads in the transaction, at the snapshot of now, as far as rows are asked for. */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import type { Arrivals, ExecutionContext, StatementExecution } from "../execution/runtime/execution.ts";
+import type { StatementExecution } from "../execution/runtime/execution.ts";
 import { readsByGathersOnly } from "../sql/fragments/sole_fragment.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../statements/outcome.ts";
 import type { CachedPlan } from "../statements/plan_cache.ts";
@@ -12,6 +12,7 @@ import type { Transaction } from "../transactions/transaction.ts";
 import { readsDurableAt } from "./read_durability.ts";
 import type { SessionEngine } from "./session_engine.ts";
 import type { StateNeed } from "./state_need.ts";
+import type { StreamArrivals, WaitingContext } from "./stream_arrivals.ts";
 import { runInTransaction, type RunnerEnvironment } from "./statement_runner.ts";
 
 /** What a portal needs of its session. */
@@ -23,7 +24,7 @@ export interface PortalHost {
   readonly transaction: Transaction;
   readonly block: TransactionBlock | null;
   readonly keepAtMost: number;
-  contextFor(transaction: Transaction): ExecutionContext;
+  contextFor(transaction: Transaction): WaitingContext;
   asStatement<T>(run: () => MaybePromise<T>): MaybePromise<T>;
   outcome(tag: string, rowCount: number, kind: "rows"): StatementOutcome;
 }
@@ -35,7 +36,7 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
   const catalog = engine.manager.renew(transaction, planned.tableIds);
   const reading = transaction.views.beginReading();
   let execution: StatementExecution | null = null;
-  let arrivals: Arrivals | undefined;
+  let arrivals: StreamArrivals | undefined;
   let hasGiven = false;
   const isElsewhere = engine.shards?.concern(planned) === true;
   /** null: what it reads does not come while it runs. */

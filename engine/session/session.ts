@@ -12,11 +12,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Catalog, Relation } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
-import type {
-  CompiledStatement,
-  ExecutionContext,
-  StatementExecution,
-} from "../execution/runtime/execution.ts";
+import type { CompiledStatement, StatementExecution } from "../execution/runtime/execution.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { ObjectName, ParsedStatement, Statement } from "../sql/parser/ast.ts";
 import type { PlanEnvironment } from "../sql/planner/plan_statement.ts";
@@ -68,6 +64,7 @@ import { StateNeed } from "./state_need.ts";
 import { asDatabaseError } from "../statements/statement_errors.ts";
 import { readElsewhere } from "./read_elsewhere.ts";
 import { makerFor, StatementContext } from "./statement_context.ts";
+import type { WaitingContext } from "./stream_arrivals.ts";
 import { endTemporaryTables } from "./temporary_tables.ts";
 import { runAutocommit, runInTransaction, type RunnerEnvironment } from "./statement_runner.ts";
 import { TransactionBlock } from "../statements/transaction_block.ts";
@@ -644,7 +641,7 @@ export class Session implements SessionHost {
     finish: (execution: StatementExecution) => StatementOutcome,
   ): MaybePromise<StatementOutcome> {
     this.evaluation.beginStatement();
-    const contextFor = (transaction: Transaction): ExecutionContext => this.#context(transaction, parameters);
+    const contextFor = (transaction: Transaction): WaitingContext => this.#context(transaction, parameters);
     const block = this.#block;
     if (block !== null) {
       block.hasQueried = true;
@@ -682,7 +679,7 @@ export class Session implements SessionHost {
     });
   }
 
-  #context(transaction: Transaction, parameters: readonly SqlValue[]): ExecutionContext {
+  #context(transaction: Transaction, parameters: readonly SqlValue[]): WaitingContext {
     return new StatementContext(this, transaction, parameters, { waits: true });
   }
 

@@ -8,12 +8,7 @@
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { assert } from "../base/assert.ts";
 import { gas } from "../base/gas.ts";
-import type {
-  Arrivals,
-  CompiledStatement,
-  ExecutionContext,
-  StatementExecution,
-} from "../execution/runtime/execution.ts";
+import type { CompiledStatement, StatementExecution } from "../execution/runtime/execution.ts";
 import { planFacts } from "../execution/codegen/plan_analysis.ts";
 import type { Plan } from "../sql/plan/plan.ts";
 import { closesCycle, deadlock } from "../transactions/lock_table.ts";
@@ -28,6 +23,7 @@ import type { Mark } from "../transactions/journal.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { serializationFailure, type TransactionManager } from "../transactions/transaction_manager.ts";
 import type { MaybePromise, ResultSink } from "../statements/outcome.ts";
+import type { StreamArrivals, WaitingContext } from "./stream_arrivals.ts";
 
 /** How long a statement may run before others get their turn. */
 const SLICE_MICROSECONDS = 2_000;
@@ -60,7 +56,7 @@ export interface StatementRun {
   compiled(): CompiledStatement;
   readonly sink: ResultSink;
   readonly transaction: Transaction;
-  contextFor(transaction: Transaction): ExecutionContext;
+  contextFor(transaction: Transaction): WaitingContext;
   /** Its own text bounds what it does, so that it may run to its end even when it takes longer than it should. */
   readonly isBounded: boolean;
   /** Tables whose other writers have to wait until the transaction has ended. */
@@ -86,7 +82,7 @@ function attempt(
 ): MaybePromise<StatementExecution> {
   if (run.transaction.isBehind) return caughtUp(environment, run, mark);
   run.transaction.outside?.beginAttempt();
-  let arrivals: Arrivals | undefined;
+  let arrivals: StreamArrivals | undefined;
   try {
     for (const tableId of run.claims) {
       const rival = environment.manager.claimTable(tableId, run.transaction);
@@ -155,7 +151,7 @@ async function goOn(
   mark: Mark,
   { execution, arrivals }: {
     readonly execution: StatementExecution;
-    readonly arrivals: Arrivals | undefined;
+    readonly arrivals: StreamArrivals | undefined;
   },
 ): Promise<StatementExecution> {
   environment.manager.register(run.transaction);

@@ -1,11 +1,18 @@
-/** What one execution reads of shards while it comes. */
+/**
+ * What one execution reads of shards while it comes. Who steps the execution waits for what is still to come, and
+ * closes it in the end.
+ */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import type { Arrivals, BatchSource, GatheredBatch } from "../execution/runtime/execution.ts";
+import type { BatchSource, ExecutionContext, GatheredBatch } from "../execution/runtime/execution.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { GatheredStream } from "../statements/statement_host.ts";
 
+/** A context with what its execution reads while it comes; absent: all has come before a step. */
+export type WaitingContext = ExecutionContext & { readonly arrivals?: StreamArrivals };
+
 /** See the file's head. */
-export class StreamArrivals implements Arrivals {
+export class StreamArrivals {
+  /** The last step has ended because something is still to come. */
   isStarved = false;
   readonly #streams: GatheredStream[] = [];
   #wake: () => void = () => {};
@@ -41,6 +48,7 @@ export class StreamArrivals implements Arrivals {
     };
   }
 
+  /** Resolves when something has come; rejects when it is aborted. */
   wait(abort: AbortSignal): Promise<void> {
     if (!this.isStarved) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -57,6 +65,7 @@ export class StreamArrivals implements Arrivals {
     });
   }
 
+  /** Nobody wants any more of it. */
   close(): void {
     for (const stream of this.#streams.splice(0)) stream.close();
   }

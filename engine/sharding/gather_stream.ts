@@ -1,6 +1,6 @@
 /**
- * The rows of a running fragment, read while they come. The shards may be ahead of the reader by a few batches each: see
- * `exchange_ends.ts`. Nothing of it outlives the statement or portal that reads it.
+ * The rows of a running fragment, read while they come. The shards may be ahead of the reader by a few batches each:
+ * see `exchange_ends.ts`. Nothing of it outlives the statement or portal that reads it.
  */
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
@@ -63,7 +63,7 @@ export class GatherStream implements GatheredStream {
     return this.work.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Who is told when something has come. */
+  /** What is called when something has come. */
   onChange(wake: () => void): void {
     this.#wake = wake;
   }

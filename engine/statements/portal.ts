@@ -22,7 +22,7 @@ export interface PortalSource {
   readonly columns: readonly ResultColumn[];
   /** Writes all rows at once. */
   gather(sink: ResultSink): Promise<void>;
-  /** Steps into the sink; true at the end. null: what it reads has to be fetched first, all rows have to be gathered. */
+  /** Steps into the sink; true at the end. null: all rows have to be gathered, for something must be fetched first. */
   step(sink: ResultSink): boolean | null;
   /** Resolves when a further step may have more. */
   pause(): Promise<void>;

@@ -87,7 +87,7 @@ export interface GatheredStream {
   readonly bytes: number;
   /** Raises what has gone wrong. */
   readonly next: BatchSource;
-  /** Who is told when something has come. */
+  /** What is called when something has come. */
   onChange(wake: () => void): void;
   /** Nobody wants them any more. */
   close(): void;

@@ -127,7 +127,6 @@ class Traffic {
       const { value } = reply as ShardReply;
       if (typeof value !== "object" || value === null) continue;
       if ("rowCount" in value) this.rows += value.rowCount;
-      else if ("kind" in value && value.kind === "end") this.rows += value.batch.rowCount;
     }
   }
 

@@ -33,8 +33,6 @@ export interface ExecutionContext {
   table(tableId: number): ReadableTable;
   /** Runs fragments where rows are; null: the transaction sees these tables otherwise than others do. */
   gatherer?(tableIds: readonly number[]): Gatherer | null;
-  /** Rows that come while they are read; absent: all have come before a step. */
-  readonly arrivals?: Arrivals;
   /** In a fragment: what comes of an exchange. */
   exchange?(number: number): BatchSource;
   /** Where scans and look-ups are counted. */
@@ -63,15 +61,6 @@ export interface ExecutionContext {
 
 /** Gives batches one after the other; null: the next one is still to come; undefined: all have come. */
 export type BatchSource = () => GatheredBatch | null | undefined;
-
-/** What an execution reads while it comes. Who steps it waits for what is still to come, and closes it in the end. */
-export interface Arrivals {
-  /** The last step has ended because something is still to come. */
-  readonly isStarved: boolean;
-  /** Resolves when something has come; rejects when it is aborted. */
-  wait(abort: AbortSignal): Promise<void>;
-  close(): void;
-}
 
 /** Runs fragments at all places. */
 export interface Gatherer {
