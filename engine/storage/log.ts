@@ -612,6 +612,8 @@ export class Log {
     const position = gap?.start ?? next?.position ?? nextGap?.start ?? file.format.recordsStart;
     const isDamaged = history.damaged.some(({ firstOp, from }) => firstOp === file.firstOp && from <= op);
     try {
+      // Neither a mark nor another file may say that something was durable before it is.
+      this.#tail.syncNow();
       if (isDamaged) this.#cutBehindDamage(op, index, { position, digest, gap });
       else {this.#cutAt(op, index, {
           position: file.firstOp > op ? file.format.recordsStart : position,

@@ -59,6 +59,38 @@ Deno.test("Log of a member gives each entry back with its names, durable or not"
   again.verify();
 });
 
+Deno.test("Log takes nothing for whole that a failed sync has written again in a damaged range", async () => {
+  const random = new SeededRandom(21);
+  for (let round = 0; round < 24; round++) {
+    const { host, log, model } = await filled(40);
+    await host.settle(log.close());
+    // Of the newest file and of older ones, a record alone or some that follow each other.
+    const from = random.between(2, 36);
+    const damaged = Array.from({ length: random.between(1, 4) }, (_, index) => from + index);
+    for (const name of host.disk.list("log")) {
+      const path = `log/${name}`;
+      const text = host.disk.contentOf(path).toHex();
+      for (const op of damaged) {
+        const at = text.indexOf(model.entries[op - 1]?.payload.subarray(0, 16).toHex() ?? "") / 2;
+        if (at >= 0) host.disk.flipBit(path, at, 0);
+      }
+    }
+    const open = () => Log.open(host, "log", { op: 0 }, MEMBER);
+    const first = open();
+    equal(compare(first, model), damaged);
+    host.disk.failNext("sync", "log");
+    throws(() => repairAll(first, model, random), code("58030"));
+    host.kill();
+    const known = compare(open(), model);
+    host.crash();
+    const again = open();
+    equal(compare(again, model), known, "what could be read was on the disk");
+    repairAll(again, model, random);
+    host.crash();
+    equal(compare(open(), model), []);
+  }
+});
+
 Deno.test("Log reads names of entries older than those it keeps in memory", async () => {
   const host = memoryHost();
   const log = Log.open(host, "log", { op: 0 }, { ...MEMBER, fileBytes: 1 << 20, bufferBytes: 1 << 16 });
@@ -101,6 +133,25 @@ Deno.test("Log.truncateAfter() removes entries for good, and whoever waits for t
     const again = Log.open(host, "log", { op: 0 }, MEMBER);
     equal(compare(again, model), []);
     strictEqual(again.appendedBytes, model.bytesAfter(0));
+  }
+});
+
+Deno.test("Log.truncateAfter() leaves nothing that is taken for damage when the power fails before all was durable", async () => {
+  for (let seed = 1; seed <= 40; seed++) {
+    const { host, log, model } = await filled(20, MEMBER, seed);
+    for (let op = 21; op <= 26; op++) log.append(op, model.add(7, payloadOf(op, 60)).payload);
+    host.disk.faults = { ...host.disk.faults, crashAtOperation: host.disk.operations + 2 + seed % 12 };
+    try {
+      log.truncateAfter(24);
+    } catch (error) {
+      ok(error instanceof SimulatedCrash || code("58030")(error), String(error));
+    }
+    host.crash();
+    host.disk.faults = { ...host.disk.faults, crashAtOperation: 0 };
+    const again = Log.open(host, "log", { op: 0 }, MEMBER);
+    ok(again.lastOp >= 20, `${again.lastOp}`);
+    model.entries.length = again.lastOp;
+    equal(compare(again, model), [], `seed ${seed}`);
   }
 });
 

@@ -146,7 +146,8 @@ export function recoverMemberLog(
     const file = disk.openFile(entry.path, { create: false, write: true });
     const reader = new LogFileReader(file, entry.firstOp, entry.format);
     const known = next === undefined ? null : { op: next.firstOp - 1, end: null, digest: next.before };
-    const mark = next === undefined ? new LogMarks(file, entry.firstOp, entry.format).newest : null;
+    const marks = next === undefined ? new LogMarks(file, entry.firstOp, entry.format) : null;
+    const mark = marks?.newest ?? null;
     const scan = scanIntoHistory(reader, entry, {
       known,
       mark,
@@ -169,6 +170,7 @@ export function recoverMemberLog(
     const cutBytes = openEnd === undefined ? cutTail(reader, scan.end) : 0;
     // The file before another one was made durable as a whole.
     const unsure = next === undefined ? mark?.end ?? entry.format.recordsStart : scan.end;
+    if (mark !== null) marks?.write(mark);
     makeDurable(reader, unsure, openEnd ?? scan.end);
     if (next === undefined && scan.lastOp >= base.op) {
       history.setEnd(scan.lastOp, scan.lastOp === base.op ? base.digest : scan.digest);

@@ -11,7 +11,8 @@ import { type DamagedRange, sealPlaces } from "./log_scan.ts";
 
 /**
  * Writes them, durably, and answers the offsets of the seals that went behind them. Raises XX001 if they do
- * not fill the place.
+ * not fill the place. If that fails they are damaged as before: what a failed sync has covered can be read, and is not
+ * on the disk, and the next process must not take it for whole.
  */
 export function rewriteRange(
   disk: Disk,
@@ -28,6 +29,7 @@ export function rewriteRange(
     throw logDamage(path, range.start, `ops ${range.from} to ${range.to} do not fit their place`);
   }
   const file = disk.openFile(path, { create: false, write: true });
+  const places: number[] = [];
   try {
     let position = range.start;
     let digest = 0n;
@@ -42,6 +44,7 @@ export function rewriteRange(
         view,
         digest: new HistoryDigest(previousDigest),
       });
+      places.push(position);
       file.writeAt(position, head);
       file.writeAt(position + headBytes, payload);
       position += headBytes + payload.length;
@@ -50,6 +53,9 @@ export function rewriteRange(
     assert(position === end, "all entries are written");
     for (const seal of seals) file.writeAt(seal, sealOf(range.to, { firstOp, position: seal, digest }));
     file.syncDataNow();
+  } catch (error) {
+    for (const place of places) file.writeAt(place, new Uint8Array(headBytes));
+    throw error;
   } finally {
     file.close();
   }

@@ -49,8 +49,8 @@ export class Model {
 }
 
 /** A log and its model, filled with entries of two views. */
-export async function filled(count: number, options = MEMBER) {
-  const host = new SimulatedHost(5);
+export async function filled(count: number, options = MEMBER, seed = 5) {
+  const host = new SimulatedHost(seed);
   const log = Log.open(host, "log", { op: 0 }, options);
   const model = new Model();
   for (let op = 1; op <= count; op++) {

@@ -1,7 +1,9 @@
 /** Bits that flip in the files of a machine that is down, where its group can repair it. */
-import type { DiskImage } from "../../../engine/host/simulated_disk.ts";
+import type { DiskImage, SimulatedDisk } from "../../../engine/host/simulated_disk.ts";
 import { SimulatedHost } from "../../../engine/host/simulated_host.ts";
 import { Superblock, SUPERBLOCK_FILES, SuperblockReports } from "../../../engine/replication/superblock.ts";
+import { firstOpOfName, readLogHeader } from "../../../engine/storage/log_file.ts";
+import { LogMarks } from "../../../engine/storage/log_marks.ts";
 import { DIRECTORY, type Machine } from "./machine.ts";
 
 /** What is damaged of a machine. */
@@ -56,7 +58,7 @@ function damageSegment({ disk, random }: DamagedMachine): () => boolean {
   return () => disk.exists(path) && disk.contentOf(path)[position] === flipped;
 }
 
-/** A record with another behind it in its file: what is last cannot be told from a torn write. */
+/** A record that another one or a mark vouches for: any other cannot be told from a torn write. */
 function damageLog({ disk, random }: DamagedMachine): void {
   const paths = disk.list(`${DIRECTORY}/log`).map((name) => `${DIRECTORY}/log/${name}`);
   const path = paths[random.below(Math.max(1, paths.length))];
@@ -65,6 +67,18 @@ function damageLog({ disk, random }: DamagedMachine): void {
   let end = bytes.length;
   while (end > 0 && bytes[end - 1] === 0) end--;
   const isLast = path === paths.at(-1);
-  const bound = isLast ? Math.floor(end / 3) : end;
+  const bound = isLast ? markedEnd(disk, path) ?? Math.floor(end / 3) : end;
   if (bound > 0) disk.flipBit(path, random.below(bound), random.below(8));
+}
+
+/** Up to where a mark says that the file was durable; null without one. */
+function markedEnd(disk: SimulatedDisk, path: string): number | null {
+  const firstOp = firstOpOfName(path.slice(path.lastIndexOf("/") + 1)) ?? 0;
+  const file = disk.openFile(path, { create: false, write: true });
+  // A bit flips at rest: the system has written out what it had.
+  file.syncDataNow();
+  const header = readLogHeader(file, firstOp);
+  const mark = header === null ? null : new LogMarks(file, firstOp, header.format).newest;
+  file.close();
+  return mark?.end ?? null;
 }
