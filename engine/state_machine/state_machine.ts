@@ -34,6 +34,7 @@ import { DamagedFileError } from "../storage/table/damaged_file.ts";
 import { digestOfHex, HistoryDigest } from "../operations/history_digest.ts";
 import { MAX_ROW_ID } from "../operations/value_codec.ts";
 import { ReadCounts } from "../storage/access/read_counts.ts";
+import type { PayloadFacts, RecoveredEntry } from "../storage/recovered_entry.ts";
 import type { StorageEngine } from "../storage/storage_engine.ts";
 import type { StorageLog } from "../storage/storage_parts.ts";
 import type { StoredPayload } from "../storage/stored_payload.ts";
@@ -63,12 +64,6 @@ export interface EntryPart {
 }
 
 type NumberEffect = Extract<Effect, { kind: "sequence" }>;
-
-/** What of an entry's bytes goes into the state. */
-interface PayloadFacts {
-  readonly checksum: number;
-  readonly bytes: number;
-}
 
 const NO_CHANGES = { inserted: 0, updated: 0, deleted: 0 };
 
@@ -120,7 +115,7 @@ export class StateMachine {
     let checked: Catalog | null = null;
     for (const { entry, payload } of storage.recovered.entries()) {
       assert(entry.op === machine.#lastOp + 1, `entry ${entry.op} follows ${machine.#lastOp}`);
-      machine.#apply(entry, { checksum: crc32c(payload), bytes: payload.length });
+      machine.#apply(entry, payload);
       if (checked !== machine.#catalog) requireSpoken(versions, (checked = machine.#catalog).clusterVersion);
       if (storage.isCheckpointing) yield* storage.finishReplayed();
       if ((entry.op & (STEP_EFFECTS - 1)) === 0) yield;
@@ -355,12 +350,12 @@ export class StateMachine {
     for (const [tableId, id] of state.rowCounters) this.#rowCounters.set(tableId, id);
   }
 
-  #perform(entry: Entry, payload: PayloadFacts): void {
+  #perform(entry: RecoveredEntry["entry"], payload: PayloadFacts): void {
     for (const effect of entry.effects) this.#applyEffect(effect, entry.op, entry.timestamp);
     this.#finishEntry(entry.op, entry, payload);
   }
 
-  #apply(entry: Entry, payload: PayloadFacts): void {
+  #apply(entry: RecoveredEntry["entry"], payload: PayloadFacts): void {
     try {
       this.#perform(entry, payload);
     } catch (error) {

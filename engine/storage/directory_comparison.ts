@@ -7,15 +7,16 @@
  */
 import { assert } from "../base/assert.ts";
 import { equalBytes } from "../base/bytes.ts";
-import { crc32c } from "../base/checksum.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { type Disk, type DiskFile, joinPath } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
 import { encodeCanonicalJson } from "../operations/canonical_json.ts";
 import { digestAfter, digestOfState, EMPTY_HISTORY } from "../operations/history_digest.ts";
 import { Horizon } from "./commit_horizon.ts";
+import type { LoggedEntry } from "./log_entry.ts";
 import { isMemberLog } from "./log_recovery.ts";
 import { type ManifestPart, type ManifestTable, proofOfCheckpoint } from "./manifest.ts";
+import { payloadFacts } from "./recovered_entry.ts";
 import { partFolder } from "./storage_parts.ts";
 import { LOG_DIRECTORY, StorageEngine, TABLES_DIRECTORY } from "./storage_engine.ts";
 
@@ -199,7 +200,7 @@ class Comparison {
 
 /** The digests of a log from its checkpoint on. */
 class DigestWalk {
-  readonly #entries: Iterator<{ readonly op: number; readonly payload: Uint8Array }>;
+  readonly #entries: Iterator<LoggedEntry>;
   #op: number;
   #digest: bigint;
 
@@ -215,7 +216,7 @@ class DigestWalk {
       const { value } = this.#entries.next();
       assert(value !== undefined, "the log goes on");
       this.#op = value.op;
-      this.#digest = digestAfter(this.#digest, crc32c(value.payload), value.op);
+      this.#digest = digestAfter(this.#digest, payloadFacts(value).checksum, value.op);
     }
     return this.#digest;
   }

@@ -2,7 +2,7 @@
 import type { Disk } from "../host/disk.ts";
 import { opNumber } from "../operations/effect.ts";
 import type { LoggedEntry } from "./log_entry.ts";
-import { LogFileReader } from "./log_file_reader.ts";
+import { LogFileReader, type LogRecord } from "./log_file_reader.ts";
 import type { LogFileEntry } from "./log_files.ts";
 
 /** Where the entries are. */
@@ -35,11 +35,23 @@ export function* readEntries(disk: Disk, after: number, place: EntriesPlace): Ge
         }
         position = record.end;
         if (isSeal) continue;
-        if (op > after) yield { op: opNumber(op), payload: record.payload };
+        if (op > after) yield entryOf(record);
         op++;
       }
     } finally {
       file.close();
     }
   }
+}
+
+function entryOf(record: LogRecord): LoggedEntry {
+  const { stored } = record, op = opNumber(record.op);
+  if (stored === null) return { op, payload: record.payload, stored };
+  return {
+    op,
+    stored,
+    get payload() {
+      return record.payload;
+    },
+  };
 }

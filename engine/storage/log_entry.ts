@@ -5,13 +5,15 @@ import { LIMITS } from "../base/limits.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import { detachedHead, type LogFormat, type RecordHead } from "./log_file.ts";
 import type { LogTail } from "./log_tail.ts";
-import { BlockChecksums } from "./stored_payload.ts";
+import { BlockChecksums, type StoredPayload } from "./stored_payload.ts";
 
 /** An entry read back. */
 export interface LoggedEntry {
   readonly op: OpNumber;
-  /** Good until the next entry is read. */
+  /** Good until the next entry is read. One that is {@link stored} is read as a whole now. */
   readonly payload: Uint8Array;
+  /** The payload of a large entry, in its file, until the next entry is read; null for others. */
+  readonly stored: StoredPayload | null;
 }
 
 /** An entry on its way into the log, piece by piece; nothing else is appended until it is finished or given up. */

@@ -93,9 +93,8 @@ export class LogEntryReader {
     const name = this.nameOf(op);
     const position = this.#history.placeOf(op) ?? this.locate(op)?.position;
     if (entry === undefined || name === null || position === undefined) return null;
-    const { previousDigest, digest } = name;
     const { path, format } = entry;
-    const place = { op, path, position: position + format.headBytes, bytes, previousDigest, digest };
+    const place = { op, path, position: position + format.headBytes, bytes, digests: name };
     const payload = new StoredPayload(place, (at, target) => this.#fileOf(entry).readAt(at, target), blocks);
     this.#stored.set(op, payload);
     for (const oldest of this.#stored.keys()) {

@@ -1,9 +1,10 @@
 /** Reads the records of one file of the log, whole ones or what is left of them. */
-import { checksumSeed, crc32c } from "../base/checksum.ts";
+import { checksumSeed, crc32c, shiftChecksum } from "../base/checksum.ts";
 import type { DatabaseError } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { DiskFile } from "../host/disk.ts";
 import { logDamage, type LogFormat, memberChecksum } from "./log_file.ts";
+import { BlockChecksums, StoredPayload } from "./stored_payload.ts";
 
 const WINDOW_BYTES = 1 << 20;
 
@@ -17,6 +18,8 @@ export interface LogRecord {
   readonly vouchedOp: number;
   /** A view that is good until the next read; empty for a seal. One that is longer than a window is read now. */
   readonly payload: Uint8Array;
+  /** The payload of one that is longer than a window, proven, while the file is open; null for others. */
+  readonly stored: StoredPayload | null;
   /** Bytes of the payload. */
   readonly payloadBytes: number;
   /** Offset of what follows. */
@@ -114,13 +117,16 @@ export class LogFileReader {
       const found = this.#sumLong(position, payloadBytes);
       if (found?.checksum !== checksum) return undefined;
       const payload = () => this.#payloadAt(position + headBytes, payloadBytes);
-      const { name } = found;
+      const { name, blocks } = found;
+      const { file } = this;
+      const place = { op, path: file.path, position: position + headBytes, bytes: payloadBytes };
       return {
         op,
         vouchedOp,
         payloadBytes,
         end,
         name,
+        stored: new StoredPayload(place, (at, target) => file.readAt(at, target), blocks),
         get payload() {
           return payload();
         },
@@ -138,32 +144,36 @@ export class LogFileReader {
       name = { view: getUint64(this.#view, at + 20), digest, checksum: payload };
     } else if (crc32c(this.#window, at + 8, from + payloadBytes, seed) !== checksum) return undefined;
     const payload = this.#window.subarray(from, from + payloadBytes);
-    return { op, vouchedOp, payload, payloadBytes, end, name };
+    return { op, vouchedOp, payload, stored: null, payloadBytes, end, name };
   }
 
   /** What the head of a record must say that is longer than the window, and how it names its entry. */
   #sumLong(
     position: number,
     payloadBytes: number,
-  ): { readonly checksum: number; readonly name: RecordName | null } | null {
+  ): { readonly checksum: number; readonly name: RecordName | null; readonly blocks: BlockChecksums } | null {
     const { headBytes, isMember } = this.format;
     const from = position + headBytes, end = from + payloadBytes;
     if (end > Math.min(this.end, this.file.size)) return null;
     const at = this.#load(position, headBytes);
     const head = this.#window.slice(at, at + headBytes);
     const seed = checksumSeed(this.firstOp, position);
-    let sum = isMember ? 0 : crc32c(head, 8, headBytes, seed);
+    const blocks = new BlockChecksums();
     for (let next = from; next < end;) {
       const count = Math.min(this.#window.length, end - next);
       const start = this.#load(next, count);
       if (start < 0) return null;
-      sum = crc32c(this.#window, start, start + count, sum);
+      blocks.add(this.#window.subarray(start, start + count));
       next += count;
     }
-    if (!isMember) return { checksum: sum, name: null };
+    const sum = blocks.checksum;
+    if (!isMember) {
+      const before = crc32c(head, 8, headBytes, seed);
+      return { checksum: (sum ^ shiftChecksum(before, payloadBytes)) >>> 0, name: null, blocks };
+    }
     const view = new DataView(head.buffer);
     const name = { view: getUint64(view, 20), digest: view.getBigUint64(28, true), checksum: sum };
-    return { checksum: memberChecksum(head, 0, sum, seed), name };
+    return { checksum: memberChecksum(head, 0, sum, seed), name, blocks };
   }
 
   #payloadAt(position: number, bytes: number): Uint8Array {

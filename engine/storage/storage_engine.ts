@@ -21,9 +21,8 @@ import type { TableDefinition } from "../catalog/definitions.ts";
 import { type DirectoryLock, type Disk, joinPath } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
 import { MemoryDisk } from "../host/memory_host.ts";
-import { decodeEntry } from "../operations/entry_codec.ts";
 import { factsOfState } from "../operations/history_digest.ts";
-import { type Entry, type OpNumber, opNumber, type Slice } from "../operations/effect.ts";
+import { type OpNumber, opNumber, type Slice } from "../operations/effect.ts";
 import { Checkpoint, isStateFileName } from "./checkpoint.ts";
 import type { CommitHorizon } from "./commit_horizon.ts";
 import { DamagedFileError } from "./table/damaged_file.ts";
@@ -31,6 +30,7 @@ import { FileHashes, type HashedFile } from "./file_hashes.ts";
 import { Log } from "./log.ts";
 import { DEFAULT_LOG_OPTIONS, type LogOptions, memberLogOptions } from "./log_options.ts";
 import { type Manifest, readManifest, readProven } from "./manifest.ts";
+import { type RecoveredEntry, recoveredEntry } from "./recovered_entry.ts";
 import { copySnapshot, prepareSnapshotDirectory } from "./snapshot_copy.ts";
 import type { StorageStatistics } from "./storage_statistics.ts";
 import { PartLog, type PartStorage, type StorageLog, type StorageParts } from "./storage_parts.ts";
@@ -79,13 +79,6 @@ export interface Recovered {
   readonly checkpointOp: OpNumber;
   /** The entries after it, in order; to be taken once, before anything else is done. */
   entries(): Iterable<RecoveredEntry>;
-}
-
-/** An entry of the recovered log. */
-export interface RecoveredEntry {
-  readonly entry: Entry;
-  /** The bytes it was decoded from; good until the next one is taken. */
-  readonly payload: Uint8Array;
 }
 
 /** Where the log is, in the data directory. */
@@ -348,9 +341,9 @@ export class StorageEngine<L extends StorageLog = Log> {
 
   *#replay(after: OpNumber): Generator<RecoveredEntry> {
     if (after < this.#replayTo) {
-      for (const { op, payload } of this.log.entries(after)) {
-        yield { entry: decodeEntry(payload), payload };
-        if (op === this.#replayTo) break;
+      for (const logged of this.log.entries(after)) {
+        yield recoveredEntry(logged);
+        if (logged.op === this.#replayTo) break;
       }
     }
     this.#isReplaying = false;

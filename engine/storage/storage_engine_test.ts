@@ -17,6 +17,7 @@ import { type Effect, type Entry, opNumber, type RowBatch, type StoredRow } from
 import { encodeEntry } from "../operations/entry_codec.ts";
 import type { LogOptions } from "./log_options.ts";
 import { manifestName, readManifest } from "./manifest.ts";
+import type { RecoveredEntry } from "./recovered_entry.ts";
 import { StorageEngine } from "./storage_engine.ts";
 import { verifyDatabase } from "./verification.ts";
 import { testColumn, testIndex, testTable } from "./table/table_model_test.ts";
@@ -47,7 +48,7 @@ class ToyMachine {
     }
     for (const { entry, payload } of storage.recovered.entries()) {
       strictEqual(entry.op, this.lastOp + 1);
-      this.#apply(entry, payload.length);
+      this.#apply(entry, payload.bytes);
       if (storage.isCheckpointing) { for (const _ of storage.finishReplayed()); }
     }
   }
@@ -70,7 +71,7 @@ class ToyMachine {
     );
   }
 
-  #apply({ op, effects }: Entry, payloadBytes: number): void {
+  #apply({ op, effects }: RecoveredEntry["entry"], payloadBytes: number): void {
     const { storage } = this;
     for (const effect of effects) {
       switch (effect.kind) {

@@ -65,8 +65,8 @@ export interface StoredPlace {
   readonly path: string;
   readonly position: number;
   readonly bytes: number;
-  readonly previousDigest: bigint;
-  readonly digest: bigint;
+  /** What the payload leads from and to; not needed where all of its blocks are known. */
+  readonly digests?: { readonly previousDigest: bigint; readonly digest: bigint };
 }
 
 /** See the head of the file. */
@@ -143,8 +143,11 @@ export class StoredPayload {
       if (isWhole && blocks.of(offset / PAYLOAD_BLOCK_BYTES) !== crc32c(block)) throw this.#damage(offset);
     } else if (offset === blocks.bytes) {
       blocks.add(block);
-      const { op, previousDigest, digest } = this.#place;
-      if (!this.isProven || digestAfter(previousDigest, blocks.checksum, op) === digest) return;
+      const { op, digests } = this.#place;
+      if (!this.isProven) return;
+      if (
+        digests !== undefined && digestAfter(digests.previousDigest, blocks.checksum, op) === digests.digest
+      ) return;
       this.#blocks = new BlockChecksums();
       throw this.#damage(0);
     }

@@ -26,7 +26,13 @@ function stored(bytes: Uint8Array, blocks?: BlockChecksums): { file: Uint8Array;
   const file = new Uint8Array(HEAD + bytes.length + 5);
   file.set(bytes, HEAD);
   const digest = digestAfter(9n, crc32c(bytes), 4);
-  const place = { op: 4, path: "log/1.log", position: HEAD, bytes: bytes.length, previousDigest: 9n, digest };
+  const place = {
+    op: 4,
+    path: "log/1.log",
+    position: HEAD,
+    bytes: bytes.length,
+    digests: { previousDigest: 9n, digest },
+  };
   const readAt = (position: number, target: Uint8Array) => {
     const piece = file.subarray(position, position + target.length);
     target.set(piece);
@@ -89,7 +95,13 @@ Deno.test("StoredPayload that nothing is known of is proven by the name of its e
   strictEqual(other.payload.isProven, true);
 
   const short = new StoredPayload(
-    { op: 4, path: "log/1.log", position: HEAD, bytes: bytes.length, previousDigest: 9n, digest: 1n },
+    {
+      op: 4,
+      path: "log/1.log",
+      position: HEAD,
+      bytes: bytes.length,
+      digests: { previousDigest: 9n, digest: 1n },
+    },
     (position, target) => Math.min(target.length, file.length - 1000 - position),
   );
   throws(() => [...short.prove()], isDamage);

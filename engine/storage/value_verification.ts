@@ -7,7 +7,8 @@ import { assert } from "../base/assert.ts";
 import { decodeEffects } from "../operations/entry_codec.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
-import type { Effect, Entry, OpNumber, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
+import type { Effect, OpNumber, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
+import type { RecoveredEntry } from "./recovered_entry.ts";
 import { isStorable } from "../types/stored_range.ts";
 import { formatType } from "../types/type_names.ts";
 import type { TableStore } from "./table/table_store.ts";
@@ -45,7 +46,7 @@ export class ValueVerification {
   }
 
   /** Reads an entry of the log; in their order. */
-  addEntry({ op, effects }: Entry): void {
+  addEntry({ op, effects }: RecoveredEntry["entry"]): void {
     for (const effect of effects) this.#addEffect(effect, op);
   }
 
