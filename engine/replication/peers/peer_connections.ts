@@ -500,7 +500,26 @@ export class PeerConnections implements MessageBus {
     const version = peer.hello?.version ?? Infinity;
     if (version >= this.versions.newest || ++peer.unreadable < UNREADABLE_CONNECTIONS) return;
     peer.leastVersion = version + 1;
-    if ([...this.#peers.values()].every((each) => each === peer || each.hello === null)) this.#hasFit = false;
+    if (this.#isAloneBut(peer)) this.#hasFit = false;
+  }
+
+  /** The active version is later than what this member speaks: if nobody is connected, nobody will be any more. */
+  #foundTooOld(index: number, dialed: Peer | null): void {
+    const peer = this.#peers.get(index);
+    if (peer === undefined || !this.#hasFit || !this.#isAloneBut(peer) || peer.hello !== null) return;
+    if (dialed === peer) this.#hasFit = false;
+    // Who dials may be anybody; what is at the member's address is believed.
+    else void this.#lookAt(peer);
+  }
+
+  async #lookAt(peer: Peer): Promise<void> {
+    const connection = await this.#connect(peer.address).catch(() => null);
+    if (connection !== null) await this.#shake(connection, { received: new Uint8Array(0), dialed: peer });
+  }
+
+  /** Whether no member is connected but for this one. */
+  #isAloneBut(peer: Peer): boolean {
+    return [...this.#peers.values()].every((each) => each === peer || each.hello === null);
   }
 
   #changed(): void {
@@ -509,6 +528,7 @@ export class PeerConnections implements MessageBus {
 
   #report(error: PeerMisfit, dialed: Peer | null): void {
     if (dialed !== null) dialed.retryMilliseconds = this.#times.lastRetry;
+    if (error.tooOldFor !== null) this.#foundTooOld(error.tooOldFor, dialed);
     if (this.#hasFit) {
       this.log(error.message);
       return;

@@ -6,11 +6,25 @@ import type { Prepare } from "../protocol/message.ts";
 import { encodeMessage } from "./message_codec.ts";
 import { MAX_QUEUED_BYTES } from "./peer_connection.ts";
 import type { PeerConnectionsOptions } from "./peer_connections.ts";
-import { decodePeerHello, encodePeerHello, encodeProof, proofOf } from "./peer_hello.ts";
+import { decodePeerHello, encodePeerHello, encodeProof, type PeerHello, proofOf } from "./peer_hello.ts";
 import { framed, PeerInput } from "./peer_input.ts";
 import { listeners, startPeer, type TestPeer, until } from "../testing/peers.ts";
 
 const CLUSTER = new Uint8Array(16).fill(7);
+/** What member 0 says to member 1. */
+const HELLO: PeerHello = {
+  version: 2,
+  oldestVersion: 1,
+  from: 0,
+  to: 1,
+  memberCount: 3,
+  hasToken: true,
+  clusterId: null,
+  hasLog: false,
+  configurationHash: 1n,
+  nonce: new Uint8Array(32),
+  process: new Uint8Array(16),
+};
 
 function prepare(from: number, payload: Uint8Array): Prepare {
   const header = { op: 1, view: 0, digest: 5n, previousDigest: 0n };
@@ -250,19 +264,7 @@ Deno.test("PeerConnections close hostile connections: garbage, frames too long, 
     while (await connection.read(target).catch(() => null) !== null);
     connection.close();
   };
-  const own = {
-    version: 2,
-    oldestVersion: 1,
-    from: 0,
-    to: 1,
-    memberCount: 3,
-    hasToken: true,
-    clusterId,
-    hasLog: false,
-    configurationHash: 1n,
-    nonce: new Uint8Array(32),
-    process: new Uint8Array(16),
-  };
+  const own = { ...HELLO, clusterId };
   try {
     await Promise.all([
       closes(new TextEncoder().encode("GET / HTTP/1.1\r\n\r\n")),
@@ -330,6 +332,51 @@ Deno.test("PeerConnections close hostile connections: garbage, frames too long, 
     b.close();
     ports[0]?.close();
     fake.close();
+  }
+});
+
+Deno.test("a member that is found too old when it was connected ends, whoever dials; one that others do not know goes on", async () => {
+  const versions = { oldest: 1, newest: 1 };
+  for (const old of [0, 1]) {
+    const ports = await listeners(2);
+    const addresses = [...ports.map(({ local }) => local), { hostname: "127.0.0.1", port: 1 }];
+    const knowledge = { clusterId: CLUSTER, hasLog: true };
+    const members = ports.map((port, index) =>
+      startPeer(port, addresses, { index, knowledge, ...(index === old ? { versions } : {}) })
+    );
+    const [one, other] = [members[old] ?? fail(), members[1 - old] ?? fail()];
+    try {
+      await until(
+        () => one.peers.connected(1 - old),
+        "the connection, while the active version is not known",
+      );
+      other.peers.requireVersion(2);
+      await until(() => one.misfits.length > 0, "the misfit");
+      match(one.misfits[0] ?? "", /speaks version 2 .*, this one version 1: upgrade this member first$/);
+      deepStrictEqual(other.misfits, []);
+      match(other.lines.join("\n"), /speaks version 1 .*, this one version 2: upgrade that one first$/m);
+    } finally {
+      for (const member of members) member.close();
+    }
+  }
+  // Who only says that it is a member, and is not at that one's address, ends nobody.
+  const ports = await listeners(2);
+  const addresses = [...ports.map(({ local }) => local), { hostname: "127.0.0.1", port: 1 }];
+  const b = startPeer(ports[1] ?? fail(), addresses, { index: 1, versions });
+  const a = startPeer(ports[0] ?? fail(), addresses, { index: 0 });
+  try {
+    await until(() => b.peers.connected(0), "the connection");
+    a.close();
+    await until(() => !b.peers.connected(0), "its end");
+    const connection = await denoNetwork().connect(addresses[1] ?? fail());
+    const hello = { ...HELLO, version: 9, oldestVersion: 9 };
+    await connection.write(framed(encodePeerHello(hello)));
+    await until(() => /upgrade this member first$/m.test(b.lines.join("\n")), "the line");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    deepStrictEqual(b.misfits, []);
+    connection.close();
+  } finally {
+    b.close();
   }
 });
 

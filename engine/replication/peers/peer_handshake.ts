@@ -26,7 +26,15 @@ import {
 import { framed, PeerInput } from "./peer_input.ts";
 
 /** Two members that do not fit together; the message is one line for people. */
-export class PeerMisfit extends Error {}
+export class PeerMisfit extends Error {
+  /** The member by whose hello this one is too old for the cluster; null: that is not what is wrong. */
+  readonly tooOldFor: number | null;
+
+  constructor(message: string, tooOldFor: number | null = null) {
+    super(message);
+    this.tooOldFor = tooOldFor;
+  }
+}
 
 /** How to shake hands. */
 export interface HandshakeOptions {
@@ -76,8 +84,7 @@ async function dial(options: HandshakeOptions, input: PeerInput): Promise<Handsh
     if (typeof refusal === "string") throw new PeerMisfit(earlyRefusal(refusal, place));
   }
   const other = decodePeerHello(otherBytes);
-  const early = misfitBeforeProof(own, other, place);
-  if (early !== null) throw new PeerMisfit(early);
+  expectFit(own, other, place);
   const hellos = { dialer: ownBytes, acceptor: otherBytes };
   await connection.write(framed(encodeProof(proofOf("dialer", token, hellos))));
   const answer = decodeProof(await read(input));
@@ -112,8 +119,7 @@ async function accept(options: HandshakeOptions, input: PeerInput): Promise<Hand
   const ownBytes = encodePeerHello(own);
   await connection.write(framed(ownBytes));
   if (other.isQuestion === true) return null;
-  const early = misfitBeforeProof(own, other, place);
-  if (early !== null) throw new PeerMisfit(early);
+  expectFit(own, other, place);
   const hellos = { dialer: otherBytes, acceptor: ownBytes };
   const proof = decodeProof(await read(input));
   if (typeof proof === "string") throw corruptedReplication("a refusal from the member that dialed");
@@ -137,6 +143,13 @@ async function accept(options: HandshakeOptions, input: PeerInput): Promise<Hand
   await connection.write(framed(encodeProof(proofOf("acceptor", token, hellos))));
   if (misfit !== null) throw new PeerMisfit(misfit);
   return { own, other, input };
+}
+
+/** Raises what is wrong before the proofs. */
+function expectFit(own: PeerHello, other: PeerHello, place: string): void {
+  const misfit = misfitBeforeProof(own, other, place);
+  if (misfit === null) return;
+  throw new PeerMisfit(misfit, own.version < other.oldestVersion ? other.from : null);
 }
 
 /** What is said to a dialer in the place of the hello. */
