@@ -18,6 +18,7 @@ import { Superblock, SuperblockReports } from "../../engine/replication/superblo
 import type { Engine } from "../../engine/session/engine.ts";
 import { newestManifestNumber } from "../../engine/storage/manifest.ts";
 import { listLogFiles } from "../../engine/storage/log_files.ts";
+import { isMemberLog } from "../../engine/storage/log_recovery.ts";
 import { LOG_DIRECTORY } from "../../engine/storage/storage_engine.ts";
 import { MemberDoor } from "../../gateways/binary/member_door.ts";
 import { securedNetwork } from "../../gateways/binary/member_network.ts";
@@ -128,7 +129,16 @@ export async function startMember(
       }
     }
     if (superblock === null) throw new Error("a cluster that is formed has superblocks");
-    installTransfer(host.disk, dataDirectory);
+    const isInstalled = installTransfer(host.disk, dataDirectory);
+    if (!isInstalled && superblock.read().view > 0 && logFilesIn(host, dataDirectory).length === 0) {
+      const { identity } = superblock;
+      if (identity.memberCount === 1) throw new StartError(`${missingLog(dataDirectory)}: restore it`);
+      log(
+        `${missingLog(dataDirectory)}: as after a lost disk, what it had is fetched from the other members`,
+      );
+      await superblock.close();
+      superblock = Superblock.create(host.disk, dataDirectory, identity, reports, { isReplaced: true });
+    }
     // The engine may be announced as serving before the member is here.
     let started: Member<Engine> | null = null;
     const relay = new Relay({
@@ -247,8 +257,14 @@ function openSuperblock(
         "member fetches everything from the others",
     );
   }
+  if (isMemberLog(host.disk, joinPath(directory, LOG_DIRECTORY))) {
+    throw new StartError(
+      `Cannot open data directory "${directory}": both files of the superblock are missing. Empty the directory: the ` +
+        "member fetches everything from the others",
+    );
+  }
   const isSingle = newestManifestNumber(host.disk, directory) > 0 ||
-    listLogFiles(host.disk, joinPath(directory, LOG_DIRECTORY)).length > 0;
+    logFilesIn(host, directory).length > 0;
   if (!isSingle) return null;
   throw new StartError(
     `Cannot run as a member of a cluster: data directory "${directory}" is that of a single server. Give each member an ` +
@@ -258,7 +274,15 @@ function openSuperblock(
 
 function hasLog(host: Host, directory: string, superblock: Superblock): boolean {
   return superblock.read().view > 0 || newestManifestNumber(host.disk, directory) > 0 ||
-    listLogFiles(host.disk, joinPath(directory, LOG_DIRECTORY)).length > 0;
+    logFilesIn(host, directory).length > 0;
+}
+
+function logFilesIn({ disk }: Host, directory: string): readonly unknown[] {
+  return listLogFiles(disk, joinPath(directory, LOG_DIRECTORY));
+}
+
+function missingLog(directory: string): string {
+  return `the log of data directory "${directory}" is missing`;
 }
 
 function starting(): DatabaseError {

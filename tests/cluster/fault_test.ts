@@ -1,9 +1,10 @@
 /** What members do about bits that have flipped, a lost disk, and logs that they are behind of, one by one. */
-import { match, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, notStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { connectPg } from "../support/clients.ts";
-import { ClusterProcesses } from "./cluster_processes.ts";
+import { ClusterProcesses, eventually } from "./cluster_processes.ts";
 import { expectEqual } from "./equal_members.ts";
+import { misfit } from "./refused_starts.ts";
 
 const { dbd } = await compiledPrograms();
 
@@ -77,4 +78,45 @@ Deno.test("a member mends a flipped bit in its log and superblock, and a lost di
   }
   match(victim.log, /log file "[^"]*" is damaged at byte offset \d+: op \d+ will be fetched/);
   match(victim.log, /SUPERBLOCK-A" is damaged; it is written anew/);
+});
+
+Deno.test("a member whose log is gone is no witness that something was never there", async () => {
+  await using cluster = await ClusterProcesses.start({ dbd, memberCount: 3 });
+  const primary = await cluster.primary();
+  const [victim, other] = cluster.members.filter((member) => member !== primary);
+  ok(victim !== undefined && other !== undefined);
+  const client = await connectPg(primary);
+  await client.query("CREATE TABLE t (id int PRIMARY KEY)");
+  await client.query("INSERT INTO t VALUES (1)");
+  // Of these the primary and the victim know alone.
+  await other.stop("SIGKILL");
+  for (let n = 2; n < 20; n++) await client.query("INSERT INTO t VALUES ($1)", [n]);
+  await Promise.all([client.close(), victim.stop("SIGKILL"), primary.stop("SIGKILL")]);
+  await Deno.remove(`${victim.directory}/log`, { recursive: true });
+  for (const member of [victim, other]) member.start();
+  for (const { index } of [victim, other]) {
+    const connected = () => new RegExp(`member ${index} is connected`).test(cluster.logs());
+    await eventually(connected, () => cluster.logs());
+  }
+  // They are a majority, and would have a primary by now.
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  for (const member of [victim, other]) notStrictEqual((await member.health())?.role, "primary");
+  primary.start();
+  await cluster.caughtUp(victim);
+  const again = await connectPg(await cluster.primary());
+  deepStrictEqual((await again.query("SELECT count(*)::int AS n FROM t"))[0], { n: 19 });
+  await again.close();
+  await expectEqual(cluster);
+  match(victim.log, /^dbd: the log of data directory "[^"]*" is missing: as after a lost disk, /m);
+
+  // Without its superblocks it knows nothing of what it has promised.
+  await victim.stop("SIGKILL");
+  for (const copy of ["A", "B"]) await Deno.remove(`${victim.directory}/SUPERBLOCK-${copy}`);
+  const [code, said] = await misfit(dbd, victim.parameters);
+  match(
+    said,
+    /^dbd: Cannot open .*: both files of the superblock are missing\. Empty the directory: [^\n]*$/,
+  );
+  strictEqual(code, 1);
+  deepStrictEqual(cluster.bugs(), []);
 });
