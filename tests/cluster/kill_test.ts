@@ -17,6 +17,7 @@ const LIVES: readonly (readonly [
     "kill of all members",
     "a kill while it starts",
     "a primary that stands still",
+    "two members that stand still",
     "a primary that is stopped in order",
     "connections that break",
     "a member behind a slow network",
@@ -27,6 +28,7 @@ const LIVES: readonly (readonly [
   ]],
   [5, 20_27, [
     "two kills of the primary in a row",
+    "two members that stand still",
     "a primary that is cut off",
     "a primary that hears nothing",
     "a primary that is not heard",

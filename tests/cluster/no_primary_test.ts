@@ -1,4 +1,7 @@
-/** What clients of each protocol are told at a member that is left alone, be it the primary or not. */
+/**
+ * What clients of each protocol are told at a member that is left alone, be it the primary or not, whether the others
+ * have ended or stand still; nothing is acknowledged meanwhile.
+ */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import pg from "pg";
 import { connect } from "../../mod.ts";
@@ -11,11 +14,11 @@ interface Told {
   readonly retryAfter: string | null;
 }
 
-async function overHttp({ host, httpPort }: MemberProcess): Promise<Told> {
+async function overHttp({ host, httpPort }: MemberProcess, body = "SELECT 1"): Promise<Told> {
   const response = await fetch(`http://${host}:${httpPort}/v1/sql`, {
     method: "POST",
     headers: { "Content-Type": "text/plain" },
-    body: "SELECT 1",
+    body,
   });
   const { code = "" } = await response.json() as { code?: string };
   return { status: response.status, code, retryAfter: response.headers.get("Retry-After") };
@@ -30,8 +33,15 @@ async function overPg({ host, port }: MemberProcess): Promise<string> {
   return await client.connect().then(() => "connected", codeOf);
 }
 
-for (const left of ["primary", "backup"] as const) {
-  Deno.test(`a ${left} that is left alone tells clients that there is no primary, and serves them again`, async () => {
+for (
+  const [left, fate] of [
+    ["primary", "have ended"],
+    ["backup", "have ended"],
+    ["primary", "stand still"],
+    ["backup", "stand still"],
+  ] as const
+) {
+  Deno.test(`a ${left} that is left alone, for the others ${fate}, tells clients that there is no primary, and serves them again`, async () => {
     const { dbd } = await compiledPrograms();
     await using cluster = await ClusterProcesses.start({ dbd, memberCount: 3 });
     const primary = await cluster.primary();
@@ -39,11 +49,15 @@ for (const left of ["primary", "backup"] as const) {
     ok(alone !== undefined);
     strictEqual((await overHttp(alone)).status, 200);
     const others = cluster.members.filter((member) => member !== alone);
-    await Promise.all(others.map((member) => member.stop("SIGKILL")));
+    strictEqual((await overHttp(alone, "CREATE TABLE t (a int PRIMARY KEY)")).status, 200);
+    if (fate === "have ended") await Promise.all(others.map((member) => member.stop("SIGKILL")));
+    else for (const member of others) member.signal("SIGSTOP");
     const start = performance.now();
     // What is asked before the member knows is refused as well, or its session ends.
-    for (let told = await overHttp(alone); told.code !== "57P03"; told = await overHttp(alone)) {
-      match(told.code, /^(57P01|40003|)$/);
+    let asked = 0;
+    const insert = async (): Promise<Told> => await overHttp(alone, `INSERT INTO t VALUES (${++asked})`);
+    for (let told = await insert(); told.code !== "57P03"; told = await insert()) {
+      match(told.code, /^(57P01|40003)$/);
       ok(performance.now() - start < 20_000, cluster.logs());
     }
     deepStrictEqual(await overHttp(alone), { status: 503, code: "57P03", retryAfter: "1" });
@@ -51,10 +65,16 @@ for (const left of ["primary", "backup"] as const) {
     strictEqual(await overPg(alone), "57P03");
     const address = `${alone.host}:${alone.binaryPort}`;
     strictEqual(await connect({ address }).then(() => "connected", codeOf), "57P03");
-    for (const member of others) member.start();
+    for (const member of others) {
+      if (fate === "have ended") member.start();
+      else member.signal("SIGCONT");
+    }
     // A client with addresses waits for the primary.
     const client = await connect({ addresses: [address, address] });
-    deepStrictEqual(await client.query("SELECT 1 AS one"), [{ one: 1 }]);
+    await client.query("INSERT INTO t VALUES (0)");
+    const rows = await client.query("SELECT a FROM t ORDER BY a");
+    ok(rows[0]?.a === 0 && rows.length <= asked + 1, JSON.stringify(rows));
     await client.close();
+    deepStrictEqual(cluster.bugs(), []);
   });
 }
