@@ -27,13 +27,8 @@ const MEASUREMENTS: readonly Measurement[] = [
   block("two shards", 1, "≥ 0.35 × one shard"),
   block("one shard", 32, ""),
   block("two shards", 32, "≥ 0.5 × one shard"),
-  {
-    name: "shards: scan with aggregate",
-    unit: "queries/s",
-    bar: "≥ 1.7",
-    isFullOnly: false,
-    measure: scanRate,
-  },
+  scan(100_000, false),
+  scan(3_000_000, true),
 ];
 
 /** Options are those of the other groups; `binary` is a compiled server. The names are those of a smoke run. */
@@ -105,16 +100,36 @@ async function blockRate(
   }
 }
 
-async function scanRate(server: DbdPeer, scale: Scale): Promise<number> {
+/** Aggregates over all rows of a table, one after the other, once they run as they do for long. */
+function scan(rows: number, isFullOnly: boolean): Measurement {
+  return {
+    name: `shards: scan of ${rows} rows with aggregate`,
+    unit: "queries/s",
+    bar: "≥ 1.7",
+    isFullOnly,
+    measure: (server, scale) => scanRate(server, rows, scale === "smoke" ? 1 : 2_000),
+  };
+}
+
+async function scanRate(server: DbdPeer, rows: number, milliseconds: number): Promise<number> {
   const client = await connectPg(server);
+  const table = `scanned_${rows}`;
+  const query = `SELECT k, count(*), sum(v), max(id) FROM ${table} WHERE v > 10 GROUP BY k`;
   try {
-    const count = scale === "smoke" ? 1 : 5;
-    const start = performance.now();
-    for (let index = 0; index < count; index++) {
+    await client.query(`CREATE TABLE IF NOT EXISTS ${table} (id int PRIMARY KEY, k int, v int)`);
+    if ((await client.query(`SELECT 1 FROM ${table} LIMIT 1`)).length === 0) {
       await client.query(
-        "SELECT count(*), sum(abalance), max(aid) FROM pgbench_accounts WHERE abalance > -9000",
+        `INSERT INTO ${table} SELECT n, n % 16, n::bigint * 7919 % 1000 FROM generate_series(1, ${rows}) n`,
       );
+      await client.query("CHECKPOINT");
     }
+    for (let index = 0; index < 20; index++) await client.query(query);
+    let count = 0;
+    const start = performance.now();
+    do {
+      await client.query(query);
+      count++;
+    } while (performance.now() - start < milliseconds);
     return count / (performance.now() - start) * 1000;
   } finally {
     await client.close();
