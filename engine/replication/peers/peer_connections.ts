@@ -9,6 +9,7 @@
  */
 import { assert } from "../../base/assert.ts";
 import { equalBytes } from "../../base/bytes.ts";
+import { DatabaseError } from "../../base/errors.ts";
 import { SPOKEN_VERSIONS, type VersionRange } from "../../catalog/cluster_version.ts";
 import type { Host, TimerId } from "../../host/host.ts";
 import type { NetworkAddress, NetworkConnection } from "../../host/network.ts";
@@ -40,6 +41,8 @@ const TIMES: PeerTimes = {
   grace: 1000,
 };
 
+/** What systems say of a name that has no address. */
+const UNKNOWN_NAME = /failed to lookup|invalid host|ENOTFOUND|EAI_AGAIN/;
 const MAX_HANDSHAKES = 64;
 const REPEATED_LINE_MICROSECONDS = 60_000_000;
 const MAX_KEPT_LINES = 100;
@@ -317,6 +320,11 @@ export class PeerConnections implements MessageBus {
     } catch (error) {
       // Else the other does not run or cannot be reached: it is dialed again.
       if (error instanceof PeerMisfit && !this.#isClosed) this.#report(error, peer);
+      else if (UNKNOWN_NAME.test(String(error))) {
+        this.log(
+          `the name of member ${peer.index}, ${peer.address.hostname}, is not known here: check --peers`,
+        );
+      }
     }
     if (peer.connection === null) this.#dialLater(peer);
   }
@@ -377,6 +385,9 @@ export class PeerConnections implements MessageBus {
       if (this.#isClosed) return;
       if (error instanceof PeerMisfit) this.#report(error, dialed);
       else if (dialed === null) this.log(strangeLine(connection));
+      else if (error instanceof DatabaseError) {
+        this.log(`what answers at ${place} is no member: check --peers`);
+      }
     } finally {
       this.#handshakes.delete(connection);
       this.#clear(timer);

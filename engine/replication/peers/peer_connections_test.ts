@@ -380,6 +380,32 @@ Deno.test("a member that is found too old when it was connected ends, whoever di
   }
 });
 
+Deno.test("PeerConnections say what is wrong with an address where no member is", async () => {
+  const [own] = await listeners(1);
+  const raw = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  void (async () => {
+    for await (const connection of raw) {
+      await connection.write(new TextEncoder().encode("220 mail.example ESMTP, who are you?\r\n"));
+    }
+  })();
+  const { local } = own ?? fail();
+  const places = [local, raw.addr as Deno.NetAddr, { hostname: "no..host", port: 7 }];
+  const a = startPeer(own ?? fail(), places, { index: 0 });
+  try {
+    const said = (line: RegExp) => a.lines.some((each) => line.test(each));
+    await until(() => said(/^what answers at 127\.0\.0\.1:\d+ is no member: check --peers$/), "the stranger");
+    await until(
+      () => said(/^the name of member 2, no\.\.host, is not known here: check --peers$/),
+      "the unknown name",
+    );
+    strictEqual(a.lines.length, 2, a.lines.join("\n"));
+    deepStrictEqual(a.misfits, []);
+  } finally {
+    a.close();
+    raw.close();
+  }
+});
+
 function fail(): never {
   throw new Error("there is none");
 }

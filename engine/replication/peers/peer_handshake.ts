@@ -65,8 +65,8 @@ export interface Handshake {
 }
 
 /**
- * Shakes hands; null: the other only wanted to know who is here. Raises {@link PeerMisfit}, or XX001 for what is no
- * member; the caller closes the connection then.
+ * Shakes hands; null: the other only wanted to know who is here. Raises {@link PeerMisfit}, XX001 for what is no
+ * member, or another error for a connection that ends; the caller closes it then.
  */
 export async function shakeHands(options: HandshakeOptions): Promise<Handshake | null> {
   const input = new PeerInput(options.connection, options.received, MAX_HELLO_BYTES);
@@ -178,6 +178,6 @@ function otherToken(other: PeerHello, place: string): string {
 
 async function read(input: PeerInput): Promise<Uint8Array> {
   const frame = await input.next();
-  if (frame === null) throw corruptedReplication("the connection ended in the hello");
+  if (frame === null) throw new Error("the connection ended in the hello");
   return frame;
 }
