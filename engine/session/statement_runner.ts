@@ -21,7 +21,8 @@ import {
 } from "../transactions/signals.ts";
 import type { Mark } from "../transactions/journal.ts";
 import type { Transaction } from "../transactions/transaction.ts";
-import { serializationFailure, type TransactionManager } from "../transactions/transaction_manager.ts";
+import { changedMeanwhile, serializationFailure } from "../transactions/conflicts.ts";
+import type { TransactionManager } from "../transactions/transaction_manager.ts";
 import type { MaybePromise, ResultSink } from "../statements/outcome.ts";
 import type { StreamArrivals, WaitingContext } from "./stream_arrivals.ts";
 
@@ -217,14 +218,8 @@ async function retry(
   if (!hasMoved && !mayStay) {
     throw signal.kind === "stale_snapshot"
       ? serializationFailure(manager.catalog, { tableId: signal.tableId, id: signal.rowId, op: null })
-      : new DatabaseError(
-        SQLSTATE.serializationFailure,
-        "could not serialize access due to concurrent update",
-        {
-          detail:
-            `While this transaction waited for ${signal.resource}, something that it had read before was changed.`,
-          hint: "Run the transaction again.",
-        },
+      : changedMeanwhile(
+        `While this transaction waited for ${signal.resource}, something that it had read before was changed.`,
       );
   }
   return await attempt(environment, run, mark);

@@ -24,6 +24,7 @@ import type { ShardStatus } from "../system_catalog/shard_status.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
 import { isRetrySignal, RemoteWait, StaleSnapshot } from "../transactions/signals.ts";
+import { changedMeanwhile } from "../transactions/conflicts.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { effectList } from "../transactions/transaction_effects.ts";
 import type { BatchSource, GatherExplanation } from "../execution/runtime/execution.ts";
@@ -687,16 +688,6 @@ function inFront(moves: readonly RowMoves[], written: Divided["byShard"]): Divid
 function requireOpen(transaction: Transaction): void {
   if (transaction.isOpen) return;
   throw new DatabaseError(SQLSTATE.adminShutdown, "the session ended before its transaction was committed");
-}
-
-function changedMeanwhile(): DatabaseError {
-  return new DatabaseError(
-    SQLSTATE.serializationFailure,
-    "could not serialize access due to concurrent update",
-    {
-      hint: "Run the transaction again.",
-    },
-  );
 }
 
 function tooMuch(table: string): DatabaseError {

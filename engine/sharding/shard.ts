@@ -33,6 +33,7 @@ import type { Manifest } from "../storage/manifest.ts";
 import { StorageEngine } from "../storage/storage_engine.ts";
 import type { PartLog } from "../storage/storage_parts.ts";
 import { batchRow } from "../transactions/batch_values.ts";
+import { changedMeanwhile } from "../transactions/conflicts.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { type PendingPart, TransactionManager } from "../transactions/transaction_manager.ts";
 import { storageClassOf } from "../types/physical_type.ts";
@@ -708,12 +709,4 @@ class CreatedIds {
     }
     return false;
   }
-}
-
-function changedMeanwhile(): DatabaseError {
-  return new DatabaseError(
-    SQLSTATE.serializationFailure,
-    "could not serialize access due to concurrent update",
-    { hint: "Run the transaction again." },
-  );
 }

@@ -23,7 +23,8 @@ import { duplicateKey } from "./duplicates.ts";
 import type { JournalEntry } from "./journal.ts";
 import { keyColumns, keyOf, keyText } from "./stored_key.ts";
 import type { Transaction } from "./transaction.ts";
-import { serializationFailure, type TransactionManager } from "./transaction_manager.ts";
+import { serializationFailure } from "./conflicts.ts";
+import type { TransactionManager } from "./transaction_manager.ts";
 import type { TableWriteSet } from "./write_set.ts";
 
 /** Rows in one piece. */

@@ -12,7 +12,7 @@
  * against it.
  */
 import { assert } from "../base/assert.ts";
-import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { DatabaseError } from "../base/errors.ts";
 import { forbidsDuplicates } from "../catalog/index_keys.ts";
 import { LIMITS } from "../base/limits.ts";
 import { removeItem } from "../base/remove_item.ts";
@@ -30,6 +30,7 @@ import type {
 import type { EntryPart, StateMachine } from "../state_machine/state_machine.ts";
 import type { TableStore } from "../storage/table/table_store.ts";
 import { NO_ROW } from "../storage/access/block.ts";
+import { serializationFailure } from "./conflicts.ts";
 import { LockTable } from "./lock_table.ts";
 import { firstTakenKey } from "./batch_check.ts";
 import { batchRow } from "./batch_values.ts";
@@ -754,24 +755,4 @@ function conflictWith(
     if (bulkAffects(bulk, predicate, changed)) return { tableId: bulk.tableId, id: null };
   }
   return null;
-}
-
-/** The 40001 error, naming the table, the row and the rival. */
-export function serializationFailure(
-  catalog: Catalog,
-  conflict: { readonly tableId: number; readonly id: RowId | null; readonly op: OpNumber | null },
-): DatabaseError {
-  const table = catalog.table(conflict.tableId)?.name ?? `table ${conflict.tableId}`;
-  const row = conflict.id === null ? "rows" : `row ${conflict.id}`;
-  const rival = conflict.op === null
-    ? "a concurrent transaction"
-    : `the transaction committed at op ${conflict.op}`;
-  return new DatabaseError(
-    SQLSTATE.serializationFailure,
-    "could not serialize access due to concurrent update",
-    {
-      detail: `${row} of relation "${table}", which this transaction has read, changed in ${rival}.`,
-      hint: "Run the transaction again.",
-    },
-  );
 }
