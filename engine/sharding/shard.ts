@@ -107,6 +107,9 @@ export class Shard {
   readonly #machine: StateMachine;
   readonly manager: TransactionManager;
   readonly #branches = new NumberMap<Transaction>();
+  /** What is fetched or run now, by the call that asked. */
+  readonly #running = new NumberMap<Asked>();
+  /** Of that, what has been stopped. */
   readonly #stopped = new Set<number>();
   readonly #stops: StopFlags;
   readonly #fragments = new ShardFragments();
@@ -222,7 +225,8 @@ export class Shard {
         return;
       }
       case "stop":
-        this.#stopped.add(request.call);
+        // What has ended meanwhile would never be forgotten.
+        if (this.#running.get(request.call) !== undefined) this.#stopped.add(request.call);
         this.#ends.get(request.call)?.wake();
         return;
       case "advance": {
@@ -354,6 +358,7 @@ export class Shard {
 
   async #fetch(request: Request<"fetch">): Promise<void> {
     const { call, branch, tableId, wanted } = request;
+    this.#running.set(call, request);
     try {
       const { snapshot } = this.#branch(branch);
       const table = this.#machine.catalog.table(tableId);
@@ -386,7 +391,7 @@ export class Shard {
     } catch (error) {
       this.#answer(call, null, error);
     } finally {
-      this.#stopped.delete(call);
+      this.#ended(call);
     }
   }
 
@@ -395,6 +400,7 @@ export class Shard {
     if (exchange !== null) this.#exchanges.begin(exchange.run, this.#openEnds(request));
     const snapshot = request.branch === null ? this.#machine.lastOp : this.#branch(request.branch).snapshot;
     const code = this.#fragments.code(request, this.#machine.catalog);
+    this.#running.set(call, request);
     if (!(code instanceof Promise)) void this.#runCode(code, request, snapshot);
     else {
       // Nobody else keeps the rows of the snapshot until the code is there.
@@ -403,6 +409,7 @@ export class Shard {
         (loaded) => this.#runCode(loaded, request, snapshot),
         (error: unknown) => {
           this.#closeEnds(request);
+          this.#ended(call);
           this.#answer(call, null, error);
         },
       ).finally(() => keeper === null || this.manager.end(keeper));
@@ -464,7 +471,7 @@ export class Shard {
       this.#answer(call, null, error);
     } finally {
       this.#closeEnds(request);
-      this.#stopped.delete(call);
+      this.#ended(call);
       if (keeper !== null) this.manager.end(keeper);
     }
   }
@@ -570,6 +577,11 @@ export class Shard {
     else await timers.yieldToLoop();
     this.#requireWanted(asked);
     return this.#sliceEnd();
+  }
+
+  #ended(call: number): void {
+    this.#running.delete(call);
+    this.#stopped.delete(call);
   }
 
   #requireWanted({ call, stop }: Asked): void {

@@ -78,46 +78,68 @@ Deno.test("a read whose shard has not answered ends with its session, and its er
   await client.close();
 });
 
-Deno.test("a read whose code is still being loaded sees the rows as they were when it was asked for", async () => {
+/** What the first of two shards hears of statements: its last read by itself, and what comes before and after it. */
+async function heard(statements: readonly string[]) {
   const opened: Parameters<StartShard>[0][] = [];
-  const heard: ShardRequest[] = [];
+  const requests: ShardRequest[] = [];
   const engine = await openShardedEngine(2, async (options, index) => {
     opened.push(options);
     const send = (replies: Parameters<ShardPort["receive"]>[0]): void => port.receive(replies);
     const shard = await Shard.open({ ...options, host: memoryHost(), send });
-    const port = new ShardPort((requests) => {
-      if (index === 0) heard.push(...structuredClone(requests));
-      shard.receive(requests);
+    const port = new ShardPort((sent) => {
+      if (index === 0) requests.push(...structuredClone(sent));
+      shard.receive(sent);
     });
     return port;
   });
   const client = TestClient.over(engine);
-  await client.run(
-    "CREATE TABLE t (id INT PRIMARY KEY, a INT)",
-    "INSERT INTO t SELECT n, 1 FROM generate_series(1, 9) n",
-  );
-  deepStrictEqual(await client.rows("SELECT sum(a) FROM t"), ["9"]);
-  for (const a of [2, 3, 4]) await client.run(`UPDATE t SET a = ${a}`);
+  for (const statement of statements) await client.rows(statement);
   await client.close();
-
-  const run = heard.find((request) => request.kind === "run");
+  const run = requests.findLast((request) => request.kind === "run");
   const options = opened[0];
   ok(run !== undefined && options !== undefined);
-  const [before, after] = [heard.slice(0, heard.indexOf(run)), heard.slice(heard.indexOf(run) + 1)];
-  ok(after.filter(({ kind }) => kind === "apply").length >= 2);
-  /** What the read is answered at a new shard that hears the same in one turn. */
-  const answer = async (requests: readonly ShardRequest[]): Promise<unknown> => {
+  const place = requests.indexOf(run);
+  /** What the read is answered in the end, at a new shard that hears all of that in one turn. */
+  const answer = async (all: readonly ShardRequest[]): Promise<unknown> => {
     const { promise, resolve } = Promise.withResolvers<unknown>();
+    const host = memoryHost();
+    // Each look at the clock ends a piece of work.
+    let time = 0;
+    const clock = { now: () => host.clock.now(), wall: () => time, monotonic: () => time += 1_000_000 };
     const shard = await Shard.open({
       ...options,
-      host: memoryHost(),
+      host: { ...host, clock },
       send: (replies) => {
-        const reply = replies.find((each) => "call" in each && each.call === run.call);
+        const reply = replies.find((each) => "call" in each && each.call === run.call && each.isLast);
         if (reply !== undefined) resolve(reply);
       },
     });
-    shard.receive(structuredClone(requests));
+    shard.receive(structuredClone(all));
     return await promise;
   };
+  return { before: requests.slice(0, place), run, after: requests.slice(place + 1), answer };
+}
+
+Deno.test("a read whose code is still being loaded sees the rows as they were when it was asked for", async () => {
+  const { before, run, after, answer } = await heard([
+    "CREATE TABLE t (id INT PRIMARY KEY, a INT)",
+    "INSERT INTO t SELECT n, 1 FROM generate_series(1, 9) n",
+    "SELECT sum(a) FROM t",
+    "UPDATE t SET a = 2",
+    "UPDATE t SET a = 3",
+  ]);
+  ok(after.filter(({ kind }) => kind === "apply").length >= 2);
   deepStrictEqual(await answer([...before, run, ...after]), await answer([...before, run]));
+});
+
+Deno.test("what is stopped that has ended already is forgotten", async () => {
+  const { before, run, answer } = await heard([
+    "CREATE TABLE t (id INT PRIMARY KEY, a INT)",
+    "INSERT INTO t SELECT n, 1 FROM generate_series(1, 15000) n",
+    "SELECT sum(a) FROM t",
+  ]);
+  deepStrictEqual(
+    await answer([...before, { kind: "stop", call: run.call }, run]),
+    await answer([...before, run]),
+  );
 });
