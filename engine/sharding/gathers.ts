@@ -3,10 +3,10 @@
  * Rows are kept where the statement runs anew for each thing that it has to fetch, and where shards may be left out.
  */
 import { appendAll } from "../base/append_all.ts";
-import type { DatabaseError } from "../base/errors.ts";
 import type { BatchSource, GatherExplanation } from "../execution/runtime/execution.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { AloneRows, GatherContext, GatheredStream } from "../statements/statement_host.ts";
+import { changedMeanwhile } from "../transactions/conflicts.ts";
 import { RemoteWait } from "../transactions/signals.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { SqlValue } from "../types/value.ts";
@@ -37,7 +37,6 @@ export interface GatheringRouter {
   isPlannedFor(branch: Branch, fragment: Fragment): boolean;
   /** Gives the transaction a snapshot at these shards. */
   reach(transaction: Transaction, branch: Branch, shards: readonly number[]): Promise<void>;
-  changedMeanwhile(): DatabaseError;
 }
 
 /** What is gathered for whom. */
@@ -153,7 +152,7 @@ export class Gathers {
     const defined = router.defined();
     if (defined !== null) await defined;
     abort.throwIfAborted();
-    if (!router.isPlannedFor(branch, fragment)) throw router.changedMeanwhile();
+    if (!router.isPlannedFor(branch, fragment)) throw changedMeanwhile();
     const find = (): number[] => router.routes.ofFragment(branch, fragment, context.parameters).shards;
     // All shards are asked in one turn, which is a cut; most statements read no more than that.
     const isLoose = transaction.isAlone && fragment.isAlone && !notesReadsOf(transaction) &&
@@ -165,7 +164,7 @@ export class Gathers {
       // Where it reads more, its cut is that of all shards from the beginning.
       const all = Array.from({ length: router.count }, (_, shard) => shard);
       await router.reach(transaction, branch, fragment.isAlone ? find() : all);
-      if (!router.isPlannedFor(branch, fragment)) throw router.changedMeanwhile();
+      if (!router.isPlannedFor(branch, fragment)) throw changedMeanwhile();
     }
     return { shards: find(), isLoose };
   }

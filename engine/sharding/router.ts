@@ -113,7 +113,6 @@ export class Router implements Shards {
       requireFilled: (branch, tableId) => this.#requireFilled(branch, tableId),
       isPlannedFor: (branch, fragment) => this.#isPlannedFor(branch, fragment),
       reach: (transaction, branch, shards) => this.#reach(transaction, branch, shards),
-      changedMeanwhile,
     });
   }
 
