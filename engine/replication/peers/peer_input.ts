@@ -18,15 +18,20 @@ export class PeerInput {
   /** The longest frame that is accepted, its length not counted. */
   maximumBytes: number;
   readonly #connection: NetworkConnection;
-  #buffer = new Uint8Array(FIRST_BUFFER_BYTES);
+  #buffer: Uint8Array;
   #start = 0;
   #end = 0;
 
-  /** `received`: what was read of the connection before. */
-  constructor(connection: NetworkConnection, received: Uint8Array, maximumBytes: number) {
+  /** `received`: what was read of the connection before; `firstBytes`: how much it reads at once in the beginning. */
+  constructor(
+    connection: NetworkConnection,
+    received: Uint8Array,
+    maximumBytes: number,
+    firstBytes = FIRST_BUFFER_BYTES,
+  ) {
     this.#connection = connection;
     this.maximumBytes = maximumBytes;
-    if (received.length > this.#buffer.length) this.#buffer = new Uint8Array(received.length);
+    this.#buffer = new Uint8Array(Math.max(firstBytes, received.length));
     this.#buffer.set(received);
     this.#end = received.length;
   }
