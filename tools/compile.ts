@@ -22,19 +22,26 @@ import { version } from "../cli/shared/version.ts";
 import { type CachedProgramRequest, ENGINE_FLAGS, packCachedProgram } from "./compile/cached_program.ts";
 import { writeConfiguration } from "./compile/feature_module.ts";
 import { type PackedFile, packFile, writeLauncher } from "./compile/launcher.ts";
-import { embedThreads } from "./compile/thread_module.ts";
+import { embedThreads, type ThreadCode } from "./compile/thread_module.ts";
 import { projectRoot, run } from "./project.ts";
 
 const programs = ["dbd", "dbcli", "lang"] as const;
 type Program = typeof programs[number];
 
-/** Longest wait for `deno compile`, whose download may meet a network that swallows packets. */
-/** The code of threads, by program. */
-const threadsOf: Readonly<Record<string, { readonly folder: string; readonly main: string }>> = {
-  dbd: { folder: "engine/sharding", main: "shard_worker.ts" },
-  lang: { folder: "cli/lang/threads", main: "thread_main.ts" },
+/** The code of threads, by program; only the features that are named are linked. */
+const threadsOf: Readonly<Record<string, readonly ThreadCode[]>> = {
+  dbd: [
+    { source: "engine/sharding/thread_source.ts", main: "engine/sharding/shard_worker.ts", features: [] },
+    { source: "cli/dbd/router_source.ts", main: "cli/dbd_router.ts", features: ["tls"] },
+  ],
+  lang: [{
+    source: "cli/lang/threads/thread_source.ts",
+    main: "cli/lang/threads/thread_main.ts",
+    features: [],
+  }],
 };
 
+/** Longest wait for `deno compile`, whose download may meet a network that swallows packets. */
 const compileTimeoutMilliseconds = 5 * 60_000;
 
 const usage =
@@ -224,10 +231,8 @@ async function compile({ features, programs, output, launcher, target: machine }
     for (const program of programs) {
       const suffix = machine?.includes("windows") ? ".exe" : "";
       const target = `${folder}/${program}${suffix}`;
-      const threads = threadsOf[program];
-      const chosen = threads === undefined
-        ? configuration
-        : await embedThreads({ configuration, folder, threads, linkParameters });
+      const threads = threadsOf[program] ?? [];
+      const chosen = await embedThreads({ configuration, folder, threads, features, linkParameters });
       const reason = selfExtracting ? undefined : await compileProgram(program, chosen, target, machine);
       if (reason !== undefined && machine !== undefined) {
         throw new Error(`Cannot compile for ${machine}: no base binary (${reason}); name one in DENORT_BIN`);

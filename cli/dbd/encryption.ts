@@ -11,6 +11,10 @@ export interface ServerEncryption {
   readonly server: InstanceType<Awaited<ReturnType<NonNullable<Features["tls"]>>>["SecureServer"]>;
   /** Lines that say what is proved, and how clients can trust it. */
   readonly startLines: readonly string[];
+  /** The certificate in use, and its key; PEM. */
+  certificate(): { readonly chain: string; readonly key: string };
+  /** Has the listener called when the certificate has been replaced. */
+  onCertificate(listener: () => void): void;
   /** When the certificate in use ends, in seconds since 1970. */
   readonly certificateEnd: () => number;
   /** Reads the certificate now. */
@@ -37,7 +41,9 @@ export async function startEncryption(
       ? null
       : ensureDevelopmentCertificate(folder, new Date()).authorityPath;
     const paths = tls.kind === "files" ? tls : ensureDevelopmentCertificate(folder, new Date());
+    let changed = (): void => {};
     const files = CertificateFiles.open({
+      onChange: () => changed(),
       certificatePath: paths.certificatePath,
       keyPath: paths.keyPath,
       log,
@@ -58,6 +64,8 @@ export async function startEncryption(
         }`,
         ...(authority === null ? [] : trustLines(authority)),
       ],
+      certificate: () => files.current,
+      onCertificate: (listener) => changed = listener,
       certificateEnd: () => Math.floor(files.current.validTo.getTime() / 1000),
       reload: () => files.reload(),
       close: () => {

@@ -9,9 +9,13 @@ import type { Engine } from "../../engine/session/engine.ts";
 import { type Address, formatAddress } from "../../gateways/binary/address.ts";
 import type { MemberDoor } from "../../gateways/binary/member_door.ts";
 import { type BinaryServer, startBinaryServer } from "../../gateways/binary/server.ts";
+import { RouterThreads } from "../../gateways/relay/router_threads.ts";
+import type { RoutedProtocol } from "../../gateways/relay/router_words.ts";
+import type { ByteListener } from "../../gateways/shared/byte_stream.ts";
 import type { RelayPort } from "../../gateways/shared/relay_port.ts";
 import type { Features } from "../features/feature_table.ts";
 import type { ServerEncryption } from "./encryption.ts";
+import { threadSource } from "./router_source.ts";
 import type { ServerSettings } from "./settings.ts";
 import { UsageError } from "./settings.ts";
 import { StartError } from "./start_error.ts";
@@ -43,6 +47,8 @@ export interface ListenerRequest {
   /** Where sessions are, when the server is a member of a cluster. */
   readonly relay?: RelayPort;
   readonly onInternalError: (error: unknown) => void;
+  /** Writes one line for people. */
+  log(line: string): void;
 }
 
 const NEXT_PORTS = 50;
@@ -63,15 +69,22 @@ export async function startListeners(request: ListenerRequest): Promise<Listener
     started.push(listener);
     return listener;
   };
+  const routers = startRouters(request);
+  // HTTP stays where it is: what a request costs is its head, whichever thread has the socket.
+  const routed = async (protocol: RoutedProtocol, address: Address): Promise<{ listener?: ByteListener }> =>
+    routers === null ? {} : { listener: await routers.listen(protocol, address) };
   const closeAll = async (drainMilliseconds: number): Promise<void> => {
     await Promise.all(started.map((listener) => listener.close(drainMilliseconds)));
+    await routers?.close();
   };
   try {
     let binary: BinaryServer | null = null;
-    binary = await start("the binary protocol", settings.listenAddress, (address) =>
+    binary = await start("the binary protocol", settings.listenAddress, async (address) =>
       startBinaryServer({
         engine,
         address: door ?? address,
+        // At a member's door there are other members as well.
+        ...(door === null ? await routed("binary", address) : {}),
         token,
         version,
         maximumConnections: settings.maximumConnections,
@@ -100,7 +113,7 @@ export async function startListeners(request: ListenerRequest): Promise<Listener
           otherMetrics: () => ({
             binary_connections: binary?.connections ?? 0,
             pg_connections: pg?.sessionCount ?? 0,
-            ...(encryption === null ? {} : tlsMetrics(encryption)),
+            ...(encryption === null ? {} : tlsMetrics(encryption, routers)),
           }),
         });
       let server: Awaited<ReturnType<typeof startHttp>>;
@@ -117,10 +130,11 @@ export async function startListeners(request: ListenerRequest): Promise<Listener
     if (settings.pgAddress !== null) {
       if (features.pgGateway === undefined) throw missingFeature("pg-gateway");
       const { startPgServer } = await features.pgGateway();
-      pg = await start("PostgreSQL clients", settings.pgAddress, (address) =>
+      pg = await start("PostgreSQL clients", settings.pgAddress, async (address) =>
         startPgServer({
           engine,
           address,
+          ...await routed("pg", address),
           token,
           version,
           maximumConnections: settings.pgMaximumConnections,
@@ -138,6 +152,20 @@ export async function startListeners(request: ListenerRequest): Promise<Listener
     await closeAll(0);
     throw error;
   }
+}
+
+/** Starts the threads that have the clients' sockets; null: this one has. */
+function startRouters({ engine, settings, encryption, log }: ListenerRequest): RouterThreads | null {
+  if (settings.routerCount === 1) return null;
+  const routers = new RouterThreads({
+    count: settings.routerCount,
+    source: threadSource(),
+    certificate: encryption === null ? null : () => encryption.certificate(),
+    endOfTurn: () => engine.host.timers.endOfTurn(),
+    log,
+  });
+  encryption?.onCertificate(() => routers.certificateChanged());
+  return routers;
 }
 
 /** Opens a listener; the next free port will do where `search` says so. Raises {@link StartError}. */
@@ -198,11 +226,15 @@ function missingFeature(feature: string): Error {
 }
 
 /** What `/v1/metrics` shows of TLS. */
-function tlsMetrics({ server, certificateEnd }: ServerEncryption): Record<string, number> {
+function tlsMetrics(
+  { server, certificateEnd }: ServerEncryption,
+  routers: RouterThreads | null,
+): Record<string, number> {
+  const there = routers?.tls ?? { connections: 0, handshakes: 0, failures: 0 };
   return {
-    tls_connections: server.connections,
-    tls_handshakes_total: server.handshakes,
-    tls_handshake_failures_total: server.failures,
+    tls_connections: server.connections + there.connections,
+    tls_handshakes_total: server.handshakes + there.handshakes,
+    tls_handshake_failures_total: server.failures + there.failures,
     tls_certificate_end_timestamp_seconds: certificateEnd(),
   };
 }

@@ -173,6 +173,12 @@ export const SETTINGS: readonly SettingLine[] = [
     help: "keep the rows at 1, 2, 4, 8 or 16 shards, each in its own thread; fixed with DATA_DIR (1)",
   },
   {
+    key: "routers",
+    kind: "count",
+    value: "N",
+    help: "1 to 8 threads that have clients' sockets (not HTTP's), beside that of the sessions (1: none)",
+  },
+  {
     key: "drain_timeout",
     kind: "seconds",
     value: "SECONDS",

@@ -57,6 +57,8 @@ export interface ServerSettings {
   readonly cluster: ClusterSettings | null;
   /** null: as many shards as the directory has; one in a new directory. */
   readonly shardCount: number | null;
+  /** How many threads have the sockets of PostgreSQL and binary clients; 1: that of the sessions has. */
+  readonly routerCount: number;
   /** null: everything is in clear text. */
   readonly tls: TlsSettings | null;
   /** PostgreSQL and binary clients in clear text are refused. */
@@ -275,12 +277,13 @@ function settingsFrom(options: {
     pgAddress: address("pg_addr", development && has("pg-gateway")),
     cluster: readCluster(find),
     shardCount: readShardCount(find),
+    routerCount: count(find, "routers", { initial: 1, maximum: MAX_ROUTERS }),
     tls,
     requiresTls: readSwitch(find, "tls_required"),
     token: readToken(places, sources),
-    maximumConnections: count(find, "max_conns", LIMITS.binaryConnections),
-    httpMaximumConnections: count(find, "http_max_conns", LIMITS.httpConnections),
-    pgMaximumConnections: count(find, "pg_max_conns", LIMITS.pgConnections),
+    maximumConnections: count(find, "max_conns", { initial: LIMITS.binaryConnections }),
+    httpMaximumConnections: count(find, "http_max_conns", { initial: LIMITS.httpConnections }),
+    pgMaximumConnections: count(find, "pg_max_conns", { initial: LIMITS.pgConnections }),
     httpMaximumBodyBytes: bytes(find, "http_max_body", {
       initial: LIMITS.maximumHttpBodyBytes,
       maximum: LIMITS.maximumStatementBytes,
@@ -337,6 +340,8 @@ function readShardCount(find: Find): number | null {
   if (/^\d+$/.test(text) && SHARD_COUNTS.includes(count)) return count;
   throw new UsageError(`--shards takes 1, 2, 4, 8 or 16, not "${text}"`);
 }
+
+const MAX_ROUTERS = 8;
 
 /** The sizes of clusters: those of which a majority outlives the loss of as many members as it can. */
 const CLUSTER_SIZES: readonly number[] = [1, 3, 5];
@@ -540,12 +545,16 @@ function readAddress(text: string, port: number, what: string): Address {
   }
 }
 
-function count(find: Find, key: string, initial: number): number {
+function count(
+  find: Find,
+  key: string,
+  { initial, maximum = 100_000 }: { readonly initial: number; readonly maximum?: number },
+): number {
   const text = find(key);
   if (text === undefined) return initial;
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < 1 || value > 100_000) {
-    throw new UsageError(`${flagOf(key)} takes a number from 1 to 100000, not "${text}"`);
+  if (!/^\d+$/.test(text) || value < 1 || value > maximum) {
+    throw new UsageError(`${flagOf(key)} takes a number from 1 to ${maximum}, not "${text}"`);
   }
   return value;
 }

@@ -292,3 +292,13 @@ Deno.test("readCommand() reads the number of shards, also as a task passes it on
   const member = ["--replica", "0", "--peers", "a:1,b:2,c:3", "--token", "secret", "a:1", "d"];
   strictEqual(settings(["--shards", "2", ...member]).shardCount, 2);
 });
+
+Deno.test("readCommand() reads how many routers there are, from all places", () => {
+  strictEqual(settings([]).routerCount, 1);
+  strictEqual(settings(["--routers", "8"], { DB_ROUTERS: "3" }).routerCount, 8);
+  strictEqual(settings([], { DB_ROUTERS: "3" }).routerCount, 3);
+  strictEqual(settings(["--config", "c"], {}, { c: "routers = 2" }).routerCount, 2);
+  for (const text of ["0", "9", "two", "1.5", "-1"]) {
+    throws(() => settings([`--routers=${text}`]), /--routers takes a number from 1 to 8, not /);
+  }
+});

@@ -61,6 +61,7 @@ export async function startServer(settings: ServerSettings, request: StartReques
       features,
       encryption,
       version,
+      log: request.log,
       onInternalError: (error) => request.log(`internal error: ${describe(error)}`),
     });
     const misfit = started.member?.misfit.then((line) => new StartError(line));

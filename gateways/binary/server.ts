@@ -14,7 +14,14 @@ import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import type { Engine } from "../../engine/session/engine.ts";
 import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
-import { isHandshake, type TlsServer } from "../shared/byte_stream.ts";
+import { BEGINNING } from "../shared/beginning.ts";
+import {
+  type ByteListener,
+  type ByteStream,
+  isHandshake,
+  type Secured,
+  type TlsServer,
+} from "../shared/byte_stream.ts";
 import { sayFarewell } from "../shared/farewell.ts";
 import { GATEWAY_LIMITS } from "../shared/limits.ts";
 import { InputFlow } from "../shared/input_flow.ts";
@@ -43,15 +50,14 @@ import {
 import { type ClientListener, MemberDoor } from "./member_door.ts";
 
 const NOTHING = new Uint8Array(0);
-const HANDSHAKE_MILLISECONDS = 10_000;
-/** The application protocol for ALPN; clients need not name one. */
-const APPLICATION_PROTOCOL = "db-op-v1";
 
 /** How to start a server. */
 export interface BinaryServerOptions {
   readonly engine: Engine;
   /** Port 0: any free one. A member of a cluster has a door, where clients come after it was opened. */
   readonly address: ListenerAddress | MemberDoor;
+  /** Where clients come from, in the place of a socket at the address. */
+  readonly listener?: ByteListener;
   /** The shared secret; null: open. */
   readonly token: string | null;
   /** The program's version, sent in the hello. */
@@ -82,22 +88,21 @@ export async function startBinaryServer(options: BinaryServerOptions): Promise<B
   const watch = new DurabilityWatch(options.engine);
   const links = new Set<Link>();
   const maximum = options.maximumConnections ?? LIMITS.binaryConnections;
-  const take = (socket: Socket, received: Uint8Array, relayed: RelayedClient | null): void => {
+  const take: ClientTaker = (socket, { received = NOTHING, relayed = null, secured }): void => {
     if (links.size >= maximum) {
       refuseClient(socket, new DatabaseError(SQLSTATE.tooManyConnections, "sorry, too many clients already"));
       return;
     }
-    const link = new Link(socket, options, watch, { received, relayed });
+    const link = new Link(socket, options, watch, { received, relayed, secured });
     links.add(link);
     socket.once("close", () => links.delete(link));
   };
-  const { address, close } = await clientsAt(
-    options.address,
-    (socket, received) => take(socket, received, null),
-  );
+  const { address, close } = options.listener === undefined
+    ? await clientsAt(options.address, (socket, received) => take(socket, { received }))
+    : clientsOf(options.listener, take);
   const stopRelayed = options.relay?.take(
     "binary",
-    (client) => take(socketOver(client.connection, { allowHalfOpen: true }), NOTHING, client),
+    (relayed) => take(socketOver(relayed.connection, { allowHalfOpen: true }), { relayed }),
   );
   return {
     address,
@@ -142,6 +147,44 @@ async function clientsAt(
   };
 }
 
+/** Takes a new client. */
+type ClientTaker = (socket: Socket, client: {
+  readonly received?: Uint8Array;
+  /** It comes from another member. */
+  readonly relayed?: RelayedClient;
+  /** What it was encrypted with elsewhere; absent: nothing was decided. */
+  readonly secured?: Secured | null;
+}) => void;
+
+/** Takes clients whose sockets are elsewhere. */
+function clientsOf(
+  listener: ByteListener,
+  take: ClientTaker,
+): { readonly address: ListenerAddress; close(): Promise<void> } {
+  const open = new Set<Socket>();
+  const accept = async (): Promise<void> => {
+    for (;;) {
+      const stream: ByteStream = await listener.accept();
+      const socket = socketOver(stream, { allowHalfOpen: true });
+      open.add(socket);
+      socket.once("close", () => open.delete(socket));
+      take(socket, { secured: stream.secured ?? null });
+    }
+  };
+  const accepted = accept().catch((error: unknown) => {
+    if (!(error instanceof Deno.errors.BadResource)) throw error;
+  });
+  const { hostname, port } = listener.addr as Deno.NetAddr;
+  return {
+    address: { hostname, port },
+    close: async () => {
+      listener.close();
+      await accepted;
+      await Promise.all([...open].map((socket) => new Promise((resolve) => socket.once("close", resolve))));
+    },
+  };
+}
+
 /** One socket: the handshake, then a connection. */
 class Link {
   /** The encrypted one as soon as there is one. */
@@ -153,6 +196,8 @@ class Link {
   readonly #timer: ReturnType<typeof setTimeout>;
   #encryption: SessionEncryption | null = null;
   #isEncrypting = false;
+  /** Its socket is here. */
+  readonly #mayEncrypt: boolean;
   /** Nothing has been received yet. */
   #isNew = true;
   #hello: ClientHello | null = null;
@@ -171,10 +216,15 @@ class Link {
     socket: Socket,
     options: BinaryServerOptions,
     watch: DurabilityWatch,
-    { received, relayed }: { readonly received: Uint8Array; readonly relayed: RelayedClient | null },
+    { received, relayed, secured }: {
+      readonly received: Uint8Array;
+      readonly relayed: RelayedClient | null;
+      readonly secured: Secured | null | undefined;
+    },
   ) {
     this.#relayingMember = relayed?.member ?? null;
-    this.#encryption = relayed?.stream.encryption ?? null;
+    this.#encryption = relayed?.stream.encryption ?? secured?.encryption ?? null;
+    this.#mayEncrypt = relayed === null && secured === undefined;
     this.#socket = socket;
     this.#options = options;
     this.#watch = watch;
@@ -187,7 +237,7 @@ class Link {
     });
     this.#timer = setTimeout(() => {
       this.#fail(new DatabaseError(SQLSTATE.protocolViolation, "the handshake took too long"));
-    }, HANDSHAKE_MILLISECONDS);
+    }, BEGINNING.binary.milliseconds);
     this.#listenTo(socket);
     if (received.length > 0) this.#onData(received);
   }
@@ -213,7 +263,7 @@ class Link {
     if (this.#isNew) {
       this.#isNew = false;
       const { tls, requiresTls } = this.#options;
-      if (tls !== undefined && this.#relayingMember === null && isHandshake(bytes)) {
+      if (tls !== undefined && this.#mayEncrypt && isHandshake(bytes)) {
         this.#encrypt(tls, bytes);
         return;
       }
@@ -235,12 +285,14 @@ class Link {
     const plain = this.#socket;
     this.#isEncrypting = true;
     plain.off("data", this.#onData).off("end", this.#onEnd);
-    tls.secure(plain, { protocols: [APPLICATION_PROTOCOL], received }).then(({ socket, encryption }) => {
-      this.#isEncrypting = false;
-      this.#socket = socket;
-      this.#encryption = encryption;
-      this.#listenTo(socket);
-    }).catch((error: unknown) => {
+    tls.secure(plain, { protocols: [BEGINNING.binary.application], received }).then(
+      ({ socket, encryption }) => {
+        this.#isEncrypting = false;
+        this.#socket = socket;
+        this.#encryption = encryption;
+        this.#listenTo(socket);
+      },
+    ).catch((error: unknown) => {
       if (!(error instanceof Deno.errors.ConnectionReset)) this.#options.onInternalError?.(error);
     });
   }

@@ -22,6 +22,7 @@ import type {
 import type { Notification, NotificationReceiver } from "../../engine/session/notifications.ts";
 import type { TextOptions } from "../../engine/types/text_io.ts";
 import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
+import type { Secured } from "../shared/byte_stream.ts";
 import type { SessionPort } from "../shared/engine_port.ts";
 import { type RelayedStream, sessionReadFrom } from "../shared/relay_port.ts";
 import type { ConnectionContext } from "./connection_context.ts";
@@ -196,7 +197,13 @@ export class Connection {
   /** Another member passes its client on, which it may have encrypted. */
   relayedFrom({ encryption, endPoint }: RelayedStream): void {
     this.#login.isRelayed = true;
-    if (encryption !== null) this.#login.encrypted(encryption, endPoint);
+    this.secured(encryption === null ? null : { encryption, endPoint });
+  }
+
+  /** Whether the client is encrypted was negotiated where its socket is. */
+  secured(secured: Secured | null): void {
+    this.#login.isNegotiated = true;
+    if (secured !== null) this.#login.encrypted(secured.encryption, secured.endPoint);
   }
 
   /** Ends the connection with a last ErrorResponse. */

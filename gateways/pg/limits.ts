@@ -1,6 +1,7 @@
 /** Limits of the PostgreSQL gateway that no other part of the database shares. */
 import { assert } from "../../engine/base/assert.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
+import { BEGINNING } from "../shared/beginning.ts";
 
 /** Limits of the PostgreSQL gateway that no other part of the database shares. */
 export const PG_LIMITS = {
@@ -13,7 +14,7 @@ export const PG_LIMITS = {
   /** SSLRequest and GSSENCRequest packets of one connection. */
   maximumEncryptionRequests: 2,
   /** How long a client may take from connecting to the end of authentication. */
-  authenticationMilliseconds: 60_000,
+  authenticationMilliseconds: BEGINNING.pg.milliseconds,
   /** Unsent output beyond which a connection's statements wait. */
   outputBacklogBytes: 1 << 20,
   /** Unprocessed input beyond which a connection is not read from. */

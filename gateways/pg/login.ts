@@ -51,6 +51,8 @@ export class Login {
 
   /** The connection comes from another member of the cluster. */
   isRelayed = false;
+  /** The socket is elsewhere, and whether it is encrypted was decided there. */
+  isNegotiated = false;
 
   /** The channel binding of the certificate that the client saw. */
   get endPoint(): Uint8Array | null {
@@ -92,14 +94,15 @@ export class Login {
         if (++this.#encryptionRequests > PG_LIMITS.maximumEncryptionRequests) {
           throw new DatabaseError(SQLSTATE.protocolViolation, "too many encryption requests");
         }
-        const accepted = packet.method === "ssl" && this.#context.offersTls;
-        if (accepted && this.#input.bufferedBytes > 0) {
+        const isOffered = packet.method === "ssl" && this.#context.offersTls;
+        if (isOffered && this.#input.bufferedBytes > 0) {
           throw new DatabaseError(
             SQLSTATE.protocolViolation,
             "received unencrypted data after SSL request",
             { hint: "The client software is faulty, or the connection has been tampered with." },
           );
         }
+        const accepted = isOffered && !this.isNegotiated;
         this.#output.writeU8(accepted ? SSL_ACCEPTED : SSL_DECLINED);
         return accepted ? { kind: "start_tls" } : CONTINUE;
       }

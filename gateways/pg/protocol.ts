@@ -3,6 +3,7 @@
  * Messages are named by their ASCII letter.
  */
 import type { TransactionStatus } from "../../engine/statements/outcome.ts";
+import { ENCRYPTION_CODE } from "../shared/beginning.ts";
 
 /** Messages from the client. */
 export const FRONTEND = {
@@ -55,7 +56,7 @@ export const STATUS: Readonly<Record<TransactionStatus, number>> = { idle: 0x49,
 export const AUTHENTICATION = { ok: 0, sasl: 10, saslContinue: 11, saslFinal: 12 } as const;
 
 /** What the first packet of a connection may be, by its code. */
-export const STARTUP_CODE = { cancel: 80877102, ssl: 80877103, gssEncryption: 80877104 } as const;
+export const STARTUP_CODE = { cancel: 80877102, ...ENCRYPTION_CODE } as const;
 
 /** The protocol version that is spoken: 3.0. */
 export const PROTOCOL_VERSION = 3 << 16;

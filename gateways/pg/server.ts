@@ -14,6 +14,7 @@ import {
   type SecurableStream,
   type TlsServer,
 } from "../shared/byte_stream.ts";
+import { BEGINNING } from "../shared/beginning.ts";
 import type { EnginePort } from "../shared/engine_port.ts";
 import { joinStreams, plainConversation } from "../shared/join_streams.ts";
 import { noPrimary, type RelayedStream, type RelayPort } from "../shared/relay_port.ts";
@@ -81,8 +82,6 @@ async function openListener(options: PgServerOptions): Promise<ByteListener> {
   };
 }
 
-/** The application protocol of PostgreSQL, as registered for ALPN. */
-const APPLICATION_PROTOCOL = "postgresql";
 const SWEEP_MILLISECONDS = 1000;
 /** How often a closing server looks whether its last bytes have been sent. */
 const CLOSE_POLL_MILLISECONDS = 5;
@@ -296,9 +295,11 @@ class Socket {
   constructor(server: Server, stream: ByteStream, relayed: RelayedStream | null) {
     this.#server = server;
     this.#stream = stream;
-    this.#mayEncrypt = server.offersTls && relayed === null;
+    // Where the socket is elsewhere, encryption is.
+    this.#mayEncrypt = server.offersTls && relayed === null && stream.secured === undefined;
     this.connection = new Connection(server, { wake: () => this.#wake() });
     if (relayed !== null) this.connection.relayedFrom(relayed);
+    else if (stream.secured !== undefined) this.connection.secured(stream.secured);
   }
 
   /** Reads until the end. */
@@ -481,7 +482,7 @@ class Socket {
     await this.#flushed();
     if (this.#isDestroyed) return;
     const { stream, encryption, endPoint } = await (this.#stream as SecurableStream).secure({
-      protocols: [APPLICATION_PROTOCOL],
+      protocols: [BEGINNING.pg.application],
       requiresProtocol: received !== null,
       received,
     });

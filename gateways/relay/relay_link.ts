@@ -1,28 +1,33 @@
 /**
- * One connection from a backup to the primary for all clients that are passed on: their streams, each with a number.
+ * One connection for all clients that are passed on, from a backup to the primary or from a thread that has their
+ * sockets to the one that has their sessions: their streams, each with a number.
  *
  * Frames are a u32 length of what follows, the u32 number of a stream, a u8 kind, and what the kind has:
  *
- * - 1 `open`, from the backup: what `encodeRelayedStream` gives. 2 `opened`, from the primary: a gateway has taken it.
+ * - 1 `open`, from the client's side: what `encodeRelayedStream` gives. 2 `opened`: a gateway has taken it.
  * - 3 `bytes`: the client's, or those for it. 4 `end`: this direction has no more.
  * - 5 `read`: u32, so many bytes more may come. 6 `close`: nothing that comes is looked at any more.
+ *
+ * Between threads only: 7 `words`, of stream 0: what the threads have to say to each other, in JSON.
  *
  * What several streams send in one turn of the event loop leaves in one write; of one stream alone at once. Limits:
  * those of `RelayStream`.
  */
-import { ByteReader } from "../../engine/base/bytes.ts";
+import { ByteReader, decodeUtf8, encodeUtf8 } from "../../engine/base/bytes.ts";
 import { DatabaseError } from "../../engine/base/errors.ts";
 import type { NetworkConnection } from "../../engine/host/network.ts";
 import { PeerInput } from "../../engine/replication/peers/peer_input.ts";
 import type { ByteStream } from "../shared/byte_stream.ts";
 import { decodeRelayedStream, encodeRelayedStream } from "../shared/relay_hello.ts";
 import type { RelayedStream } from "../shared/relay_port.ts";
-import { RelayStream, type StreamLink, WINDOW_BYTES } from "./relay_stream.ts";
+import { RelayStream, type StreamEnd, type StreamLink, WINDOW_BYTES } from "./relay_stream.ts";
 
-const KIND = { open: 1, opened: 2, bytes: 3, end: 4, read: 5, close: 6 } as const;
+const KIND = { open: 1, opened: 2, bytes: 3, end: 4, read: 5, close: 6, words: 7 } as const;
 /** The length in front of a frame, and its own first bytes. */
 const LENGTH_BYTES = 4, HEAD_BYTES = 5;
-const FIRST_OUTPUT_BYTES = 16 * 1024;
+const FIRST_OUTPUT_BYTES = 16 * 1024, FIRST_INPUT_BYTES = 64 * 1024;
+/** Memory that has grown beyond this is not kept. */
+const KEPT_OUTPUT_BYTES = 1 << 20;
 const NOTHING = new Uint8Array(0);
 
 /** What a link reports to its owner. */
@@ -31,6 +36,8 @@ export interface LinkOwner {
   endOfTurn(): Promise<void>;
   /** What takes a stream that the other member opens; null: nothing does. */
   gatewayOf(stream: RelayedStream): ((connection: ByteStream) => void) | null;
+  /** The other thread says something; absent between members. */
+  onWords?(words: unknown): void;
   /** The other end does not keep to the protocol. */
   onViolation(why: string): void;
 }
@@ -40,7 +47,7 @@ export class RelayLink implements StreamLink {
   readonly #connection: NetworkConnection;
   readonly #input: PeerInput;
   readonly #owner: LinkOwner;
-  readonly #streams = new Map<number, RelayStream>();
+  readonly #streams = new Map<number, StreamEnd>();
   /** Streams that no gateway has taken yet. */
   readonly #opening = new Map<number, PromiseWithResolvers<boolean>>();
   #lastNumber = 0;
@@ -59,7 +66,7 @@ export class RelayLink implements StreamLink {
   /** Over a connection whose hello is through; `received`: what was read behind it. */
   constructor(connection: NetworkConnection, received: Uint8Array, owner: LinkOwner) {
     this.#connection = connection;
-    this.#input = new PeerInput(connection, received, WINDOW_BYTES + HEAD_BYTES);
+    this.#input = new PeerInput(connection, received, WINDOW_BYTES + HEAD_BYTES, FIRST_INPUT_BYTES);
     this.#owner = owner;
   }
 
@@ -88,16 +95,30 @@ export class RelayLink implements StreamLink {
 
   /** Opens a stream, which may be used when the primary's gateway has taken it; else it is to be closed. */
   open(description: RelayedStream): { readonly stream: ByteStream; readonly isTaken: Promise<boolean> } {
-    const number = ++this.#lastNumber;
-    const stream = new RelayStream(this, number);
     const opening = Promise.withResolvers<boolean>();
+    const stream = this.openAs(description, (number) => {
+      this.#opening.set(number, opening);
+      return new RelayStream(this, number);
+    });
     if (this.#isClosed) opening.resolve(false);
+    return { stream, isTaken: opening.promise };
+  }
+
+  /** Opens a stream that is used at once: it ends if nothing takes it. */
+  openAs<End extends StreamEnd>(description: RelayedStream, make: (number: number) => End): End {
+    const number = ++this.#lastNumber;
+    const stream = make(number);
+    if (this.#isClosed) stream.lost(linkLost());
     else {
       this.#streams.set(number, stream);
-      this.#opening.set(number, opening);
       void this.#send(number, KIND.open, encodeRelayedStream(description));
     }
-    return { stream, isTaken: opening.promise };
+    return stream;
+  }
+
+  /** Says something to the other thread. */
+  say(words: unknown): void {
+    void this.#send(0, KIND.words, encodeUtf8(JSON.stringify(words)));
   }
 
   /** Ends the link with its last stream; no other is opened. */
@@ -117,8 +138,7 @@ export class RelayLink implements StreamLink {
     this.#leaving?.resolve();
     this.#leaving = null;
     for (const opening of openings) opening.resolve(false);
-    const error = new Deno.errors.ConnectionReset("the link to another member is lost");
-    for (const stream of streams) stream.lost(error);
+    for (const stream of streams) stream.lost(linkLost());
   }
 
   // --- what streams send ---
@@ -194,7 +214,9 @@ export class RelayLink implements StreamLink {
         this.#outputBytes = 0;
         // Whoever waits for it learns by the next write, or by the end of the stream, that it has failed.
         await this.#connection.write(bytes).finally(() => leaving.resolve());
-        this.#spareOutput = written;
+        this.#spareOutput = written.length <= KEPT_OUTPUT_BYTES
+          ? written
+          : new Uint8Array(FIRST_OUTPUT_BYTES);
       }
     } catch {
       this.close();
@@ -206,12 +228,17 @@ export class RelayLink implements StreamLink {
 
   #receive(frame: Uint8Array): void {
     if (frame.length < HEAD_BYTES) throw new LinkViolation(`a frame of ${frame.length} bytes`);
-    const number = new ByteReader(frame).readU32();
-    this.#take(number, frame[HEAD_BYTES - 1] ?? 0, frame.subarray(HEAD_BYTES));
+    // Without a reader, for there is a frame for each statement.
+    const byte = (at: number): number => frame[at] as number;
+    const number = (byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24) >>> 0;
+    this.#take(number, byte(HEAD_BYTES - 1), frame.subarray(HEAD_BYTES));
   }
 
   #take(number: number, kind: number, body: Uint8Array): void {
     if (kind === KIND.open) return this.#accept(number, decodeRelayedStream(body));
+    if (kind === KIND.words && this.#owner.onWords !== undefined) {
+      return this.#owner.onWords(JSON.parse(decodeUtf8(body)));
+    }
     const stream = this.#streams.get(number);
     // One that this side is done with: the other did not know yet.
     if (stream === undefined) return;
@@ -249,6 +276,10 @@ export class RelayLink implements StreamLink {
     void this.#send(number, KIND.opened, NOTHING);
     take(stream);
   }
+}
+
+function linkLost(): Error {
+  return new Deno.errors.ConnectionReset("the link of the stream is lost");
 }
 
 /** The other end does not keep to the protocol. */

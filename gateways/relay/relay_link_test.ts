@@ -140,16 +140,21 @@ Deno.test("RelayLink: a side that closes a stream ends the other's reading, and 
     const waiting = stream.write(new Uint8Array(1));
     there.close();
     await rejects(waiting, Deno.errors.BrokenPipe);
-    strictEqual(await stream.read(new Uint8Array(1)), null);
+    await rejects(stream.read(new Uint8Array(1)), Deno.errors.BrokenPipe);
     await rejects(stream.write(new Uint8Array(1)), Deno.errors.BrokenPipe);
-    // What was sent before it is still read.
+    // What was sent before it is still read; a close without an end is no end.
     const second = await open(near);
     const secondThere = taken[1];
     ok(secondThere !== undefined);
     await writeAll(second, pattern(100, 2));
     second.close();
     deepStrictEqual(await readAll(secondThere, 100), pattern(100, 2));
-    strictEqual(await secondThere.read(new Uint8Array(1)), null);
+    await rejects(secondThere.read(new Uint8Array(1)), Deno.errors.BrokenPipe);
+    const third = await open(near);
+    await third.closeWrite();
+    third.close();
+    strictEqual(await taken[2]?.read(new Uint8Array(1)), null);
+    taken[2]?.close();
     await until(() => near.streams === 0 && far.streams === 0, "the end of all streams");
   });
 });

@@ -1,5 +1,5 @@
 /**
- * A client's stream on a link between two members: its bytes, its ends, and how far each side may go ahead.
+ * A client's stream on a link: its bytes, its ends, and how far each side may go ahead.
  *
  * Invariants: at most one read and one write are under way; no more than {@link WINDOW_BYTES} are on their way to a
  * side that has not read them, so that a client that does not read holds up nobody else on the link.
@@ -10,7 +10,7 @@ import type { ByteStream } from "../shared/byte_stream.ts";
 /** What may be sent before the other side says that it has read some of it. */
 export const WINDOW_BYTES = 64 * 1024;
 /** What was read is said when it is so much. */
-const ANNOUNCED_BYTES = WINDOW_BYTES / 2;
+export const ANNOUNCED_BYTES = WINDOW_BYTES / 2;
 
 /** What a stream asks of its link; a frame leaves with what else is sent in the turn. */
 export interface StreamLink {
@@ -24,8 +24,22 @@ export interface StreamLink {
   sendClose(stream: number): void;
 }
 
+/** What a link tells the end of a stream on its side. */
+export interface StreamEnd {
+  /** Bytes have come, and are copied; false: more than the window allows. */
+  received(bytes: Uint8Array): boolean;
+  /** The other side has ended its direction. */
+  ended(): void;
+  /** The other side has read so much more. */
+  allowed(count: number): void;
+  /** The other side is done with the stream. */
+  closed(): void;
+  /** The link is gone: what was sent may not have come. */
+  lost(error: Error): void;
+}
+
 /** See the head of the file. */
-export class RelayStream implements ByteStream {
+export class RelayStream implements ByteStream, StreamEnd {
   readonly #link: StreamLink;
   readonly #number: number;
   readonly #unread = new ByteQueue((count) => this.#wasRead(count));
@@ -70,7 +84,6 @@ export class RelayStream implements ByteStream {
     this.lost(new Deno.errors.Interrupted("the stream is closed"));
   }
 
-  /** Bytes have come, and are copied; false: more than the window allows. */
   received(bytes: Uint8Array): boolean {
     if (this.#unread.hasEnded) return true;
     if (this.#unread.byteCount + bytes.length + this.#unsaidBytes > WINDOW_BYTES) return false;
@@ -78,12 +91,10 @@ export class RelayStream implements ByteStream {
     return true;
   }
 
-  /** The other side has ended its direction. */
   ended(): void {
     this.#unread.end();
   }
 
-  /** The other side has read so much more. */
   allowed(count: number): void {
     this.#allowance += count;
     const writer = this.#writer;
@@ -91,13 +102,11 @@ export class RelayStream implements ByteStream {
     writer?.resolve();
   }
 
-  /** The other side is done with the stream. */
+  /** One that ends without an end has lost its client. */
   closed(): void {
-    this.ended();
     this.lost(new Deno.errors.BrokenPipe("the other end of the stream is closed"));
   }
 
-  /** The link is gone: what was sent may not have come. */
   lost(error: Error): void {
     this.#isOver ??= error;
     this.#unread.end(error);

@@ -14,6 +14,8 @@ export interface ByteStream {
   /** Ends the own direction. */
   closeWrite(): Promise<void>;
   close(): void;
+  /** Of a client whose socket is elsewhere: what it was encrypted with there; null: clear text, which it stays. */
+  readonly secured?: Secured | null;
 }
 
 /** What is negotiated before the first encrypted byte. */

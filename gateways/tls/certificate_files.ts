@@ -14,6 +14,8 @@ export interface CertificateFileOptions {
   /** Writes one line for people who watch the server. */
   readonly log: (line: string) => void;
   readonly pollMilliseconds?: number;
+  /** The certificate has been replaced. */
+  readonly onChange?: () => void;
 }
 
 const POLL_MILLISECONDS = 2_000;
@@ -59,6 +61,7 @@ export class CertificateFiles {
     }
     log(`TLS certificate "${certificatePath}" read again, valid until ${day(this.#current.validTo)}`);
     this.#warn();
+    this.#options.onChange?.();
   }
 
   close(): void {
