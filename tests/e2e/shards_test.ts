@@ -7,6 +7,7 @@ import { startBinaryServer } from "../../gateways/binary/server.ts";
 import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
 import { projectRoot } from "../../tools/project.ts";
 import { DeafShards } from "../sharding/deaf_shards.ts";
+import { brokenThreads } from "../support/broken_threads.ts";
 import { connectPg } from "../support/clients.ts";
 import { type ProgramResult, runProgram } from "../support/programs.ts";
 
@@ -55,26 +56,6 @@ Deno.test("dbcli is told which shard is late, or shows the others' rows and a wa
     await engine.close();
   }
 });
-
-/** Threads of shards that end with an error as soon as a file is there that is named after them. */
-function brokenThreads(folder: string): string {
-  return `
-    const Real = globalThis.Worker;
-    globalThis.Worker = class extends Real {
-      constructor(url, options) {
-        const file = ${JSON.stringify(folder)} + "/" + options.name.replace(" ", "-");
-        Deno.writeTextFileSync(file + ".ts", \`
-          import \${JSON.stringify(String(url))};
-          setInterval(() => {
-            let isThere = true;
-            try { Deno.statSync(\${JSON.stringify(file)}); } catch { isThere = false; }
-            if (isThere) throw new Error("planted in a thread");
-          }, 5);\`);
-        super("file://" + file + ".ts", options);
-      }
-    };
-  `;
-}
 
 /** A server from the sources. */
 class Server {

@@ -1,4 +1,4 @@
-/** All that `deno task bench shards` measures: servers of two and of four shards, beside one without. */
+/** All that `deno task bench shards` measures: servers of two and four shards beside one without, and two routers. */
 import { compareWorkers, type Comparison, type Scale, type Worker } from "../benchmark.ts";
 import { hasPgbench } from "../cases/client.ts";
 import { initialize, type SCRIPTS } from "../cases/pgbench.ts";
@@ -7,6 +7,7 @@ import type { LanguageOptions } from "../lang/options.ts";
 import { shardOf } from "../../../engine/sharding/shard_map.ts";
 import { type DbdPeer, startDbd } from "../peers/dbd.ts";
 import { connectPg } from "../../support/clients.ts";
+import { measureRouters, routerBenchmarks } from "./routers.ts";
 
 /** One comparison; the first server is that of two shards. */
 interface Measurement {
@@ -38,7 +39,12 @@ export const SHARD_GROUPS: Readonly<
     measure(options: LanguageOptions, tell: (result: Comparison) => void): Promise<readonly Comparison[]>;
   }>
 > = {
-  "shards": { benchmarks: chosen("smoke").map(({ name }) => name), measure: measureShards },
+  "shards": {
+    benchmarks: [...chosen("smoke"), ...(hasPgbench() ? routerBenchmarks("smoke") : [])].map(({ name }) =>
+      name
+    ),
+    measure: measureShards,
+  },
 };
 
 function chosen(scale: Scale): readonly Measurement[] {
@@ -137,7 +143,7 @@ async function scanRate(server: DbdPeer, rows: number, milliseconds: number): Pr
 }
 
 async function measureShards(
-  { scale, binary, rounds }: LanguageOptions,
+  { scale, binary, rounds, ...rest }: LanguageOptions,
   tell: (result: Comparison) => void,
 ): Promise<readonly Comparison[]> {
   const results: Comparison[] = [];
@@ -164,5 +170,6 @@ async function measureShards(
   } finally {
     for (const { server } of servers) await server.stop();
   }
+  if (hasPgbench()) results.push(...await measureRouters({ ...rest, scale, binary, rounds }, tell));
   return results;
 }
