@@ -76,7 +76,12 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
   let split: { readonly spread: Spread; readonly version: Version | null } | undefined;
   /** What runs fragments elsewhere, made when it is first needed; null: the plan has none. */
   const elsewhere = (spread: Spread): Version | null => {
-    if (split?.spread.count === spread.count && split.spread.broadcastBytes === spread.broadcastBytes) {
+    const known = split?.spread;
+    if (
+      split !== undefined && known?.count === spread.count &&
+      known.broadcastBytes === spread.broadcastBytes &&
+      known.isTight === spread.isTight
+    ) {
       return split.version;
     }
     const plan = splitPlan(planned, spread);

@@ -74,7 +74,11 @@ export class StatementContext implements ExecutionContext {
     if (shards === null || !seesCommitted(this.transaction, tableIds)) return null;
     if (this.#gatherer !== null) return this.#gatherer;
     return this.#gatherer = {
-      spread: { count: shards.count, broadcastBytes: this.#session.settings.bytes("broadcast_limit") },
+      spread: {
+        count: shards.count,
+        broadcastBytes: this.#session.settings.bytes("broadcast_limit"),
+        isTight: shards.isTight(this.transaction),
+      },
       gather: (fragment, _, again) => this.gathered ?? this.#gather(shards, fragment, again),
       explain: (fragment, { parameters }) => shards.explainGather(this.transaction, fragment, parameters),
     };

@@ -173,6 +173,8 @@ async function goOn(
   } catch (thrown) {
     arrivals?.close();
     if (!isRetrySignal(thrown)) throw thrown;
+    const isTooLate = thrown instanceof RemoteWait && thrown.otherwise !== null && execution.rowCount > 0;
+    if (isTooLate) throw thrown.otherwise;
     return await retry(environment, run, mark, thrown);
   } finally {
     arrivals?.close();

@@ -26,6 +26,8 @@ export class Branch {
   readonly streams = new Set<GatherStream>();
   /** The statement that keeps what it gathers, by its number in the transaction. */
   keepsIn = -1;
+  /** The statement for which shards have not had the memory to keep what it would, likewise. */
+  tightIn = -1;
   /** The statement that has asked shards what they say of themselves, by its number in the transaction. */
   lookedAt = -1;
   /** By table: rows that are going to move. */

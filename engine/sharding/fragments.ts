@@ -34,6 +34,16 @@ interface RunSize {
   readonly memoryLimitBytes: number;
 }
 
+/** A shard has more to keep than it may. */
+export class ShardFull extends DatabaseError {
+  constructor({ code, message, detail, hint }: DatabaseError) {
+    super(code, message, {
+      ...(detail === undefined ? {} : { detail }),
+      ...(hint === undefined ? {} : { hint }),
+    });
+  }
+}
+
 /** What is to be run. */
 export interface FragmentRequest {
   /** null: the fragment reads the newest state, and is all that is read. */
@@ -72,8 +82,9 @@ export class Fragments {
     const size = { rows: 0, bytes: 0, isTooLarge: false };
     return await this.#inPasses(shards, request, {
       attempt: (run) => this.#keep(shards, request, patience, { run, size, atMost }),
+      mayRepeat: () => true,
       // What is too much for the router does not become less.
-      mayRepeat: () => !size.isTooLarge,
+      isOwn: () => size.isTooLarge,
     });
   }
 
@@ -87,6 +98,7 @@ export class Fragments {
     await this.#inPasses(shards, request, {
       attempt: (run) => this.#pass(stream, shards, request, { ...patience, run }),
       mayRepeat: () => !stream.hasBegun,
+      isOwn: () => false,
     });
   }
 
@@ -94,20 +106,22 @@ export class Fragments {
   async #inPasses<Result>(
     shards: readonly number[],
     { fragment, context }: FragmentRequest,
-    { attempt, mayRepeat }: {
+    { attempt, mayRepeat, isOwn }: {
       attempt(run: RunSize): Promise<Result>;
+      /** Nothing has been given out. */
       mayRepeat(): boolean;
+      /** Memory was wanting here. */
+      isOwn(): boolean;
     },
   ): Promise<Result> {
-    const memoryLimitBytes = fragment.hasExchanges
-      ? Math.max(LEAST_BYTES, context.memoryLimitBytes / 2 / shards.length)
-      : context.memoryLimitBytes;
+    const memoryLimitBytes = Math.max(LEAST_BYTES, context.memoryLimitBytes / 2 / this.#known.length);
     for (let passes = passesFor(fragment, shards.length, memoryLimitBytes);; passes *= 4) {
       try {
         return await attempt({ passes, memoryLimitBytes });
       } catch (error) {
-        const isFull = error instanceof DatabaseError && error.code === SQLSTATE.outOfMemory && mayRepeat();
-        if (!isFull || fragment.exchangedBytes === null || passes * 4 > MAX_PASSES) throw error;
+        if (!(error instanceof DatabaseError) || error.code !== SQLSTATE.outOfMemory || isOwn()) throw error;
+        const hasPasses = fragment.exchangedBytes !== null && passes * 4 <= MAX_PASSES;
+        if (!hasPasses || !mayRepeat()) throw new ShardFull(error);
       }
     }
   }

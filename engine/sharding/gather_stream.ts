@@ -137,7 +137,7 @@ export class GatherStream implements GatheredStream {
     if (this.#failure !== null) throw this.#failure.error;
     if (this.#rows === null || this.#holds()) return null;
     const batch = this.#rows();
-    this.hasBegun = true;
+    this.hasBegun ||= batch !== null;
     return batch;
   }
 

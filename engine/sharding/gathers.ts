@@ -11,7 +11,7 @@ import { RemoteWait } from "../transactions/signals.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { SqlValue } from "../types/value.ts";
 import { Branch } from "./branch.ts";
-import type { FragmentRequest, Fragments } from "./fragments.ts";
+import { type FragmentRequest, type Fragments, ShardFull } from "./fragments.ts";
 import { GatherStream } from "./gather_stream.ts";
 import type { Gathered } from "./gathered_rows.ts";
 import { mergedRows } from "./merge_rows.ts";
@@ -63,7 +63,10 @@ export class Gathers {
     const known = branch.gathered.of(fragment, context.parameters, transaction.statements);
     if (known === undefined) {
       throw new RemoteWait((abort, done, failed) => {
-        this.#keep(transaction, { branch, fragment, context }, abort).then(done, failed);
+        this.#keep(transaction, { branch, fragment, context }, abort).then(done, (error: unknown) => {
+          if (this.#isTightNow(transaction, error)) done();
+          else failed(error);
+        });
       });
     }
     if (notesReadsOf(transaction)) appendAll(transaction.reads, known.reads);
@@ -95,7 +98,11 @@ export class Gathers {
         milliseconds: context.settings.milliseconds("scatter_timeout"),
       });
     };
-    feed().catch((error: unknown) => stream.fail(error)).finally(() => branch.streams.delete(stream));
+    const failed = (error: unknown): void => {
+      // The statement runs anew.
+      stream.fail(this.#isTightNow(transaction, error) ? new RemoteWait((_, done) => done(), error) : error);
+    };
+    feed().catch(failed).finally(() => branch.streams.delete(stream));
     return stream;
   }
 
@@ -111,8 +118,13 @@ export class Gathers {
     if (!this.#router.isPlannedFor(NO_BRANCH, fragment)) return null;
     const { shards } = this.#router.routes.ofFragment(this.#anyCopy, fragment, context.parameters);
     const request = { fragment, context, branch: null, notesReads: false };
-    const gathered = await this.#gathered(shards, request, { abort, mayLeaveOut: true, atMost });
-    return gathered === null ? null : { source: sourceOf(fragment, gathered) };
+    try {
+      const gathered = await this.#gathered(shards, request, { abort, mayLeaveOut: true, atMost });
+      return gathered === null ? null : { source: sourceOf(fragment, gathered) };
+    } catch (error) {
+      if (error instanceof ShardFull) return null;
+      throw error;
+    }
   }
 
   /** For EXPLAIN. */
@@ -120,6 +132,14 @@ export class Gathers {
     const branch = this.#router.branchOf(transaction);
     const { shards, route } = this.#router.routes.ofFragment(branch, fragment, parameters);
     return { places: shards, route, count: this.#router.count, work: branch.gathered.lastWork(fragment) };
+  }
+
+  /** Whether an error is no reason to fail: another plan needs less memory at shards. It is the plan from now on. */
+  #isTightNow(transaction: Transaction, error: unknown): boolean {
+    const branch = this.#router.branchOf(transaction);
+    if (!(error instanceof ShardFull) || branch.tightIn === transaction.statements) return false;
+    branch.tightIn = transaction.statements;
+    return true;
   }
 
   #branchFor(transaction: Transaction, fragment: Fragment): Branch {

@@ -327,6 +327,10 @@ export class Router implements Shards {
     return this.#gathers.gather(transaction, fragment, context);
   }
 
+  isTight(transaction: Transaction): boolean {
+    return this.#branchOf(transaction).tightIn === transaction.statements;
+  }
+
   stream(transaction: Transaction, fragment: Fragment, context: GatherContext): GatheredStream | null {
     return this.#gathers.stream(transaction, fragment, context);
   }

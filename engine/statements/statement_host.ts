@@ -108,6 +108,8 @@ export interface StatementShards {
     fragment: Fragment,
     context: GatherContext,
   ): BatchSource;
+  /** Whether shards have not had the memory for what the running statement would keep at them. */
+  isTight(transaction: Transaction): boolean;
   /** The same rows, while they come; null: they have to be kept. */
   stream(transaction: Transaction, fragment: Fragment, context: GatherContext): GatheredStream | null;
   /**

@@ -67,6 +67,13 @@ export class OutsideWait {
  */
 export class RemoteWait extends OutsideWait {
   readonly keepsNumbers = true;
+  /** What is raised instead when rows have been given out, which cannot be taken back; null: nothing. */
+  readonly otherwise: unknown;
+
+  constructor(begin: OutsideWait["begin"], otherwise: unknown = null) {
+    super(begin);
+    this.otherwise = otherwise;
+  }
 }
 
 /** Any of the signals above. */

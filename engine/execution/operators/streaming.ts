@@ -11,7 +11,7 @@ import { emitValue } from "../codegen/expression.ts";
 import { GroupCode } from "../codegen/group_code.ts";
 import { KeyCode } from "../codegen/key_code.ts";
 import { expressionFacts } from "../codegen/plan_analysis.ts";
-import { before, type Region, type Sink } from "../codegen/region.ts";
+import { before, type Region, resetSlot, type Sink } from "../codegen/region.ts";
 import { compareValues } from "../../types/compare.ts";
 import { nullableCode } from "../codegen/value_form.ts";
 import { expressionBinding } from "./sources.ts";
@@ -162,6 +162,10 @@ export function produceDistinct(plan: Of<"distinct">, region: Region, sink: Sink
   region.reset(...groups.stateSlots);
   region.produce(plan.input, {
     open: (code) => {
+      if (plan.stage === "partial") {
+        const forget = groups.stateSlots.map((slot) => `${code.use("resetSlot", resetSlot)}(S, ${slot});`);
+        code.emit(`if (S.isNearlyFull) { ${forget.join(" ")} }`);
+      }
       groups.open(code);
       sink.open(code);
     },

@@ -231,6 +231,11 @@ export class ExecutionState implements StatementExecution {
     if (profile !== undefined) profile.rows++;
   }
 
+  /** What is accounted for is not far from the limit: tables grow by doubling. */
+  get isNearlyFull(): boolean {
+    return this.#memory.bytes > this.context.memoryLimitBytes / 4;
+  }
+
   /** Accounts for memory; 53200 beyond the statement's limit. Negative amounts give back. */
   charge(bytes: number): void {
     this.#memory.bytes += bytes;

@@ -19,6 +19,8 @@ export interface Spread {
   readonly count: number;
   /** A side of a join that is larger, roughly, does not go to all places. */
   readonly broadcastBytes: number;
+  /** Places have not had the memory for what a plan would keep at them: it keeps parts of rows there, in passes. */
+  readonly isTight: boolean;
 }
 
 /** Rows of one group of plans that have equal values in these columns are at one place. */
@@ -113,15 +115,16 @@ export type Way = "broadcast_left" | "broadcast_right" | "repartition";
 export function wayOf(
   { join, nullAware }: Pick<HashJoin, "join" | "nullAware">,
   bytes: { readonly left: number; readonly right: number },
-  { count, broadcastBytes }: Spread,
+  { count, broadcastBytes, isTight }: Spread,
 ): { readonly way: Way; readonly bytes: number } | null {
   const ways: { readonly way: Way; readonly bytes: number }[] = [];
   const others = count - 1;
+  const most = isTight ? -1 : broadcastBytes;
   // The side whose rows are given out without a partner must not be in several places.
-  if (bytes.right <= broadcastBytes && join !== "right" && join !== "full") {
+  if (bytes.right <= most && join !== "right" && join !== "full") {
     ways.push({ way: "broadcast_right", bytes: bytes.right * others });
   }
-  if (bytes.left <= broadcastBytes && (join === "inner" || join === "right")) {
+  if (bytes.left <= most && (join === "inner" || join === "right")) {
     ways.push({ way: "broadcast_left", bytes: bytes.left * others });
   }
   // NOT IN asks whether there is a NULL anywhere.

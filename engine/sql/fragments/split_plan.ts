@@ -179,7 +179,9 @@ class Splitter {
     const own = allDefinedColumns(plan.input);
     if (!ownExpressions(plan).every((each) => isSteady(each, own))) return null;
     const split = partialAggregate({ ...plan, input: input.plan }, this.newColumn);
-    if (split === null) return this.#aggregateByKey(plan, input);
+    if (split === null || this.#spread.isTight && plan.groups.length > 0) {
+      return this.#aggregateByKey(plan, input);
+    }
     const gather = this.#gather(split.part, { given: split.columns });
     return gather === null ? null : { ...split.whole, input: gather };
   }
@@ -191,7 +193,7 @@ class Splitter {
     if (plan.groupingSets !== null || columns === null || isCopy || plan.aggregates.some(isOrderSensitive)) {
       return null;
     }
-    if (bytesOf(plan.input.rows, columns) < SMALL_BYTES) return null;
+    if (!this.#spread.isTight && bytesOf(plan.input.rows, columns) < SMALL_BYTES) return null;
     const exchange = (keys: readonly Expression[]) =>
       this.#exchangeByKeys(input.plan, columns, keys, keys.map(({ type }) => type));
     if (plan.groups.length > 0) {
@@ -222,6 +224,7 @@ class Splitter {
     if (input === null || plan.limit !== null && !isSteady(plan.limit, NO_COLUMNS)) return null;
     const own = allDefinedColumns(plan.input);
     if (!plan.keys.every(({ expression }) => isSteady(expression, own))) return null;
+    if (this.#spread.isTight) return null;
     // Each pass has an order of its own.
     if (
       plan.limit === null && (exchangedBytes(input.plan) !== null || isTooMuch(input, this.#outputs(plan)))
@@ -252,7 +255,7 @@ class Splitter {
     if (input === null || ordered && input.order.length > 0) return null;
     const keys = new Set(plan.keys.flatMap((key) => key.kind === "column" ? [key.column] : []));
     if (keys.size !== plan.keys.length) return null;
-    const part: Plan = { ...plan, input: input.plan };
+    const part: Plan = { ...plan, input: input.plan, stage: "partial" };
     const needed = this.#neededAbove(part);
     // Its own keys are named by what remains here.
     if (needed.some((column) => !keys.has(column))) return null;
@@ -344,7 +347,8 @@ class Splitter {
       exchanged: left.bytes.exchanged + right.bytes.exchanged,
       read: left.bytes.read + right.bytes.read,
     };
-    if (areColocated(plan, left.placements, right.placements)) {
+    const isTight = this.#spread.isTight;
+    if (!isTight && areColocated(plan, left.placements, right.placements)) {
       return {
         plan: { ...plan, left: left.plan, right: right.plan },
         order,
@@ -355,7 +359,8 @@ class Splitter {
     // Each place would send all rows of a copy.
     if (isCopied(left.placements) || isCopied(right.placements)) return null;
     const [leftColumns, rightColumns] = [this.#outputs(plan.left), this.#outputs(plan.right)];
-    if (leftColumns === null || rightColumns === null || bytes.read < SMALL_BYTES) return null;
+    if (leftColumns === null || rightColumns === null) return null;
+    if (!isTight && bytes.read < SMALL_BYTES) return null;
     const found = wayOf(
       plan,
       { left: bytesOf(plan.left.rows, leftColumns), right: bytesOf(plan.right.rows, rightColumns) },

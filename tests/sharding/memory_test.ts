@@ -1,0 +1,94 @@
+/** The memory of a statement is enough for the same over any number of shards, wherever its rows are. */
+import { ok, strictEqual } from "node:assert/strict";
+import { memoryHost } from "../../engine/host/memory_host.ts";
+import { Engine } from "../../engine/session/engine.ts";
+import { Shard } from "../../engine/sharding/shard.ts";
+import { ShardPort } from "../../engine/sharding/shard_port.ts";
+import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
+import { openShardedEngine } from "./sharded_database.ts";
+
+const ROWS = 8_000;
+const SETUP = [
+  "CREATE TABLE t (id INT PRIMARY KEY, a INT, f TEXT)",
+  `INSERT INTO t SELECT n, n, 'a text of some length ' || n FROM generate_series(1, ${ROWS}) n`,
+  "INSERT INTO t VALUES (-1, NULL, NULL), (-2, NULL, 'é'), (-3, 2147483647, ''), (-4, -2147483648, 'É')",
+  // All rows at one shard.
+  "CREATE TABLE heap (id INT, kind INT, a INT, f TEXT) SHARD BY (kind)",
+  "INSERT INTO heap SELECT id, 3, a, f FROM t",
+  "CREATE TABLE beside (id INT PRIMARY KEY, f TEXT)",
+  "INSERT INTO beside SELECT id, f FROM t",
+];
+
+/** Each keeps about all rows. */
+const QUERIES = [
+  "SELECT count(*), sum(n), min(f), max(f) FROM (SELECT f, count(*) AS n FROM TABLE GROUP BY f OFFSET 0) x",
+  "SELECT count(*), sum(n), sum(b) FROM (SELECT a, f, count(*) AS n, max(id) AS b FROM TABLE GROUP BY a, f OFFSET 0) x",
+  "SELECT count(*), count(a), min(a), max(a) FROM (SELECT DISTINCT a FROM TABLE OFFSET 0) x",
+  "SELECT count(*), count(f), min(f) FROM (SELECT DISTINCT a, f FROM TABLE OFFSET 0) x",
+  "SELECT md5(string_agg(f, ',')) FROM (SELECT f FROM TABLE WHERE id > -2 ORDER BY f, id OFFSET 0) x",
+  "SELECT count(*), sum(length(p.f)), sum(length(q.f)) FROM TABLE p JOIN beside q ON p.id = q.id",
+  "SELECT count(DISTINCT f), sum(DISTINCT a) FROM TABLE",
+];
+
+/** Gives the statements of a client less memory. */
+function limitMemory(client: TestClient, bytes: number): void {
+  Object.defineProperty(client.session, "memoryLimitBytes", { value: bytes, configurable: true });
+}
+
+async function openWatched(
+  count: number,
+): Promise<{ readonly client: TestClient; readonly limits: Set<number> }> {
+  const limits = new Set<number>();
+  const engine = await openShardedEngine(count, async (options) => {
+    const shard = await Shard.open({
+      ...options,
+      host: memoryHost(),
+      send: (replies) => port.receive(replies),
+    });
+    const port = new ShardPort((requests) => {
+      for (const request of requests) if (request.kind === "run") limits.add(request.memoryLimitBytes);
+      shard.receive(requests);
+    });
+    return port;
+  });
+  return { client: TestClient.over(engine), limits };
+}
+
+async function answer(client: TestClient, sql: string): Promise<string> {
+  let rows: readonly string[] = [];
+  const failure = await client.failure((async () => {
+    rows = await client.rows(sql);
+  })());
+  return failure === "no error" ? rows.join("\n") : failure.slice(0, 5);
+}
+
+Deno.test("aggregates, DISTINCT, sorts and joins need no more memory with shards, and fail where others do", async () => {
+  const alone = TestClient.over(await Engine.open({ host: memoryHost(), directory: ":memory:" }));
+  await alone.run(...SETUP);
+  for (const count of [2, 16]) {
+    const { client, limits } = await openWatched(count);
+    await client.run(...SETUP, "ANALYZE");
+    for (const table of ["t", "heap"]) {
+      for (const text of QUERIES) {
+        const sql = text.replaceAll("TABLE", table);
+        limitMemory(alone, 256 << 20);
+        const expected = await answer(alone, sql);
+        ok(!expected.startsWith("53200"));
+        limitMemory(alone, 4 << 20);
+        limitMemory(client, 4 << 20);
+        strictEqual(await answer(alone, sql), expected);
+        strictEqual(await answer(client, sql), expected, `${count} shards: ${sql}`);
+      }
+    }
+    ok(limits.has(Math.max(1 << 18, (4 << 20) / 2 / count)), "half of it is divided");
+    limitMemory(client, 1 << 20);
+    limitMemory(alone, 1 << 20);
+    const sort = "SELECT f FROM (SELECT repeat(f, 25) AS f FROM t) x ORDER BY f";
+    strictEqual(await answer(alone, sort), "53200");
+    strictEqual(await answer(client, sort), "53200");
+    limitMemory(client, 256 << 20);
+    strictEqual(await answer(client, "SELECT count(*) FROM t"), String(ROWS + 4));
+    await client.close();
+  }
+  await alone.close();
+});
