@@ -162,7 +162,7 @@ export function produceDistinct(plan: Of<"distinct">, region: Region, sink: Sink
   region.reset(...groups.stateSlots);
   region.produce(plan.input, {
     open: (code) => {
-      if (plan.stage === "partial") {
+      if (plan.isPartial === true) {
         const forget = groups.stateSlots.map((slot) => `${code.use("resetSlot", resetSlot)}(S, ${slot});`);
         code.emit(`if (S.isNearlyFull) { ${forget.join(" ")} }`);
       }

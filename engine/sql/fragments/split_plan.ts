@@ -255,7 +255,7 @@ class Splitter {
     if (input === null || ordered && input.order.length > 0) return null;
     const keys = new Set(plan.keys.flatMap((key) => key.kind === "column" ? [key.column] : []));
     if (keys.size !== plan.keys.length) return null;
-    const part: Plan = { ...plan, input: input.plan, stage: "partial" };
+    const part: Plan = { ...plan, input: input.plan, isPartial: true };
     const needed = this.#neededAbove(part);
     // Its own keys are named by what remains here.
     if (needed.some((column) => !keys.has(column))) return null;

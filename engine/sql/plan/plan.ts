@@ -266,8 +266,8 @@ export type Plan =
     readonly kind: "distinct";
     readonly input: Plan;
     readonly keys: readonly Expression[];
-    /** `partial`: over a part of the rows; it may give a row again rather than remember all. */
-    readonly stage?: "partial";
+    /** Over a part of the rows: it may give a row again rather than remember all. */
+    readonly isPartial?: true;
     readonly rows: number;
   }
   /** UNION/INTERSECT/EXCEPT [ALL]; inputs name their columns position by position. */
