@@ -166,6 +166,15 @@ export class MemberProcess {
     return client;
   }
 
+  /** What it answers to statements over HTTP. */
+  sql(body: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+    return fetch(`http://${this.host}:${this.httpPort}/v1/sql`, {
+      method: "POST",
+      headers: { "Content-Type": "text/plain", ...headers },
+      body,
+    });
+  }
+
   /** Sends a signal, and waits for the end if it ends the process; answers the exit code then. */
   async stop(signal: "SIGTERM" | "SIGKILL"): Promise<number> {
     const child = this.#child;

@@ -3,7 +3,7 @@
  * start finds it, and the newest checkpoint where nobody has that very file.
  */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
-import pg from "pg";
+import type pg from "pg";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { connectPg } from "../support/clients.ts";
 import { ClusterProcesses, eventually, type MemberProcess } from "./cluster_processes.ts";
@@ -15,22 +15,15 @@ const SUMS = "SELECT count(*)::int AS n, sum(a)::int AS a, sum(length(b))::int A
 const FLAGS = ["--checkpoint-log", "256KiB", "--block-cache", "1KiB"];
 
 /** What a member's own state answers; the SQLSTATE of an error. */
-async function ownAnswer({ host, port }: MemberProcess, sql: string): Promise<unknown> {
-  const client = new pg.Client({
-    host,
-    port,
-    user: "test",
-    database: "test",
-    options: "-c read_from=follower",
-  });
-  client.on("error", () => undefined);
+async function ownAnswer(member: MemberProcess, sql: string): Promise<unknown> {
+  let client: pg.Client | null = null;
   try {
-    await client.connect();
+    client = await member.follower();
     return (await client.query(sql)).rows;
   } catch (error) {
     return (error as { code?: string }).code ?? String(error);
   } finally {
-    await client.end().catch(() => undefined);
+    await client?.end().catch(() => undefined);
   }
 }
 

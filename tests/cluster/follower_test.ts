@@ -3,7 +3,6 @@
  * cut off refuses what would be too old, and goes on when it is back.
  */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
-import pg from "pg";
 import { connect } from "../../mod.ts";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { runProgram } from "../support/programs.ts";
@@ -21,34 +20,17 @@ interface Answer {
 }
 
 async function overHttp(
-  { host, httpPort }: MemberProcess,
+  member: MemberProcess,
   sql: string,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
-  const response = await fetch(`http://${host}:${httpPort}/v1/sql`, {
-    method: "POST",
-    headers: { "Content-Type": "text/plain", ...headers },
-    body: sql,
-  });
+  const response = await member.sql(sql, headers);
   return {
     status: response.status,
     body: (await response.text()).trim(),
     op: Number(response.headers.get("X-Db-Op") ?? NaN),
     retryAfter: response.headers.get("Retry-After"),
   };
-}
-
-async function follower({ host, port }: MemberProcess): Promise<pg.Client> {
-  const client = new pg.Client({
-    host,
-    port,
-    user: "test",
-    database: "test",
-    options: "-c read_from=follower",
-  });
-  client.on("error", () => {});
-  await client.connect();
-  return client;
 }
 
 Deno.test("a read that brings an op sees it at every member, and one that would be too old is refused", async () => {
@@ -82,7 +64,7 @@ Deno.test("a read that brings an op sees it at every member, and one that would 
       ]
     ) await eventually(async () => (await overHttp(first, statement)).status === 200, () => statement);
     await cluster.level();
-    const followers = await Promise.all(cluster.members.map(follower));
+    const followers = await Promise.all(cluster.members.map((member) => member.follower()));
     const clients = await Promise.all(
       cluster.members.map(({ host, binaryPort }) =>
         connect({ address: `${host}:${binaryPort}`, readFrom: "follower" })
@@ -126,7 +108,7 @@ Deno.test("a read that brings an op sees it at every member, and one that would 
     // Cut off, member 2 answers what is not older than a second, and then nothing that has a bound.
     for (const proxy of proxies) for (const direction of ["there", "back"] as const) proxy.cut(direction);
     const changed = await overHttp(first, "UPDATE t SET v = 100 WHERE id = 1");
-    const session = await follower(third);
+    const session = await third.follower();
     await session.query("SET follower_max_staleness = -1");
     deepStrictEqual((await session.query("SELECT v FROM t")).rows, [{ v: String(ROUNDS) }]);
     await session.query("SET lock_timeout = '50ms'; SET min_op = 1000000");
@@ -140,7 +122,7 @@ Deno.test("a read that brings an op sees it at every member, and one that would 
     const old = await overHttp(third, "SELECT v FROM t", FOLLOWER);
     deepStrictEqual([old.status, JSON.parse(old.body).code], [503, "57P03"]);
     match(old.body, /ms old, more than follower_max_staleness/);
-    const block = await follower(third);
+    const block = await third.follower();
     await block.query("SET lock_timeout = '50ms'");
     strictEqual(await block.query("BEGIN").then(() => "answered", code), "57P03");
     // Those who wait are answered as soon as the member is back.

@@ -29,12 +29,7 @@ async function overHttp(
   text: string,
   headers: Record<string, string> = {},
 ): Promise<string> {
-  const response = await fetch(`http://${member.host}:${member.httpPort}/v1/sql`, {
-    method: "POST",
-    headers: { "Content-Type": "text/plain", Authorization: `Bearer ${TOKEN}`, ...headers },
-    body: text,
-  });
-  return await response.text();
+  return await (await member.sql(text, { Authorization: `Bearer ${TOKEN}`, ...headers })).text();
 }
 
 Deno.test("members serve all protocols", async () => {

@@ -14,12 +14,8 @@ interface Told {
   readonly retryAfter: string | null;
 }
 
-async function overHttp({ host, httpPort }: MemberProcess, body = "SELECT 1"): Promise<Told> {
-  const response = await fetch(`http://${host}:${httpPort}/v1/sql`, {
-    method: "POST",
-    headers: { "Content-Type": "text/plain" },
-    body,
-  });
+async function overHttp(member: MemberProcess, body = "SELECT 1"): Promise<Told> {
+  const response = await member.sql(body);
   const { code = "" } = await response.json() as { code?: string };
   return { status: response.status, code, retryAfter: response.headers.get("Retry-After") };
 }

@@ -83,17 +83,13 @@ async function load(cluster: ClusterProcesses, from: number, bytes: number): Pro
 /** Waits until all are level, and counts the rows at each of them. */
 async function expectRows(cluster: ClusterProcesses, rows: number): Promise<void> {
   await cluster.level(PATIENCE_MILLISECONDS);
-  for (const { host, httpPort } of cluster.members) {
+  const count =
+    "SELECT count(*)::int AS n, (count(*) FILTER (WHERE b = repeat(md5(a::text), 30)))::int AS same FROM t";
+  for (const member of cluster.members) {
     let text = "";
     // What is committed is applied a little later.
     await eventually(async () => {
-      const response = await fetch(`http://${host}:${httpPort}/v1/sql`, {
-        method: "POST",
-        headers: { "Content-Type": "text/plain", "X-Db-Read-From": "follower" },
-        body:
-          "SELECT count(*)::int AS n, (count(*) FILTER (WHERE b = repeat(md5(a::text), 30)))::int AS same FROM t",
-      });
-      text = await response.text();
+      text = await (await member.sql(count, { "X-Db-Read-From": "follower" })).text();
       return text.includes(`"n":${rows},"same":${rows}`);
     }, () => text);
   }

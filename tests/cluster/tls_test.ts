@@ -16,11 +16,6 @@ function flagsOf(folder: string, authority = folder): string[] {
   ];
 }
 
-async function overHttp({ host, httpPort }: MemberProcess, body: string): Promise<string> {
-  const headers = { "Content-Type": "text/plain" };
-  return await (await fetch(`http://${host}:${httpPort}/v1/sql`, { method: "POST", headers, body })).text();
-}
-
 /** Waits until a member has said it. */
 async function untilLogged(member: MemberProcess, line: RegExp): Promise<void> {
   for (let attempt = 0; attempt < 500 && !line.test(member.log); attempt++) {
@@ -50,7 +45,7 @@ Deno.test("members speak TLS: relays and failovers go on, strangers and clear te
     for (const member of cluster.members) {
       const pg = await connectPg(member);
       await pg.query("INSERT INTO t VALUES ($1, 'pg')", [++rows]);
-      match(await overHttp(member, `INSERT INTO t VALUES (${++rows}, 'http')`), /"affected":1/);
+      match(await (await member.sql(`INSERT INTO t VALUES (${++rows}, 'http')`)).text(), /"affected":1/);
       const relayed = await connect({ address: `${member.host}:${member.binaryPort}` });
       await relayed.execute("INSERT INTO t VALUES ($1, repeat('x', 300000))", [++rows]);
       deepStrictEqual(await pg.query("SELECT count(*)::int AS n FROM t"), [{ n: rows }]);
@@ -63,7 +58,7 @@ Deno.test("members speak TLS: relays and failovers go on, strangers and clear te
     await client.execute("INSERT INTO t VALUES ($1, 'after')", [++rows]);
     primary.start();
     await cluster.level();
-    match(await overHttp(primary, "SELECT count(*) FROM t"), new RegExp(`"value":${rows}}`));
+    match(await (await primary.sql("SELECT count(*) FROM t")).text(), new RegExp(`"value":${rows}}`));
 
     // Without a certificate, and with one of another authority: not let in, and nothing else happens.
     const [first, , last] = cluster.members as [MemberProcess, MemberProcess, MemberProcess];

@@ -24,12 +24,6 @@ interface Rolled {
   replace(member: MemberProcess, program: ServerProgram): Promise<void>;
 }
 
-async function ownAnswer({ host, httpPort }: MemberProcess, body: string): Promise<string> {
-  const headers = { "Content-Type": "text/plain", "X-Db-Read-From": "follower" };
-  const response = await fetch(`http://${host}:${httpPort}/v1/sql`, { method: "POST", headers, body });
-  return await response.text();
-}
-
 /** Runs members of the program under load while `roll` changes them, and checks what is there then. */
 async function underLoad(
   program: ServerProgram,
@@ -87,7 +81,11 @@ async function underLoad(
   }
   await cluster.level();
   const sql = "SELECT (SELECT value FROM counter) AS value, count(*) AS marks, sum(id) AS ids FROM mark";
-  const answers = await Promise.all(cluster.members.map((member) => ownAnswer(member, sql)));
+  const answers = await Promise.all(
+    cluster.members.map(async (member) =>
+      await (await member.sql(sql, { "X-Db-Read-From": "follower" })).text()
+    ),
+  );
   deepStrictEqual(new Set(answers).size, 1, `${answers}`);
   const ids = increments * (increments - 1) / 2;
   deepStrictEqual(JSON.parse(answers[0] ?? "").rows, [{ value: increments, marks: increments, ids }]);
