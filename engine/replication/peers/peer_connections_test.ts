@@ -8,7 +8,7 @@ import { MAX_QUEUED_BYTES } from "./peer_connection.ts";
 import type { PeerConnectionsOptions } from "./peer_connections.ts";
 import { decodePeerHello, encodePeerHello, encodeProof, type PeerHello, proofOf } from "./peer_hello.ts";
 import { framed, PeerInput } from "./peer_input.ts";
-import { listeners, startPeer, type TestPeer, until } from "../testing/peers.ts";
+import { listeners, startPeer, type TestPeer, TIMES, until } from "../testing/peers.ts";
 
 const CLUSTER = new Uint8Array(16).fill(7);
 /** What member 0 says to member 1. */
@@ -163,7 +163,10 @@ async function withLast(
   const addresses = ports.map(({ local }) => local);
   const own = orderOf(addresses).map((each) => each ?? { hostname: "127.0.0.1", port: 1 });
   const [a, b, c] = ports.map((port, index) =>
-    index < 2 ? startPeer(port, addresses, { index }) : startPeer(port, own, { index, ...options })
+    index < 2
+      ? startPeer(port, addresses, { index })
+      // On a starved machine it takes long to hear who is where.
+      : startPeer(port, own, { index, times: { ...TIMES, grace: 1000 }, ...options })
   ) as [TestPeer, TestPeer, TestPeer];
   try {
     await work([a, b], c);

@@ -15,7 +15,8 @@ export interface TestPeer {
   close(): void;
 }
 
-const TIMES = { firstRetry: 5, lastRetry: 40, handshake: 1000, tick: 50, silentTicks: 6, grace: 150 };
+/** Short ones, so that tests do not wait. */
+export const TIMES = { firstRetry: 5, lastRetry: 40, handshake: 1000, tick: 50, silentTicks: 6, grace: 150 };
 const network = denoNetwork();
 
 /** Listeners on free ports, one for each member. */
