@@ -4,7 +4,8 @@
  * A frame is u32 length of what follows, u32 CRC-32C of what follows it, u8 type, u8 flags (0), u16 group, u8 sender,
  * u64 view, and a body by type. Integers are little-endian; in bodies they are LEB128, digests u64. Invariant: damage
  * of any kind raises XX001, and a decoded message encodes to the same bytes. A piece of an entry comes last in its
- * frame, whose checksum is made of the piece's own, so that the piece is summed once on its way from log to log.
+ * frame, whose checksum is made of the piece's own, so that the piece is summed once on its way from log to log. That
+ * of a piece of a file is not looked at: such a piece counts only where it was asked for, and its file has a hash.
  */
 import { unreachable } from "../../base/assert.ts";
 import { ByteReader, ByteWriter, decodeUtf8, encodeUtf8 } from "../../base/bytes.ts";
@@ -116,7 +117,8 @@ export function decodeMessage(frame: Uint8Array): GroupMessage {
   const reader = new ByteReader(frame);
   const checksum = reader.readU32();
   const summed = frame.subarray(CHECKSUM_BYTES);
-  const isPiece = KINDS[(summed[0] as number) - 1] === "entry_piece";
+  const type = KINDS[(summed[0] as number) - 1];
+  const isPiece = type === "entry_piece" || type === "file_piece";
   if (!isPiece && checksum !== crc32c(summed)) throw differs();
   const kind = KINDS[reader.readU8() - 1];
   if (kind === undefined || reader.readU8() !== 0) throw corruptedReplication("a frame of an unknown type");

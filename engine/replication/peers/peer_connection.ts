@@ -45,6 +45,7 @@ const BULK: ReadonlySet<PeerMessage["kind"]> = new Set([
 export interface PeerConnectionListener {
   /** The other has said something, if only that it lives. */
   onHeard(): void;
+  /** The bytes of a piece of a file are good until it returns; those of others stay. */
   onMessage(message: PeerMessage): void;
   /** Called once. `reason`: null when one of the two has closed it. */
   onClose(reason: string | null): void;
@@ -206,10 +207,12 @@ export class PeerConnection {
     }
     this.counters.receivedMessages++;
     this.#listener.onMessage(message);
+    // A gigabyte of these would be four thousand arrays of their own.
+    if (message.kind === "file_piece") this.#joined.entries.reuse(whole);
   }
 
   /** Adds a piece; answers the whole frame with its last. */
-  #join(frame: Uint8Array): Uint8Array | null {
+  #join(frame: Uint8Array): Uint8Array<ArrayBuffer> | null {
     const flags = frame[TYPE_OFFSET + 1];
     if (flags === undefined || flags > 3) throw corruptedReplication("a piece of a message is damaged");
     const pieces = this.#joined[(flags & FLAGS.entries) !== 0 ? "entries" : "other"];
@@ -264,12 +267,17 @@ class JoinedPieces {
     this.#length = length;
   }
 
-  take(): Uint8Array {
+  take(): Uint8Array<ArrayBuffer> {
     const whole = this.#bytes.subarray(0, this.#length);
     this.#expected = Math.min(this.#length, MAX_EXPECTED_BYTES);
     this.#bytes = new Uint8Array(0);
     this.#length = 0;
     return whole;
+  }
+
+  /** What was taken is no longer needed: the next message goes there, unless it has begun. */
+  reuse({ buffer }: Uint8Array<ArrayBuffer>): void {
+    if (this.#length === 0 && buffer.byteLength > this.#bytes.length) this.#bytes = new Uint8Array(buffer);
   }
 }
 

@@ -115,6 +115,44 @@ Deno.test("PeerConnections hear that a member lives which has no message for the
   }
 });
 
+Deno.test("PeerConnections use the room of a piece of a file again, and that of nothing else", async () => {
+  const ports = await listeners(2);
+  const addresses = [...ports.map(({ local }) => local), { hostname: "127.0.0.1", port: 1 }];
+  const [a, b] = ports.map((port, index) => startPeer(port, addresses, { index })) as [TestPeer, TestPeer];
+  try {
+    await until(() => a.peers.connected(1) && b.peers.connected(0), "a pair");
+    const rooms: ArrayBufferLike[] = [];
+    const sums: number[] = [];
+    const entries: Prepare[] = [];
+    b.peers.onMessage((message) => {
+      if (message.kind === "prepare") entries.push(message);
+      if (message.kind !== "file_piece") return;
+      rooms.push(message.bytes.buffer);
+      sums.push(message.bytes.reduce((sum, byte) => sum + byte, 0));
+    });
+    const file = {
+      kind: "file_piece",
+      from: 0,
+      view: 0,
+      name: "tables/1.seg",
+      hash: "0a".repeat(32),
+    } as const;
+    const lengths = [200_000, 200_000, 150_000, 1000, 200_000];
+    for (const [index, length] of lengths.entries()) {
+      a.peers.send(1, { ...file, offset: 0, bytes: new Uint8Array(length).fill(index + 1) });
+      if (index === 2) a.peers.send(1, prepare(0, new Uint8Array(180_000).fill(9)));
+    }
+    await until(() => sums.length === lengths.length && entries.length === 1, "all of them");
+    deepStrictEqual(sums, lengths.map((length, index) => length * (index + 1)));
+    strictEqual(rooms[0], rooms[1]);
+    // What follows does not overwrite an entry, which is kept.
+    ok(entries[0]?.entries[0]?.payload.every((byte) => byte === 9));
+    strictEqual(entries[0]?.entries[0]?.payload.length, 180_000);
+  } finally {
+    for (const member of [a, b]) member.close();
+  }
+});
+
 Deno.test("PeerConnections end a member that fits to none, with one line at each side", async () => {
   const other = new Uint8Array(16).fill(9);
   const known = { knowledge: { clusterId: CLUSTER, hasLog: true } };
