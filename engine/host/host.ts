@@ -34,6 +34,8 @@ export interface Timers {
   setTimer(delayMicroseconds: number, callback: () => void): TimerId;
   /** Forgets a timer; one that has fired or is unknown is ignored. */
   clearTimer(timer: TimerId): void;
+  /** Calls back again and again, at least that many microseconds apart, until the answered function is called. */
+  repeat(microseconds: number, callback: () => void): () => void;
   /**
    * Resolves in a later turn of the event loop; input that has come meanwhile is handed out before. For long work in
    * slices.
@@ -43,6 +45,20 @@ export interface Timers {
   endOfTurn(): Promise<void>;
   /** Releases what turns need; turns can still be taken afterwards. */
   close(): Promise<void>;
+}
+
+/** {@link Timers.repeat} for hosts whose timers are cheap to set: each call sets the next one. */
+export function repeatedTimer(
+  { setTimer, clearTimer }: Pick<Timers, "setTimer" | "clearTimer">,
+  microseconds: number,
+  callback: () => void,
+): () => void {
+  const again = () => {
+    timer = setTimer(microseconds, again);
+    callback();
+  };
+  let timer = setTimer(microseconds, again);
+  return () => clearTimer(timer);
 }
 
 /** All ports together. */

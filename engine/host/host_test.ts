@@ -245,6 +245,31 @@ Deno.test("SimulatedHost runs timers in order of their time and gives equal trac
   equal(await run(), first);
 });
 
+Deno.test("Timers.repeat() calls back again and again, and not after it was told to stop", async () => {
+  const simulated = new SimulatedHost(5);
+  const seen: number[] = [];
+  const stopOwn = simulated.timers.repeat(300, () => {
+    seen.push(simulated.clock.monotonic());
+    if (seen.length === 3) stopOwn();
+  });
+  const stop = simulated.timers.repeat(200, () => seen.push(-1));
+  stop();
+  await simulated.rest();
+  equal(seen, [300, 600, 900]);
+
+  const { timers } = denoClockRandomTimers();
+  let calls = 0;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stopReal = timers.repeat(1000, () => {
+    if (++calls < 3) return;
+    stopReal();
+    // Behind where the next one would have been.
+    timers.setTimer(5000, resolve);
+  });
+  await promise;
+  equal(calls, 3);
+});
+
 Deno.test("SimulatedHost.kill() leaves what was written until the power fails", () => {
   for (let seed = 0; seed < 30; seed++) {
     const host = new SimulatedHost(seed);

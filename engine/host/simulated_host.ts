@@ -10,7 +10,7 @@
 import { crc32c } from "../base/checksum.ts";
 import { encodeUtf8 } from "../base/bytes.ts";
 import { SeededRandom } from "../base/random.ts";
-import type { Clock, Host, Random, TimerId, Timers } from "./host.ts";
+import { type Clock, type Host, type Random, repeatedTimer, type TimerId, type Timers } from "./host.ts";
 import { TimerHeap } from "./timer_heap.ts";
 import { type DiskFaults, NO_FAULTS, SimulatedDisk } from "./simulated_disk.ts";
 
@@ -48,6 +48,7 @@ export class SimulatedHost implements Host {
     this.timers = {
       setTimer: (delay, callback) => this.#setTimer(delay, callback),
       clearTimer: (id) => this.#timers.remove(id),
+      repeat: (period, callback) => repeatedTimer(this.timers, period, callback),
       yieldToLoop: () => new Promise((resolve) => this.#setTimer(0, resolve)),
       endOfTurn: () => new Promise((resolve) => this.#setTimer(0, resolve)),
       close: () => Promise.resolve(),

@@ -50,7 +50,8 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
   #knownPrimary: number | null = null;
   #isClosed = false;
   #isLeaving = false;
-  #timer: TimerId | null = null;
+  /** Ends the ticks. */
+  readonly #stopTicks: () => void;
   readonly #disk: DiskWatch;
   readonly #versions: VersionWatch;
 
@@ -62,6 +63,7 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
     const { promise, resolve } = Promise.withResolvers<DatabaseError>();
     this.failed = promise;
     this.#announceFailure = resolve;
+    this.#stopTicks = options.host.timers.repeat(TICK_MILLISECONDS * 1000, () => this.#tick());
   }
 
   /** Opens the engine at what is known to be committed, and joins the group. */
@@ -313,8 +315,7 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
   }
 
   #tick(): void {
-    if (this.#isClosed) return;
-    this.#timer = this.#options.host.timers.setTimer(TICK_MILLISECONDS * 1000, () => this.#tick());
+    if (this.#isClosed) return this.#stopTicks();
     this.hear((replica) => replica.onTick());
     this.#orStop(() => {
       this.state.transfer.onTick();
@@ -392,8 +393,7 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
 
   #leave(): void {
     this.#isClosed = true;
-    const { timers } = this.#options.host;
-    if (this.#timer !== null) timers.clearTimer(this.#timer);
+    this.#stopTicks();
     this.state.close();
   }
 

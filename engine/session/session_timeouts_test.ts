@@ -27,6 +27,10 @@ class ManualTimers implements Timers {
     this.set.delete(timer);
   }
 
+  repeat(microseconds: number, callback: () => void): () => void {
+    return this.#turns.repeat(microseconds, callback);
+  }
+
   yieldToLoop(): Promise<void> {
     return this.#turns.yieldToLoop();
   }

@@ -39,6 +39,7 @@ class WatchedShards {
         timers: {
           setTimer: (delay, callback) => timers.setTimer(delay, callback),
           clearTimer: (timer) => timers.clearTimer(timer),
+          repeat: (period, callback) => timers.repeat(period, callback),
           endOfTurn: () => timers.endOfTurn(),
           close: () => timers.close(),
           yieldToLoop: () => {

@@ -39,6 +39,7 @@ function hurriedHost(): Host {
       endOfTurn: () => timers.endOfTurn(),
       close: () => timers.close(),
       clearTimer: (timer) => timers.clearTimer(timer),
+      repeat: (period, callback) => timers.repeat(period, callback),
       setTimer: (delay, callback) => timers.setTimer(pauses.includes(delay) ? 0 : delay, callback),
     },
   };

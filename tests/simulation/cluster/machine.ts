@@ -6,7 +6,7 @@ import { assert } from "../../../engine/base/assert.ts";
 import { DatabaseError } from "../../../engine/base/errors.ts";
 import { SeededRandom } from "../../../engine/base/random.ts";
 import { SPOKEN_VERSIONS, type VersionRange } from "../../../engine/catalog/cluster_version.ts";
-import type { Clock, Host } from "../../../engine/host/host.ts";
+import { type Clock, type Host, repeatedTimer } from "../../../engine/host/host.ts";
 import { NO_FAULTS, SimulatedCrash, SimulatedDisk } from "../../../engine/host/simulated_disk.ts";
 import type { SimulatedHost } from "../../../engine/host/simulated_host.ts";
 import { installTransfer } from "../../../engine/replication/files/checkpoint_transfer.ts";
@@ -198,12 +198,15 @@ export class Machine {
   #host(): Host {
     const { host: { timers } } = this.#world;
     const turn = () => new Promise<void>((resolve) => this.after(0, resolve));
+    const setTimer: Host["timers"]["setTimer"] = (delay, callback) => this.after(delay, callback);
+    const clearTimer: Host["timers"]["clearTimer"] = (timer) => timers.clearTimer(timer);
     return {
       clock: this.clock,
       random: { fill: (target) => this.random.fill(target) },
       timers: {
-        setTimer: (delay, callback) => this.after(delay, callback),
-        clearTimer: (timer) => timers.clearTimer(timer),
+        setTimer,
+        clearTimer,
+        repeat: (period, callback) => repeatedTimer({ setTimer, clearTimer }, period, callback),
         yieldToLoop: turn,
         endOfTurn: turn,
         close: () => Promise.resolve(),
