@@ -58,6 +58,7 @@ import {
   standsAlone,
   tagOf,
 } from "../statements/statement_kind.ts";
+import { RowCounter } from "../statements/row_buffer.ts";
 import { runSeveral } from "./run_several.ts";
 import { SessionTimeouts } from "./session_timeouts.ts";
 import { StateNeed } from "./state_need.ts";
@@ -69,6 +70,9 @@ import { endTemporaryTables } from "./temporary_tables.ts";
 import { runAutocommit, runInTransaction, type RunnerEnvironment } from "./statement_runner.ts";
 import { TransactionBlock } from "../statements/transaction_block.ts";
 import { runUtility } from "../statements/utility/utility.ts";
+
+/** Where statements write that have no rows. */
+const NO_ROWS = new RowCounter();
 
 /** See the file's head. */
 export class Session implements SessionHost {
@@ -549,14 +553,16 @@ export class Session implements SessionHost {
   #runPlan(
     plan: CachedPlan,
     parameters: readonly SqlValue[],
-    sink: ResultSink,
+    answer: ResultSink,
   ): MaybePromise<StatementOutcome> {
     const { planned } = plan;
+    // What runs again without rows of its own must not take back those of the statement before.
+    const sink = returnsRows(planned) ? answer : NO_ROWS;
     const compiled = (): CompiledStatement => this.engine.plans.current(this, plan).compiled;
     if (!planned.readOnly && (this.isFollower || !writesTemporaryRows(planned))) {
       this.requireWritable(writingCommand(planned));
     }
-    if (returnsRows(planned)) sink.begin(planned.columns, !planned.readOnly);
+    if (sink === answer) sink.begin(planned.columns, !planned.readOnly);
     const isAloneReading = planned.readOnly && this.#block === null;
     if (isAloneReading && this.engine.manager.remote === null) {
       const outcome = this.#readAtOnce(plan, parameters, sink);
