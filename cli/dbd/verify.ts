@@ -6,6 +6,7 @@ import { DatabaseError } from "../../engine/base/errors.ts";
 import type { Host } from "../../engine/host/host.ts";
 import { compareDatabases } from "../../engine/storage/directory_comparison.ts";
 import { type Verification, verifyDatabase } from "../../engine/storage/verification.ts";
+import { requireFolders, shardCountOf } from "../../engine/sharding/open_sharded.ts";
 import { StartError } from "./start_error.ts";
 
 /** What the command needs of the world. */
@@ -17,7 +18,7 @@ export interface VerifyWorld {
 
 /** Prints the report; returns the exit code. Raises {@link StartError} for damage and for what cannot be opened. */
 export async function verify(directory: string, { host, print }: VerifyWorld): Promise<number> {
-  const found = await named(directory, () => verifyDatabase(host, directory));
+  const found = await named(directory, () => verifyDatabase(host, directory, shardsOf(host, directory)));
   for (const line of reportLines(directory, found)) print(line);
   return found.wrongValues.length === 0 ? 0 : 1;
 }
@@ -36,6 +37,13 @@ export async function verifyAgainst(
   for (const line of differences) print(`different: ${line}`);
   if (differences.length === 0) print(`"${directory}" and "${other}" are equal as far as both go`);
   return differences.length === 0 ? 0 : 1;
+}
+
+/** How many shards it is to have. Raises XX001 when its folders are not those of so many. */
+function shardsOf(host: Host, directory: string): number {
+  const count = shardCountOf({ host, directory, shardCount: null });
+  requireFolders(host, directory, count);
+  return count;
 }
 
 async function named<T>(directory: string, read: () => Promise<T>): Promise<T> {

@@ -53,7 +53,3 @@ export function handedToThread<Handed>(): Promise<Handed> {
   });
 }
 
-/** Ends the thread that this code runs in. */
-export function endThread(): void {
-  (self as unknown as WorkerScope).close();
-}

@@ -32,6 +32,7 @@ import { memberFormatOf } from "../storage/log_file.ts";
 import type { LogOptions } from "../storage/log_options.ts";
 import { AdvisoryLocks } from "../transactions/advisory_locks.ts";
 import { StorageEngine } from "../storage/storage_engine.ts";
+import { requireParts } from "../storage/storage_parts.ts";
 import type { StoredPayload } from "../storage/stored_payload.ts";
 import { TransactionManager } from "../transactions/transaction_manager.ts";
 import { ClientGate } from "./client_gate.ts";
@@ -727,7 +728,8 @@ async function openState(options: EngineOptions): Promise<EngineState> {
   const horizon = member?.horizon ?? storage.log;
   let machine: StateMachine;
   try {
-    await parts?.open(storage.manifest, horizon);
+    if (parts === null) requireParts(storage.manifest, directory, 1);
+    else await parts.open(storage.manifest, horizon);
     machine = member === undefined && parts === null
       ? StateMachine.recover(storage)
       : await recoverSlowly(storage, host, member?.versions ?? SPOKEN_VERSIONS);

@@ -8,7 +8,7 @@ import { joinPath, readWholeFile, writeWholeFile } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
 import { Engine, type EngineOptions } from "../session/engine.ts";
 import type { Manifest } from "../storage/manifest.ts";
-import { partFolder } from "../storage/storage_parts.ts";
+import { partFolder, requireParts } from "../storage/storage_parts.ts";
 import { Router } from "./router.ts";
 import { Shard, type ShardOptions } from "./shard.ts";
 import { SHARD_COUNTS } from "./shard_map.ts";
@@ -46,6 +46,8 @@ export async function openSharded(options: ShardedOptions): Promise<Engine> {
   // The engine itself has blocks of temporary tables only.
   const share = Math.ceil(blockCacheBytes / (count + 1));
   noteCount(host, directory, count);
+  // Threads have the machine's disk, and a member fetches what it lacks from the others.
+  if (startShard === undefined && member === undefined) requireFolders(host, directory, count);
   const stops = new StopFlags();
   const start = startShard ?? shardThreads(count);
   const open = (index: number, manifest: Manifest | null): Promise<ShardPort> =>
@@ -60,6 +62,7 @@ export async function openSharded(options: ShardedOptions): Promise<Engine> {
     new ShardGroup({
       count,
       open,
+      fits: (manifest) => requireParts(manifest, directory, count),
       route: (routed, group) => new Router(routed, group, { ...options.host, stops }),
       onDamage: (file) => member?.onDamage?.(file),
     });
@@ -120,7 +123,9 @@ function knownCount({ disk }: Host, directory: string): number | null {
     const text = new TextDecoder().decode(readWholeFile(disk, path)).trim();
     const count = Number(text);
     if (!SHARD_COUNTS.includes(count)) {
-      throw new DatabaseError(SQLSTATE.dataCorrupted, `file "${path}" does not hold a number of shards`);
+      throw new DatabaseError(SQLSTATE.dataCorrupted, `file "${path}" does not hold a number of shards`, {
+        hint: 'It is one line with the number of the folders "shard-0" and so on beside it.',
+      });
     }
     return count;
   }
@@ -133,5 +138,27 @@ function noteCount({ disk }: Host, directory: string, count: number): void {
   const path = joinPath(directory, COUNT_FILE);
   if (disk.exists(path)) return;
   disk.createDirectory(directory);
+  // The number comes last: whoever finds it finds all folders.
+  for (let index = 0; index < count; index++) disk.createDirectory(joinPath(directory, partFolder(index)));
   writeWholeFile(disk, path, new TextEncoder().encode(`${count}\n`));
+}
+
+/**
+ * Raises XX001 when the folders of shards are not those of so many, for what is missing would be made anew, and empty.
+ * None at all is a directory whose number was noted by a build that made them later.
+ */
+export function requireFolders({ disk }: Host, directory: string, count: number): void {
+  if (directory === MEMORY || count === 1) return;
+  const isThere = (index: number): boolean => disk.exists(joinPath(directory, partFolder(index)));
+  const wanted = Array.from({ length: count }, (_, index) => index);
+  const missing = wanted.find((index) => !isThere(index));
+  const says = `file "${joinPath(directory, COUNT_FILE)}" says that there are ${count} shards`;
+  const hint = "Put it right, or restore the data directory from a snapshot.";
+  if (missing !== undefined && wanted.some(isThere)) {
+    const message = `${says}, and folder "${partFolder(missing)}" is missing`;
+    throw new DatabaseError(SQLSTATE.dataCorrupted, message, { hint });
+  }
+  if (!isThere(count)) return;
+  const message = `${says}, and there is a folder "${partFolder(count)}"`;
+  throw new DatabaseError(SQLSTATE.dataCorrupted, message, { hint });
 }

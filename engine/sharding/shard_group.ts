@@ -32,6 +32,8 @@ export interface AppendedSlices {
 export interface ShardGroupOptions {
   readonly count: number;
   open(index: number, manifest: Manifest | null): Promise<ShardPort>;
+  /** Raises when the checkpoint is not one of so many shards. */
+  fits(manifest: Manifest | null): void;
   /** The way of an engine's sessions to the group. */
   route(engine: RoutedEngine, group: ShardGroup): Shards;
   /** A file of the checkpoint is damaged, as a shard has found. */
@@ -60,7 +62,8 @@ export class ShardGroup implements EngineParts {
   }
 
   async open(manifest: Manifest | null, horizon: CommitHorizon): Promise<void> {
-    const { count, open, onDamage } = this.#options;
+    const { count, open, fits, onDamage } = this.#options;
+    fits(manifest);
     const opening = Array.from({ length: count }, (_, index) => open(index, partOfManifest(manifest, index)));
     const failures: unknown[] = [];
     for (const [index, each] of (await Promise.allSettled(opening)).entries()) {
@@ -72,12 +75,14 @@ export class ShardGroup implements EngineParts {
       each.value.onPeer = (to, message) => this.port(to).tell({ kind: "peer", message });
       each.value.onDamage = (file) => onDamage({ ...file, name: joinPath(partFolder(index), file.name) });
     }
-    if (failures.length > 0) {
-      await this.close().catch(() => {});
-      throw failures[0];
-    }
+    // Whoever opens it closes what is open.
+    if (failures.length > 0) throw failures[0];
     this.#horizon = horizon;
     this.#unsubscribe = horizon.onDurable(() => this.#send());
+  }
+
+  get count(): number {
+    return this.#options.count;
   }
 
   route(engine: RoutedEngine): Shards {

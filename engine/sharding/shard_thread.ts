@@ -38,14 +38,18 @@ export function startShardThread(
       onMessage: (message) =>
         message === "open" ? resolve(port) : port.receive(message as readonly FromShard[]),
     });
-    const port = new ShardPort((requests) => channel.send(requests), () => channel.close());
     const thread = startThread(threadSource(), `shard ${index}`, handed);
+    // It is ended here: while it runs, this thread does not end for having nothing to do, and hears its last answer.
+    const release = (): void => {
+      channel.close();
+      thread.stop();
+    };
+    const port = new ShardPort((requests) => channel.send(requests), release);
     thread.onError = (message) =>
       port.fail(new DatabaseError(SQLSTATE.internalError, `shard ${index} has ended: ${message}`));
     // Before it is open a failure means that it cannot be.
     void port.failed.then((error) => {
-      channel.close();
-      thread.stop();
+      release();
       reject(error);
     });
   });

@@ -1,6 +1,6 @@
 /** The thread of a shard: opens it, and passes messages between it and the router. */
 import { denoHost } from "../host/deno_host.ts";
-import { endThread, handedToThread } from "../host/deno_threads.ts";
+import { handedToThread } from "../host/deno_threads.ts";
 import { Doorbell } from "../host/doorbell.ts";
 import { memoryHost } from "../host/memory_host.ts";
 import { openPeers, type PeerRings } from "./peer_rings.ts";
@@ -47,10 +47,7 @@ async function open({ options, rings, bells, place, peers }: HandedToShard): Pro
       ...(peers === null ? {} : { openPeers: (receive) => openPeers(peers, { place, bell }, receive) }),
     });
     receive = (requests) => shard.receive(requests);
-    void shard.closed
-      .then(() => channel.drained())
-      .then(() => host.timers.close())
-      .then(endThread);
+    void shard.closed.then(() => host.timers.close());
     channel.send("open");
   } catch (error) {
     channel.send([{ failure: toRemote(error) }]);

@@ -33,7 +33,13 @@ import { type Manifest, readManifest, readProven } from "./manifest.ts";
 import { type RecoveredEntry, recoveredEntry } from "./recovered_entry.ts";
 import { copySnapshot, prepareSnapshotDirectory } from "./snapshot_copy.ts";
 import type { StorageStatistics } from "./storage_statistics.ts";
-import { PartLog, type PartStorage, type StorageLog, type StorageParts } from "./storage_parts.ts";
+import {
+  PartLog,
+  type PartStorage,
+  requireSlices,
+  type StorageLog,
+  type StorageParts,
+} from "./storage_parts.ts";
 import { BlockCache } from "./table/block_cache.ts";
 import type { TablePiece } from "./table/table_piece.ts";
 import { type SegmentFiles, segmentFilesIn } from "./table/segment_files.ts";
@@ -311,8 +317,8 @@ export class StorageEngine<L extends StorageLog = Log> {
 
   /** Each part of the state is to apply what the entry has for it. */
   applySlices(op: OpNumber, timestamp: number, slices: readonly Slice[]): void {
-    assert(this.#parts !== null, "the state has parts");
-    this.#parts.apply(op, timestamp, slices);
+    requireSlices(slices, this.#directory, this.#parts?.count ?? 1);
+    this.#parts?.apply(op, timestamp, slices);
   }
 
   /** A checkpoint of a part that found the disk full goes on. */

@@ -14,6 +14,8 @@ import type { Manifest, ManifestPart } from "./manifest.ts";
 
 /** The parts, as the storage with the log sees them. */
 export interface StorageParts {
+  /** How many there are. */
+  readonly count: number;
   /** Names of files beside the manifest that a copy of the directory needs. */
   readonly otherFiles: readonly string[];
   /** Hands each part what the entry has for it, as soon as the entry is committed. */
@@ -133,6 +135,37 @@ export class PartLog implements StorageLog {
   close(): Promise<void> {
     return this.#error === null ? Promise.resolve() : Promise.reject(this.#error);
   }
+}
+
+/** Raises XX001 when the checkpoint of a directory is of another number of parts: 1 is a whole without any. */
+export function requireParts(manifest: Manifest | null, directory: string, count: number): void {
+  if (manifest === null) return;
+  const found = manifest.parts?.length ?? 1;
+  if (found === count) return;
+  throw otherCount(directory, `a checkpoint of ${shards(found)}`, count);
+}
+
+/** Raises XX001 when what an entry has for shards is not for so many; one has no shards. */
+export function requireSlices(slices: readonly Slice[], directory: string, count: number): void {
+  for (const { shard } of slices) {
+    if (count > 1 && shard < count) continue;
+    throw otherCount(directory, count === 1 ? "a log of several shards" : `a log with a shard ${shard}`, count);
+  }
+}
+
+function shards(number: number): string {
+  return number === 1 ? "one shard" : `${number} shards`;
+}
+
+function otherCount(directory: string, found: string, count: number): DatabaseError {
+  return new DatabaseError(
+    SQLSTATE.dataCorrupted,
+    `data directory "${directory}" has ${found}, and is opened as one of ${shards(count)}`,
+    {
+      hint:
+        'Its file "SHARDS" says how many there are: put it back, or restore the directory from a snapshot.',
+    },
+  );
 }
 
 /** The folder of a part, in the data directory. */

@@ -14,7 +14,7 @@ import { Horizon } from "./commit_horizon.ts";
 import { isMemberLog } from "./log_recovery.ts";
 import { ValueVerification, type WrongValue } from "./value_verification.ts";
 import type { Manifest } from "./manifest.ts";
-import { partFolder, partOfManifest } from "./storage_parts.ts";
+import { partFolder, partOfManifest, requireParts, requireSlices } from "./storage_parts.ts";
 import type { TableStore } from "./table/table_store.ts";
 import { LOG_DIRECTORY, StorageEngine } from "./storage_engine.ts";
 
@@ -44,9 +44,13 @@ export interface VerifiedTable {
 
 /**
  * Checks the database in a directory. Raises XX001 naming file and offset of the first damage, 55006 when a server
- * has it open, 3D000 when there is none.
+ * has it open, 3D000 when there is none. `count`: how many shards it is to have; null: as many as it says itself.
  */
-export async function verifyDatabase(host: Host, directory: string): Promise<Verification> {
+export async function verifyDatabase(
+  host: Host,
+  directory: string,
+  count: number | null = null,
+): Promise<Verification> {
   if (!host.disk.exists(joinPath(directory, LOG_DIRECTORY))) {
     throw new DatabaseError(SQLSTATE.invalidCatalogName, `there is no database in directory "${directory}"`);
   }
@@ -56,6 +60,7 @@ export async function verifyDatabase(host: Host, directory: string): Promise<Ver
   const member = { horizon: new Horizon(Number.MAX_SAFE_INTEGER), replayTo: Number.MAX_SAFE_INTEGER };
   const storage = await StorageEngine.open({ host, directory, horizon, ...(isMember ? { member } : {}) });
   try {
+    if (count !== null) requireParts(storage.manifest, directory, count);
     storage.verify();
     const values = new ValueVerification();
     const tables: VerifiedTable[] = [];
@@ -73,6 +78,9 @@ export async function verifyDatabase(host: Host, directory: string): Promise<Ver
     }
     let entries = 0;
     for (const { entry } of storage.recovered.entries()) {
+      for (const effect of count === null ? [] : entry.effects) {
+        if (effect.kind === "slices") requireSlices(effect.slices, directory, count ?? 1);
+      }
       values.addEntry(entry);
       entries++;
     }
