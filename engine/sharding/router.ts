@@ -533,6 +533,7 @@ export class Router implements Shards {
         },
         onSent: () => {
           this.#countChanges(byShard);
+          this.#engine.machine.countElsewhere(effects);
           this.#noteChanges(effects, catalogs.before);
           isTold();
         },

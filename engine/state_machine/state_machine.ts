@@ -80,9 +80,9 @@ export class StateMachine {
   readonly #rowCounters = new Map<number, RowId>();
   /** Highest row id that this node has handed out; a transaction that rolled back leaves a gap. */
   readonly #rowIdsHandedOut = new Map<number, RowId>();
-  /** What was written to each table since the start, for statistics; the replayed log does not count. */
   /** Reads since the start; counted by whoever reads. */
   readonly reads = new ReadCounts();
+  /** What was written to each table since the start, for statistics; the replayed log does not count. */
   #changes = new Map<number, { inserted: number; updated: number; deleted: number }>();
   /** The entry that is being applied asks for a checkpoint. */
   #wantsCheckpoint = false;
@@ -478,6 +478,17 @@ export class StateMachine {
         break;
       default:
         unreachable(effect);
+    }
+  }
+
+  /** Counts what was written to tables whose rows are elsewhere. */
+  countElsewhere(effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      if (!("tableId" in effect) || this.remoteRowCount(effect.tableId) === undefined) continue;
+      if (effect.kind === "create") this.#changed(effect.tableId).inserted++;
+      else if (effect.kind === "create_batch") this.#changed(effect.tableId).inserted += effect.batch.rowCount;
+      else if (effect.kind === "update") this.#changed(effect.tableId).updated++;
+      else if (effect.kind === "delete") this.#changed(effect.tableId).deleted++;
     }
   }
 

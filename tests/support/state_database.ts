@@ -8,6 +8,7 @@ import { Database, engineOf } from "../../engine/session/database.ts";
 import type { Engine } from "../../engine/session/engine.ts";
 import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 import type { Session } from "../../engine/session/session.ts";
+import { openSharded, shardInThisThread } from "../../engine/sharding/open_sharded.ts";
 import { decodeBinary } from "../../engine/types/binary_io.ts";
 import { formatText, parseText, type TextOptions } from "../../engine/types/text_io.ts";
 import { typeByOid } from "../../engine/types/type_names.ts";
@@ -40,12 +41,17 @@ export interface Question {
  */
 export class StateDatabase implements AsyncDisposable {
   readonly #host = memoryHost();
+  readonly #shardCount: number;
   #database: Database | null = null;
   #session: Session | null = null;
   #client: { readonly raw: RawClient; readonly stop: () => Promise<void> } | null = null;
 
-  static async open(): Promise<StateDatabase> {
-    const database = new StateDatabase();
+  private constructor(shardCount: number) {
+    this.#shardCount = shardCount;
+  }
+
+  static async open(shardCount = 1): Promise<StateDatabase> {
+    const database = new StateDatabase(shardCount);
     await database.reopen();
     return database;
   }
@@ -63,7 +69,11 @@ export class StateDatabase implements AsyncDisposable {
   /** Closes and opens the database, with what it has on its disk. */
   async reopen(): Promise<void> {
     await this[Symbol.asyncDispose]();
-    this.#database = await Database.open({ host: this.#host, directory: "db" });
+    const engine = await openSharded({
+      ...{ host: this.#host, directory: "db", shardCount: this.#shardCount },
+      startShard: shardInThisThread(this.#host),
+    });
+    this.#database = Database.over(engine, () => engine.close());
     this.#session = this.engine.openSession();
   }
 

@@ -1,0 +1,26 @@
+/** Makes the server that can be killed, as the executables are made: one file, with the code of its threads in it. */
+import { servedFeatureNames } from "../../../cli/features/feature_names.ts";
+import { writeConfiguration } from "../../../tools/compile/feature_module.ts";
+import { embedThreads } from "../../../tools/compile/thread_module.ts";
+import { projectRoot, run } from "../../../tools/project.ts";
+import type { ServerProgram } from "../../cluster/cluster_processes.ts";
+
+/** Makes it in an empty folder. */
+export async function killableServer(folder: string): Promise<Required<ServerProgram>> {
+  const linkParameters = (configuration: string): string[] => [
+    ...["--config", configuration, "--lock", `${projectRoot}/deno.lock`, "--frozen"],
+  ];
+  const configuration = await embedThreads({
+    configuration: await writeConfiguration({ root: projectRoot, folder, features: servedFeatureNames }),
+    folder,
+    threads: { folder: "engine/sharding", main: "../../tests/sharding/kill_points/shard_thread.ts" },
+    linkParameters,
+  });
+  const bundle = `${folder}/server.js`;
+  const { code, stderr } = await run(Deno.execPath(), [
+    ...["bundle", "--quiet", "--platform", "deno", ...linkParameters(configuration), "--output", bundle],
+    `${projectRoot}/tests/sharding/kill_points/server.ts`,
+  ]);
+  if (code !== 0) throw new Error(`Cannot bundle the server: ${stderr.trim()}`);
+  return { dbd: Deno.execPath(), programArguments: ["run", "-A", "--no-config", bundle] };
+}

@@ -1,0 +1,136 @@
+/**
+ * Sixteen sessions at once over four shards whose messages take different times: blocks with row locks of all modes,
+ * savepoints that are taken back, parents that go with their children and come again, errors in the midst. What each
+ * block that was committed has done is there once, and nothing else.
+ */
+import { deepStrictEqual, ok } from "node:assert/strict";
+import { DatabaseError } from "../../engine/base/errors.ts";
+import { SeededRandom } from "../../engine/base/random.ts";
+import type { Engine } from "../../engine/session/engine.ts";
+import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
+import { lateShards, openShardedEngine } from "./sharded_database.ts";
+
+const RIVALS = 16;
+const ACCOUNTS = 12;
+const PARENTS = 8;
+const MODES = ["UPDATE", "NO KEY UPDATE", "SHARE", "KEY SHARE"] as const;
+const WAITS = ["", "", " NOWAIT", " SKIP LOCKED"] as const;
+/** Lost races, locks that are taken, parents that are gone, keys that are there already. */
+const EXPECTED = /^(40001|40P01|55P03|23503|23505|22012|57014)$/;
+
+/** One session, and what it has committed. */
+class Rival {
+  readonly added = new Map<number, number>();
+  readonly codes = new Map<string, number>();
+  committed = 0;
+  readonly #client: TestClient;
+  readonly #random: SeededRandom;
+
+  constructor(engine: Engine, seed: number) {
+    this.#client = TestClient.over(engine);
+    this.#random = new SeededRandom(seed);
+  }
+
+  async run(blocks: number): Promise<void> {
+    if (this.#random.chance(0.3)) await this.#client.run("SET lock_timeout = '40ms'");
+    for (let block = 0; block < blocks; block++) {
+      try {
+        const added = await this.#block();
+        this.committed++;
+        for (const [id, amount] of added) this.added.set(id, (this.added.get(id) ?? 0) + amount);
+      } catch (error) {
+        if (!(error instanceof DatabaseError)) throw error;
+        ok(EXPECTED.test(error.code), `${error.code} ${error.message}`);
+        this.codes.set(error.code, (this.codes.get(error.code) ?? 0) + 1);
+        await this.#client.run("ROLLBACK");
+      }
+    }
+  }
+
+  async #block(): Promise<Map<number, number>> {
+    const random = this.#random;
+    const run = (sql: string): Promise<string> => this.#client.run(sql);
+    let added = new Map<number, number>();
+    await run(random.chance(0.3) ? "BEGIN ISOLATION LEVEL READ COMMITTED" : "BEGIN");
+    for (let step = 1 + random.below(4); step > 0; step--) {
+      const id = 1 + random.below(ACCOUNTS), parent = 1 + random.below(PARENTS);
+      switch (random.below(7)) {
+        case 0: {
+          const lock = `FOR ${MODES[random.below(MODES.length)]}${WAITS[random.below(WAITS.length)]}`;
+          await run(
+            `SELECT * FROM account WHERE id IN (${id}, ${1 + random.below(ACCOUNTS)}) ORDER BY id ${lock}`,
+          );
+          break;
+        }
+        case 1: {
+          // Taken back, whatever of it.
+          await run("SAVEPOINT s");
+          const before = new Map(added);
+          await this.#add(added, id, 1000);
+          if (random.chance(0.5)) {
+            await run(`DELETE FROM parent WHERE id = ${parent}`);
+            await run("SELECT count(*) FROM child");
+          }
+          await run("ROLLBACK TO s");
+          added = before;
+          break;
+        }
+        case 2:
+          await run(`INSERT INTO child (parent) VALUES (${parent}), (${1 + random.below(PARENTS)})`);
+          break;
+        case 3:
+          await run(`DELETE FROM parent WHERE id = ${parent}`);
+          if (random.chance(0.7)) await run(`INSERT INTO parent VALUES (${parent})`);
+          break;
+        case 4:
+          await run(
+            `UPDATE account SET v = v + 0 WHERE id = (SELECT min(id) FROM account WHERE v >= 0) + ${id - 1}`,
+          );
+          break;
+        case 5:
+          await run("SELECT sum(v), count(*) FROM account");
+          if (random.chance(0.05)) await run(`SELECT 1 / (id - ${id}) FROM account`);
+          break;
+        default:
+          await this.#add(added, id, 1 + random.below(5));
+      }
+    }
+    await run("COMMIT");
+    return added;
+  }
+
+  async #add(added: Map<number, number>, id: number, amount: number): Promise<void> {
+    await this.#client.run(`UPDATE account SET v = v + ${amount} WHERE id = ${id}`);
+    added.set(id, (added.get(id) ?? 0) + amount);
+  }
+}
+
+for (const [seed, way] of [[1, ""], [2, "SHARD BY ALL"], [3, "SHARD BY (v)"]] as const) {
+  Deno.test(`what ${RIVALS} rivals have committed over shards is there once, and nothing else: ${way || "by row"}`, async () => {
+    const engine = await openShardedEngine(4, lateShards(seed));
+    const first = TestClient.over(engine);
+    await first.run(
+      `CREATE TABLE account (id INT PRIMARY KEY, v INT NOT NULL) ${way}`,
+      "CREATE TABLE parent (id INT PRIMARY KEY)",
+      "CREATE TABLE child (id SERIAL PRIMARY KEY, parent INT NOT NULL REFERENCES parent ON DELETE CASCADE)",
+      `INSERT INTO account SELECT n, 0 FROM generate_series(1, ${ACCOUNTS}) AS n`,
+      `INSERT INTO parent SELECT n FROM generate_series(1, ${PARENTS}) AS n`,
+    );
+    const rivals = Array.from({ length: RIVALS }, (_, index) => new Rival(engine, seed * 100 + index));
+    await Promise.all(rivals.map((rival) => rival.run(12)));
+    const wanted = Array.from({ length: ACCOUNTS }, (_, index) => {
+      const sum = rivals.reduce((total, { added }) => total + (added.get(index + 1) ?? 0), 0);
+      return `${index + 1}|${sum}`;
+    });
+    deepStrictEqual(await first.rows("SELECT id, v FROM account ORDER BY id"), wanted);
+    const orphans =
+      "SELECT count(*) FROM child LEFT JOIN parent ON parent.id = child.parent WHERE parent.id IS NULL";
+    deepStrictEqual(await first.rows(orphans), ["0"]);
+    const committed = rivals.reduce((total, rival) => total + rival.committed, 0);
+    ok(committed > RIVALS * 2, `${committed} blocks were committed`);
+    ok(rivals.some(({ codes }) => codes.has("40001")));
+    // Nobody holds a lock any more.
+    await first.run("UPDATE account SET v = 0", "DELETE FROM parent");
+    await engine.close();
+  });
+}

@@ -1,0 +1,37 @@
+/** A database of shards as a peer of random statements: its answers must be those of a database without. */
+import { Choices } from "../fuzz/choices.ts";
+import type { EdgePeer } from "../fuzz/edge_oracle.ts";
+import { type Answer, answerOf } from "../fuzz/engine_answers.ts";
+import { StateDatabase } from "../support/state_database.ts";
+
+/** Every so many statements its rows go to files, or it is closed and opened again. */
+const MOVES_EVERY = 150;
+
+/** See the file's head. */
+export class ShardsPeer implements EdgePeer, AsyncDisposable {
+  readonly #database: StateDatabase;
+  readonly #choices: Choices;
+
+  private constructor(database: StateDatabase, seed: number) {
+    this.#database = database;
+    this.#choices = Choices.ofSeed(seed);
+  }
+
+  /** Opens one of so many shards; when its rows go to files follows from the seed. */
+  static async open(shardCount: number, seed: number): Promise<ShardsPeer> {
+    return new ShardsPeer(await StateDatabase.open(shardCount), seed);
+  }
+
+  async answers(statements: readonly string[]): Promise<Answer[]> {
+    const answers: Answer[] = [];
+    for (const sql of statements) {
+      answers.push(await answerOf(() => this.#database.run(sql)));
+      if (this.#choices.below(MOVES_EVERY) === 0) await this.#database.checkpoint();
+    }
+    return answers;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#database[Symbol.asyncDispose]();
+  }
+}
