@@ -16,6 +16,8 @@ import { createEdgeTable, type EdgeTable, insertEdgeRows, makeEdgeTable } from "
 /** A server that answers several statements at once. */
 export interface EdgePeer {
   answers(statements: readonly string[]): Promise<Answer[]>;
+  /** What answers are compared by, where equal values may come in several forms; as they are unless given. */
+  form?(answer: string): string;
 }
 
 /** What a round came to. */

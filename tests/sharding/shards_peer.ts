@@ -4,8 +4,8 @@ import type { EdgePeer } from "../fuzz/edge_oracle.ts";
 import { type Answer, answerOf } from "../fuzz/engine_answers.ts";
 import { StateDatabase } from "../support/state_database.ts";
 
-/** Every so many statements its rows go to files, or it is closed and opened again. */
-const MOVES_EVERY = 150;
+/** Every so many statements its rows go to files. */
+const CHECKPOINT_EVERY = 150;
 
 /** See the file's head. */
 export class ShardsPeer implements EdgePeer, AsyncDisposable {
@@ -26,9 +26,14 @@ export class ShardsPeer implements EdgePeer, AsyncDisposable {
     const answers: Answer[] = [];
     for (const sql of statements) {
       answers.push(await answerOf(() => this.#database.run(sql)));
-      if (this.#choices.below(MOVES_EVERY) === 0) await this.#database.checkpoint();
+      if (this.#choices.below(CHECKPOINT_EVERY) === 0) await this.#database.checkpoint();
     }
     return answers;
+  }
+
+  /** Which of several equal numbers stands for them is not told: they differ in zeros behind the point. */
+  form(answer: string): string {
+    return answer.replaceAll(/(\.\d*?)0+(?!\d)/g, "$1").replaceAll(/\.(?!\d)/g, "");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -43,12 +43,16 @@ function textOf(answer: Answer, isOrdered: boolean): string {
 }
 
 /** Whether two answers say the same. Of several violations in one statement, any may be told. */
-function agrees(own: Answer, other: Answer, { move, isOrdered }: Told): boolean {
+function agrees(own: Answer, other: Answer, { move, isOrdered }: Told, peer: EdgePeer | null): boolean {
   if (move !== null) return "rows" in own;
   if ("error" in own && "error" in other) {
     return own.error === other.error || [own.error, other.error].every((code) => /^2[123]/.test(code));
   }
-  return textOf(own, isOrdered) === textOf(other, isOrdered);
+  const form = (answer: Answer): string => {
+    const text = textOf(answer, isOrdered);
+    return peer?.form?.(text) ?? text;
+  };
+  return form(own) === form(other);
 }
 
 /** A difference: all statements up to it, and what both said. */
@@ -86,7 +90,7 @@ export async function live(
       const at = compared + index;
       const step = steps[at], own = answers[at];
       if (step === undefined || own === undefined) throw new Error("an answer to every statement");
-      if (agrees(own, other, step) && !("error" in own && own.error.startsWith("crash"))) continue;
+      if (agrees(own, other, step, peer) && !("error" in own && own.error.startsWith("crash"))) continue;
       return {
         steps: steps.slice(0, at + 1),
         own: textOf(own, step.isOrdered),
@@ -121,7 +125,7 @@ async function again(steps: readonly Told[], peer: EdgePeer): Promise<LifeDiffer
   const others = await peer.answers(steps.map(({ sql }) => sql));
   for (const [at, step] of steps.entries()) {
     const own = answers[at], other = others[at];
-    if (own === undefined || other === undefined || agrees(own, other, step)) continue;
+    if (own === undefined || other === undefined || agrees(own, other, step, peer)) continue;
     return {
       steps: steps.slice(0, at + 1),
       own: textOf(own, step.isOrdered),
@@ -162,5 +166,5 @@ export async function shorten(difference: LifeDifference, peer: EdgePeer): Promi
 export function scriptOf({ steps, own, other }: LifeDifference): string {
   const cut = (text: string) => text.length > 1500 ? `${text.slice(0, 1500)}…` : text;
   const lines = steps.map(({ sql, move }) => move === null ? `${sql};` : `-- ${move}`);
-  return `${lines.join("\n")}\n-- here:\n${cut(own)}\n-- PostgreSQL:\n${cut(other)}`;
+  return `${lines.join("\n")}\n-- here:\n${cut(own)}\n-- the other:\n${cut(other)}`;
 }

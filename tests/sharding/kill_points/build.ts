@@ -5,8 +5,11 @@ import { embedThreads } from "../../../tools/compile/thread_module.ts";
 import { projectRoot, run } from "../../../tools/project.ts";
 import type { ServerProgram } from "../../cluster/cluster_processes.ts";
 
-/** Makes it in an empty folder. */
-export async function killableServer(folder: string): Promise<Required<ServerProgram>> {
+/** Makes it in an empty folder; `heapMebibytes`: what each of its threads may have, if not what is usual. */
+export async function killableServer(
+  folder: string,
+  heapMebibytes?: number,
+): Promise<Required<ServerProgram>> {
   const linkParameters = (configuration: string): string[] => [
     ...["--config", configuration, "--lock", `${projectRoot}/deno.lock`, "--frozen"],
   ];
@@ -22,5 +25,6 @@ export async function killableServer(folder: string): Promise<Required<ServerPro
     `${projectRoot}/tests/sharding/kill_points/server.ts`,
   ]);
   if (code !== 0) throw new Error(`Cannot bundle the server: ${stderr.trim()}`);
-  return { dbd: Deno.execPath(), programArguments: ["run", "-A", "--no-config", bundle] };
+  const flags = heapMebibytes === undefined ? [] : [`--v8-flags=--max-old-space-size=${heapMebibytes}`];
+  return { dbd: Deno.execPath(), programArguments: ["run", "-A", "--no-config", ...flags, bundle] };
 }
