@@ -52,4 +52,3 @@ export function handedToThread<Handed>(): Promise<Handed> {
     scope.onmessage = ({ data }) => resolve(data as Handed);
   });
 }
-

@@ -486,8 +486,9 @@ export class StateMachine {
     for (const effect of effects) {
       if (!("tableId" in effect) || this.remoteRowCount(effect.tableId) === undefined) continue;
       if (effect.kind === "create") this.#changed(effect.tableId).inserted++;
-      else if (effect.kind === "create_batch") this.#changed(effect.tableId).inserted += effect.batch.rowCount;
-      else if (effect.kind === "update") this.#changed(effect.tableId).updated++;
+      else if (effect.kind === "create_batch") {
+        this.#changed(effect.tableId).inserted += effect.batch.rowCount;
+      } else if (effect.kind === "update") this.#changed(effect.tableId).updated++;
       else if (effect.kind === "delete") this.#changed(effect.tableId).deleted++;
     }
   }

@@ -149,7 +149,11 @@ export function requireParts(manifest: Manifest | null, directory: string, count
 export function requireSlices(slices: readonly Slice[], directory: string, count: number): void {
   for (const { shard } of slices) {
     if (count > 1 && shard < count) continue;
-    throw otherCount(directory, count === 1 ? "a log of several shards" : `a log with a shard ${shard}`, count);
+    throw otherCount(
+      directory,
+      count === 1 ? "a log of several shards" : `a log with a shard ${shard}`,
+      count,
+    );
   }
 }
 
