@@ -54,7 +54,8 @@ export async function answerOperation(exchange: OperationExchange): Promise<numb
   });
   session.need.requestOp = exchange.minOp ?? 0;
   const onClose = (): void => {
-    if (!response.writableFinished) session.cancel();
+    if (response.writableFinished) return;
+    session.cancel(new DatabaseError(SQLSTATE.connectionException, "the connection was lost"));
   };
   response.on("close", onClose);
   try {
