@@ -6,30 +6,27 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { DatabaseError, open } from "../../mod.ts";
 import { denoHost } from "../../engine/host/deno_host.ts";
+import { features } from "../../cli/features.ts";
+import { readCommand } from "../../cli/dbd/settings.ts";
+import { StartError } from "../../cli/dbd/start_error.ts";
+import { startServer } from "../../cli/dbd/start_server.ts";
+import { verify } from "../../cli/dbd/verify.ts";
 import { Engine } from "../../engine/session/engine.ts";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { run } from "../../tools/project.ts";
-import { startDbd } from "../bench/peers/dbd.ts";
 import { contentsOf, misfit } from "../cluster/refused_starts.ts";
-import { connectPg } from "../support/clients.ts";
 import { runProgram } from "../support/programs.ts";
 
 const ROWS = 6000;
 
-async function build(
-  dbd: string,
-  directory: string,
-  flags: readonly string[],
-  checkpoint: boolean,
-): Promise<void> {
-  const server = await startDbd({ binary: dbd, directory, flags });
-  const client = await connectPg(server);
-  await client.query("CREATE TABLE t (id INT PRIMARY KEY, v TEXT NOT NULL)");
-  await client.query(`INSERT INTO t SELECT n, 'value ' || n FROM generate_series(1, ${ROWS}) AS n`);
-  if (checkpoint) await client.query("CHECKPOINT");
-  await client.query("INSERT INTO t VALUES (0, 'later')");
-  await client.close();
-  await server.stop();
+/** Makes a database; 1: without shards. */
+async function build(directory: string, shardCount: number, hasCheckpoint: boolean): Promise<void> {
+  const database = await open(directory, { shard_count: shardCount });
+  await database.query("CREATE TABLE t (id INT PRIMARY KEY, v TEXT NOT NULL)");
+  await database.query(`INSERT INTO t SELECT n, 'value ' || n FROM generate_series(1, ${ROWS}) AS n`);
+  if (hasCheckpoint) await database.query("CHECKPOINT");
+  await database.query("INSERT INTO t VALUES (0, 'later')");
+  await database.close();
 }
 
 interface Case {
@@ -40,6 +37,8 @@ interface Case {
   readonly line: RegExp;
   /** What `dbd verify` says; null: that all is well. The same line unless given. */
   readonly verified?: RegExp | null;
+  /** By the program itself, as well. */
+  readonly byProgram?: true;
 }
 
 const OTHER_NUMBER = /has 2 shards, not \d\. The number is the directory's for good: .*$/;
@@ -52,7 +51,7 @@ const noShards = (directory: string): Promise<void> => Deno.remove(`${directory}
 
 function cases(other: string): Record<string, Case> {
   return {
-    "another number": { flags: ["--shards", "4"], line: OTHER_NUMBER, verified: null },
+    "another number": { byProgram: true, flags: ["--shards", "4"], line: OTHER_NUMBER, verified: null },
     "one": { flags: ["--shards", "1"], line: OTHER_NUMBER, verified: null },
     "shards for a database without": {
       ...{ of: "alone", flags: ["--shards", "2"], verified: null },
@@ -94,6 +93,7 @@ function cases(other: string): Record<string, Case> {
       line: /SHARDS" says that there are 2 shards, and there is a folder "shard-2"/,
     },
     "a missing folder": {
+      byProgram: true,
       change: (directory) => Deno.remove(`${directory}/shard-1`, { recursive: true }),
       line: /SHARDS" says that there are 2 shards, and folder "shard-1" is missing/,
     },
@@ -113,6 +113,7 @@ function cases(other: string): Record<string, Case> {
       line: /shard-0\/\S+" is damaged at byte offset \d+/,
     },
     "a folder of another database": {
+      byProgram: true,
       change: async (directory) => {
         await Deno.remove(`${directory}/shard-1`, { recursive: true });
         strictEqual((await run("cp", ["-r", `${other}/shard-1`, `${directory}/shard-1`])).code, 0);
@@ -141,37 +142,65 @@ async function flip(directory: string, place: (size: number) => number): Promise
   await Deno.writeFile(path, bytes);
 }
 
-async function verify(dbd: string, directory: string): Promise<[number, string]> {
-  const { code, stderr } = await runProgram(dbd, ["verify", directory]);
-  return [code, stderr.trim()];
+/** All but the locks, which whoever opens a directory makes. */
+async function filesOf(directory: string): Promise<string[]> {
+  return (await contentsOf([directory])).filter((line) => !line.includes("/LOCK "));
+}
+
+/** What a start of the server, or its verification, says when it is refused; null: it is not. */
+async function refusal(work: () => Promise<unknown>): Promise<string | null> {
+  try {
+    await work();
+    return null;
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    return error.message;
+  }
+}
+
+async function startRefused(flags: readonly string[], directory: string): Promise<string | null> {
+  const command = readCommand({
+    parameters: [...flags, "127.0.0.1:0", directory],
+    environment: {},
+    features: features.enabled,
+    readFile: () => "",
+  });
+  ok(command.kind === "run");
+  const { settings } = command;
+  return await refusal(async () => {
+    const server = await startServer(settings, { features, version: "0", log: () => {} });
+    await server.close(0);
+  });
 }
 
 Deno.test("directories of shards that do not fit are refused in one line, and nothing is written", async () => {
   const { dbd } = await compiledPrograms();
   const folder = await Deno.makeTempDir({ prefix: "shard-directories-" });
   try {
-    for (const name of ["whole", "other"]) await build(dbd, `${folder}/${name}`, ["--shards", "2"], true);
-    await build(dbd, `${folder}/logged`, ["--shards", "2"], false);
-    await build(dbd, `${folder}/alone`, [], true);
-    for (const [name, each] of Object.entries(cases(`${folder}/other/data`))) {
+    for (const name of ["whole", "other"]) await build(`${folder}/${name}`, 2, true);
+    await build(`${folder}/logged`, 2, false);
+    await build(`${folder}/alone`, 1, true);
+    for (const [name, each] of Object.entries(cases(`${folder}/other`))) {
       const directory = `${folder}/tried`;
-      await run("cp", ["-r", `${folder}/${each.of ?? "whole"}/data`, directory]);
+      strictEqual((await run("cp", ["-r", `${folder}/${each.of ?? "whole"}`, directory])).code, 0);
       await each.change?.(directory);
-      const before = await contentsOf([directory]);
-      const [code, said] = await misfit(dbd, [...each.flags ?? [], "127.0.0.1:0", directory]);
-      strictEqual(code, 1, `${name}: ${said}`);
+      const before = await filesOf(directory);
+      const flags = each.flags ?? [];
+      const said = await startRefused(flags, directory) ?? "it is not refused";
       strictEqual(said.split("\n").length, 1, `${name}: ${said}`);
-      match(said.replace(/^dbd: /, ""), each.line, name);
-      const [verified, report] = await verify(dbd, directory);
-      if (each.verified === null) strictEqual(verified, 0, report);
+      match(said, each.line, name);
+      const report = await refusal(() => verify(directory, { host: denoHost(), print: () => {} }));
+      if (each.verified === null) strictEqual(report, null, name);
       else {
-        strictEqual(verified, 1, `${name}: ${report}`);
-        strictEqual(report.split("\n").length, 1, `${name}: ${report}`);
         // Hints are of the server alone.
-        const wanted = each.verified ?? new RegExp(each.line.source.replace(/^\^/, "").replace(/\. .*$/, ""));
-        match(report, wanted, name);
+        match(report ?? "", new RegExp(each.line.source.replace(/^\^/, "").replace(/\\?\. .*$/, "")), name);
       }
-      deepStrictEqual(await contentsOf([directory]), before, `${name}: nothing is written`);
+      deepStrictEqual(await filesOf(directory), before, `${name}: nothing is written`);
+      if (each.byProgram) {
+        deepStrictEqual(await misfit(dbd, [...flags, "127.0.0.1:0", directory]), [1, `dbd: ${said}`], name);
+        const { code } = await runProgram(dbd, ["verify", directory]);
+        strictEqual(code, each.verified === null ? 0 : 1, name);
+      }
       await Deno.remove(directory, { recursive: true });
     }
   } finally {
@@ -180,46 +209,43 @@ Deno.test("directories of shards that do not fit are refused in one line, and no
 });
 
 Deno.test("bits flipped in a shard's segment fail the statement that meets them, and what is read is right", async () => {
-  const { dbd } = await compiledPrograms();
   const folder = await Deno.makeTempDir({ prefix: "shard-directories-" });
   try {
-    await build(dbd, `${folder}/whole`, ["--shards", "2"], true);
+    await build(`${folder}/whole`, 2, true);
     const questions = [
       "SELECT count(*)::int AS n, sum(id)::int AS id, sum(length(v))::int AS v FROM t",
       "SELECT id, v FROM t WHERE id = 777",
       "SELECT v FROM t ORDER BY id LIMIT 3",
       "SELECT count(*)::int AS n FROM t WHERE v LIKE '%7'",
     ];
-    const ask = async (directory: string): Promise<string[] | null> => {
-      const server = await startDbd({ binary: dbd, directory }).catch(() => null);
-      if (server === null) return null;
-      const client = await connectPg(server);
+    const ask = async (directory: string): Promise<string[]> => {
+      let database;
+      try {
+        database = await open(directory);
+      } catch (error) {
+        return [error instanceof DatabaseError ? error.code : String(error)];
+      }
       const answers: string[] = [];
       for (const question of questions) {
-        answers.push(JSON.stringify(
-          await client.query(question).catch((error: { readonly code?: string }) => error.code ?? ""),
-        ));
+        const answer = await database.query(question).catch((error: DatabaseError) => error.code);
+        answers.push(typeof answer === "string" ? answer : JSON.stringify(answer));
       }
-      await client.close();
-      await server.stop();
+      await database.close();
       return answers;
     };
     const right = await ask(`${folder}/whole`);
     let failed = 0;
-    for (const share of [0.002, 0.1, 0.3, 0.5, 0.7]) {
+    for (const share of [0.002, 0.1, 0.3, 0.5, 0.7, 0.99]) {
       const directory = `${folder}/tried`;
       await run("cp", ["-r", `${folder}/whole`, directory]);
-      await flip(`${directory}/data`, (size) => Math.floor(size * share));
-      const answers = await ask(directory);
-      for (const [index, answer] of (answers ?? []).entries()) {
-        if (answer === '"XX001"') failed++;
-        else strictEqual(answer, right?.[index], `${questions[index]} with a flip at ${share}`);
+      await flip(directory, (size) => Math.floor(size * share));
+      for (const [index, answer] of (await ask(directory)).entries()) {
+        if (answer === "XX001") failed++;
+        else strictEqual(answer, right[index], `${questions[index]} with a flip at ${share}`);
       }
-      const [code, report] = await verify(dbd, `${directory}/data`);
-      strictEqual(code, 1);
       match(
-        report,
-        /^dbd: Cannot verify "\S+": file "\S+shard-1\/tables\/\S+" is damaged at byte offset \d+/,
+        await refusal(() => verify(directory, { host: denoHost(), print: () => {} })) ?? "",
+        /^Cannot verify "\S+": file "\S+shard-1\/tables\/\S+" is damaged at byte offset \d+/,
       );
       await Deno.remove(directory, { recursive: true });
     }
