@@ -10,7 +10,7 @@ import type { Transaction } from "../transactions/transaction.ts";
 import type { BlockHost } from "../statements/statement_host.ts";
 import type { SessionEngine } from "./session_engine.ts";
 
-/** Nobody hears of it: the connection or the server ends. Whoever asks again is not told that, the work is done then. */
+/** Nobody hears of it: the connection or the server ends. Whoever asks again is not told that: it is done then. */
 const LOST = /^(08|57P)/;
 /** How often a request that loses against concurrent ones is run again. */
 const ATTEMPTS = 8;
@@ -41,7 +41,8 @@ interface CommittingSession {
 
 /**
  * Runs the work in one transaction and keeps its reply with it. A request that was made before is answered with the
- * stored reply; so is one that failed, unless it failed because its connection ended. Raises 08P01 for another text under the same number, 55000 for an old number.
+ * stored reply; so is one that failed, unless it failed because its connection ended. Raises 08P01 for another text
+ * under the same number, 55000 for an old number.
  */
 export async function runOnce(
   session: Pick<BlockHost, "block" | "beginBlock" | "endBlock" | "requireWritable"> & CommittingSession,

@@ -29,15 +29,15 @@ Deno.test("a request whose connection ended before it was done is done when it i
   const repeated = once(again, 1n);
   await holder.run("COMMIT");
   strictEqual(new TextDecoder().decode((await repeated).reply), "done");
-  // One that was told 57014 has its answer.
+  // What was canceled is answered so.
   await holder.run("BEGIN", "UPDATE t SET v = v");
   const canceled = once(again, 2n);
   await new Promise((resolve) => setTimeout(resolve, 5));
   again.session.cancel();
   strictEqual(new TextDecoder().decode((await canceled).reply), "57014");
   await holder.run("COMMIT");
-  const told = await once(again, 2n);
-  deepStrictEqual([new TextDecoder().decode(told.reply), told.repeated], ["57014", true]);
+  const asked = await once(again, 2n);
+  deepStrictEqual([new TextDecoder().decode(asked.reply), asked.repeated], ["57014", true]);
   deepStrictEqual(await holder.rows("SELECT v FROM t"), ["11"]);
   await holder.close();
 });

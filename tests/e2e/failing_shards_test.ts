@@ -1,7 +1,7 @@
 /**
  * A thread of a shard fails, or does not come to an end of a turn, at each stage of a statement and of a commit: the
- * server ends with one line, or statements fail with 57014 after `scatter_timeout`; a restart has what was acknowledged,
- * and nothing of what was refused. With ALL_STAGES set it is every stage.
+ * server ends with one line, or statements fail with 57014 after `scatter_timeout`; a restart has what was
+ * acknowledged, and nothing of what was refused. With ALL_STAGES set it is every stage.
  */
 import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import pg from "pg";

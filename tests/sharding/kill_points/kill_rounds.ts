@@ -38,7 +38,7 @@ export interface KillReport {
 
 /** A step that is not come to within this time is given up. */
 const PATIENCE_MILLISECONDS = 8_000;
-const MOST_PASSES = 6;
+const MAX_PASSES = 6;
 /** Every so often the server is killed while it starts, too. */
 const STARTS = 6;
 /** Small, so that checkpoints come in between. */
@@ -194,7 +194,7 @@ export async function killAtPoints(rounds: KillRounds): Promise<KillReport> {
     await load.progress(2);
     for (const [round, point] of points.entries()) {
       const directory = await killed.victim();
-      await order(directory, { point, count: 1 + random.below(MOST_PASSES) });
+      await order(directory, { point, count: 1 + random.below(MAX_PASSES) });
       if (!await killed.ended(PATIENCE_MILLISECONDS)) await killed.kill();
       const said = await order(directory, null);
       if (said === null) missed.push(point);

@@ -1,6 +1,6 @@
 /**
- * `deno task soak:kill-points [kills] [seed]`: kills a server of two shards at each step of a commit over both, in turn,
- * 200 times unless told otherwise, and the primary of three such members a quarter as often.
+ * `deno task soak:kill-points [kills] [seed]`: kills a server of two shards at each step of a commit over both, in
+ * turn, 200 times unless told otherwise, and the primary of three such members a quarter as often.
  */
 import { seededRandom } from "../../support/random.ts";
 import { killPoints } from "./kill_point.ts";
