@@ -16,7 +16,12 @@ export async function killableServer(
   const configuration = await embedThreads({
     configuration: await writeConfiguration({ root: projectRoot, folder, features: servedFeatureNames }),
     folder,
-    threads: { folder: "engine/sharding", main: "../../tests/sharding/kill_points/shard_thread.ts" },
+    threads: [{
+      source: "engine/sharding/thread_source.ts",
+      main: "tests/sharding/kill_points/shard_thread.ts",
+      features: [],
+    }],
+    features: servedFeatureNames,
     linkParameters,
   });
   const bundle = `${folder}/server.js`;
