@@ -9,24 +9,11 @@ import { DatabaseError } from "../base/errors.ts";
 import { SimulatedCrash } from "../host/simulated_disk.ts";
 import { SimulatedHost } from "../host/simulated_host.ts";
 import { Engine } from "./engine.ts";
-import type { CopyFormat, CopyTarget } from "../statements/outcome.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
 import type { Session } from "./session.ts";
+import { CopiedText } from "../../tests/support/copied_text.ts";
 
 const ROWS = 3000;
-
-class Loader extends RowBuffer {
-  readonly #text: string;
-
-  constructor(text: string) {
-    super();
-    this.#text = text;
-  }
-
-  override async copyIn(_format: CopyFormat, target: CopyTarget): Promise<void> {
-    await target.write(new TextEncoder().encode(this.#text));
-  }
-}
 
 /** Lines of COPY data: id and the value 7. */
 function lines(first: number, count: number): string {
@@ -184,7 +171,7 @@ Deno.test("CommitTurns refuses an id that a bulk load on its way brings", async 
   const looks = await beside(
     host,
     engine,
-    run(session, "COPY t FROM STDIN", new Loader(lines(20_000, 20_000))),
+    run(session, "COPY t FROM STDIN", new CopiedText(lines(20_000, 20_000))),
     () => {
       // Its ids have been looked at by now, and found free.
       if (++looked === 10) {
@@ -304,7 +291,7 @@ Deno.test("CommitTurns commits large entries one after the other while checkpoin
   const second = engine.openSession();
   const loads = [session, second].map(async (each, which) => {
     for (let round = 0; round < 3; round++) {
-      await run(each, "COPY t FROM STDIN", new Loader(lines((which * 3 + round) * 20_000, 20_000)));
+      await run(each, "COPY t FROM STDIN", new CopiedText(lines((which * 3 + round) * 20_000, 20_000)));
     }
   });
   await host.settle(Promise.all(loads));

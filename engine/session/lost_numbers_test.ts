@@ -5,10 +5,9 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import { SimulatedHost } from "../host/simulated_host.ts";
-import type { CopyFormat, CopyTarget } from "../statements/outcome.ts";
-import { RowBuffer } from "../statements/row_buffer.ts";
 import { Engine } from "./engine.ts";
 import type { Session } from "./session.ts";
+import { CopiedText } from "../../tests/support/copied_text.ts";
 
 const TABLES =
   "CREATE TABLE t (n serial, v int UNIQUE); CREATE SEQUENCE q INCREMENT -3; CREATE TABLE p (v int); CREATE TABLE note (id int)";
@@ -32,15 +31,9 @@ const WAYS: readonly (readonly string[])[] = [
   ["INSERT INTO note VALUES (1)", `BEGIN; ${INSERT}; ROLLBACK; BEGIN`],
 ];
 
-class Source extends RowBuffer {
-  override async copyIn(_format: CopyFormat, target: CopyTarget): Promise<void> {
-    await target.write(new TextEncoder().encode("101\n102\n101\n"));
-  }
-}
-
 /** Runs a text and answers the numbers that it gave; a failing one must give none. */
 async function numbersOf(host: SimulatedHost, session: Session, text: string): Promise<string[]> {
-  const sink = new Source();
+  const sink = new CopiedText("101\n102\n101\n");
   const numbers: string[] = [];
   const sql = text.replace("!", "");
   const collect = (): void => {

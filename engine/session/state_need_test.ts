@@ -1,12 +1,12 @@
 /** What reads ask of the state: an op that their client has seen, and a bound of its age at a follower. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
-import { DatabaseError } from "../base/errors.ts";
 import { memoryHost } from "../host/memory_host.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
 import { Horizon } from "../storage/commit_horizon.ts";
 import { type TestSeat, testSeat } from "../../tests/support/lone_member.ts";
 import { Engine } from "./engine.ts";
 import type { Session } from "./session.ts";
+import { failure } from "../../tests/support/failure.ts";
 
 async function member(): Promise<{ readonly engine: Engine; readonly seat: TestSeat }> {
   const seat = testSeat(new Horizon(0));
@@ -39,16 +39,6 @@ async function run(session: Session, sql: string): Promise<unknown> {
   const sink = new RowBuffer();
   await session.simple(sql, sink, () => {});
   return sink.rows.at(-1)?.[0];
-}
-
-async function failure(running: Promise<unknown>): Promise<DatabaseError> {
-  try {
-    await running;
-  } catch (error) {
-    if (error instanceof DatabaseError) return error;
-    throw error;
-  }
-  throw new Error("it did not fail");
 }
 
 const COUNT = "SELECT count(*)::int FROM t";

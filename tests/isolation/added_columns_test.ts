@@ -8,10 +8,9 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
-import type { CopyFormat, CopyTarget } from "../../engine/statements/outcome.ts";
-import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 import { type SeededRandom, seededRandom } from "../support/random.ts";
 import { TestClient } from "./client_for_test.ts";
+import { CopiedText } from "../support/copied_text.ts";
 
 const histories = 12;
 const steps = 90;
@@ -95,23 +94,14 @@ function historyOf(
   return { steps: made, columns };
 }
 
-class Source extends RowBuffer {
-  readonly #lines: readonly string[];
-
-  constructor(lines: readonly string[]) {
-    super();
-    this.#lines = lines;
-  }
-
-  override async copyIn(_format: CopyFormat, target: CopyTarget): Promise<void> {
-    await target.write(new TextEncoder().encode(this.#lines.join("\n") + "\n"));
-  }
-}
-
 async function answerOf(client: TestClient, step: Step): Promise<string> {
   if (step.kind !== "load") return await client.fails(step.sql);
   try {
-    await client.session.simple("COPY t (id, n, s) FROM STDIN", new Source(step.lines), () => {});
+    await client.session.simple(
+      "COPY t (id, n, s) FROM STDIN",
+      new CopiedText(step.lines.join("\n") + "\n"),
+      () => {},
+    );
     return "loaded";
   } catch (error) {
     return error instanceof Error && "code" in error ? String(error.code) : String(error);

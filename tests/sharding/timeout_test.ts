@@ -4,20 +4,10 @@ import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
 import type { StatementOutcome } from "../../engine/statements/outcome.ts";
 import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 import { startHttpServer } from "../../gateways/http/server.ts";
-import { DatabaseError } from "../../mod.ts";
 import { openPgDatabase } from "../pg/support/pg_database.ts";
 import { DeafShards } from "./deaf_shards.ts";
 import postgres from "postgres";
-
-async function failure(work: Promise<unknown>): Promise<DatabaseError> {
-  try {
-    await work;
-  } catch (error) {
-    if (error instanceof DatabaseError) return error;
-    throw error;
-  }
-  throw new Error("it has not failed");
-}
+import { failure } from "../support/failure.ts";
 
 async function outcomeOf(
   client: TestClient,

@@ -8,6 +8,7 @@ import type { HttpRequest, HttpResponse } from "../http_client.ts";
 import { BrokenConnectionError } from "../source_errors.ts";
 import type { OpenContext, SourceBytes } from "../source_reader.ts";
 import { objectStoreOpener } from "./object_stores.ts";
+import { failure } from "../../../tests/support/failure.ts";
 
 const CONTENT = encodeUtf8("0123456789");
 
@@ -93,16 +94,6 @@ class Store {
       close: () => undefined,
     };
   }
-}
-
-async function failure(work: Promise<unknown>): Promise<DatabaseError> {
-  try {
-    await work;
-  } catch (error) {
-    if (error instanceof DatabaseError) return error;
-    throw error;
-  }
-  throw new Error("it should fail");
 }
 
 const text = async (reading: Promise<Uint8Array> | undefined) => new TextDecoder().decode(await reading);

@@ -13,10 +13,10 @@ import { SeededRandom } from "../../../engine/base/random.ts";
 import { type MemoryDisk, memoryHost } from "../../../engine/host/memory_host.ts";
 import { Engine } from "../../../engine/session/engine.ts";
 import type { Session } from "../../../engine/session/session.ts";
-import type { CopyFormat, CopyTarget } from "../../../engine/statements/outcome.ts";
 import { RowBuffer } from "../../../engine/statements/row_buffer.ts";
 import { Horizon } from "../../../engine/storage/commit_horizon.ts";
 import { MEMBER_LOG_OPTIONS } from "../../../engine/storage/log_options.ts";
+import { CopiedText } from "../../support/copied_text.ts";
 import { type TestSeat, testSeat } from "../../support/lone_member.ts";
 
 const CHECKPOINT_LOG_BYTES = 100_000;
@@ -76,20 +76,6 @@ class Member {
       }
     }
     return files;
-  }
-}
-
-/** Rows for COPY … FROM STDIN. */
-class CopyingSink extends RowBuffer {
-  readonly #text: string;
-
-  constructor(text: string) {
-    super();
-    this.#text = text;
-  }
-
-  override async copyIn(_format: CopyFormat, target: CopyTarget): Promise<void> {
-    await target.write(new TextEncoder().encode(this.#text));
   }
 }
 
@@ -267,7 +253,7 @@ export class EnginePair {
   #sink(sql: string): RowBuffer {
     if (!sql.startsWith("COPY")) return new RowBuffer();
     const rows = this.#random.between(1, 6000);
-    return new CopyingSink(Array.from({ length: rows }, (_, row) => `${row}\n`).join(""));
+    return new CopiedText(Array.from({ length: rows }, (_, row) => `${row}\n`).join(""));
   }
 
   async #once(session: Session): Promise<void> {
