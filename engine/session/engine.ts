@@ -512,7 +512,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     let newest = 0;
     for (const tableId of tableIds) {
       if (this.machine.catalog.table(tableId) === undefined) continue;
-      const modified = this.machine.store(tableId).lastModifiedOp;
+      const modified = this.manager.lastModifiedOp(tableId);
       if (modified > newest) newest = modified;
     }
     return (newest > durable ? newest : 0) as OpNumber;

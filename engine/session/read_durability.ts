@@ -16,7 +16,7 @@ export function readsDurableAt(engine: SessionEngine, plan: CachedPlan): OpNumbe
 export function rowDurableAt(engine: SessionEngine, plan: CachedPlan): OpNumber {
   const newest = readsDurableAt(engine, plan);
   // Without a lease another member may have a later version of the row.
-  if (newest === 0 || engine.lacksLease) return newest;
+  if (newest === 0 || engine.lacksLease || engine.shards !== null) return newest;
   const store = engine.machine.store(plan.planned.tableIds[0] as number);
   const location = store.lastFound;
   if (location < 0) return newest;

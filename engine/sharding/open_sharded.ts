@@ -61,6 +61,7 @@ export async function openSharded(options: ShardedOptions): Promise<Engine> {
   const parts = () =>
     new ShardGroup({
       count,
+      mayLoseEntries: member !== undefined,
       open,
       fits: (manifest) => requireParts(manifest, directory, count),
       route: (routed, group) => new Router(routed, group, { ...options.host, stops }),

@@ -77,6 +77,8 @@ export class Router implements Shards {
   #forgotten = 0;
   /** By table: the newest commit that has written more than single rows. */
   readonly #bulks = new Map<number, number>();
+  /** By table: the newest entry that has something for it. */
+  readonly #written = new Map<number, number>();
   /** Commits on their way that write more than single rows. */
   #openBulks = 0;
   /** By table: the number of the commit that has last filled a new column. */
@@ -161,6 +163,10 @@ export class Router implements Shards {
       }
     }
     return this.#figures.statuses(this.#engine.role === "backup" ? "backup" : "primary");
+  }
+
+  lastModifiedOp(tableId: number): number {
+    return this.#written.get(tableId) ?? 0;
   }
 
   isAboveAll(tableId: number, id: RowId): boolean {
@@ -531,9 +537,15 @@ export class Router implements Shards {
           const own = [...here.map((effect) => this.#newest(effect)), ...this.#newCounters(effects)];
           return commitHere(slices.length === 0 ? own : [...own, { kind: "slices", slices }]);
         },
-        onSent: () => {
+        onSent: (op) => {
           this.#countChanges(byShard);
           this.#engine.machine.countElsewhere(effects);
+          for (const effect of effects) {
+            if ("tableId" in effect) this.#written.set(effect.tableId, op);
+            else if (effect.kind === "ddl" && effect.change.kind === "put_table") {
+              this.#written.set(effect.change.table.id, op);
+            }
+          }
           this.#noteChanges(effects, catalogs.before);
           isTold();
         },

@@ -1,7 +1,7 @@
 /**
  * Commits of transactions whose rows are at shards. All shards concerned are asked in one turn whether they agree; when
- * all of them do, the transaction gets its entry in the engine's log, in the order of asking; when that is committed
- * it is sent to them (`shard_group.ts`). Any number may be on their way at a time.
+ * all of them do, the transaction gets its entry in the engine's log, in the order of asking, which is sent to them
+ * (`shard_group.ts`). Any number may be on their way at a time.
  *
  * The order of asking is that of the log, so a shard needs to look only at what was asked before: nothing that comes
  * later can get in between.
@@ -25,8 +25,8 @@ export interface ShardCommit {
   readonly slices: readonly Slice[];
   /** Appends the entry. Raises when the transaction has ended meanwhile. */
   append(): Promise<OpNumber>;
-  /** The entry is committed, and on its way to the shards. */
-  onSent(): void;
+  /** The entry of this op is on its way to the shards. */
+  onSent(op: number): void;
 }
 
 /** See the file's head. */
@@ -46,9 +46,9 @@ export class ShardCommits {
   }
 
   /**
-   * Answers the op of the entry when it is committed, and on its way to the shards. Raises 40001 when one of them does
-   * not agree, not before all that was on its way then has been sent: whoever tries again sees it. Raises 57014
-   * when one does not answer in time; nothing has been committed then.
+   * Answers the op of the entry when it is on its way to the shards. Raises 40001 when one of them does not agree, not
+   * before all that was on its way then has been sent: whoever tries again sees it. Raises 57014 when one does not
+   * answer in time; nothing has been committed then.
    */
   async commit(commit: ShardCommit): Promise<OpNumber> {
     const committing = this.#commit(commit);
@@ -66,7 +66,7 @@ export class ShardCommits {
 
   async #commit(commit: ShardCommit): Promise<OpNumber> {
     const op = await this.#inOrder(commit);
-    await this.#engine.whenDurable(op);
+    if (this.#group.waitsForCommits) await this.#engine.whenDurable(op);
     return op;
   }
 

@@ -2,8 +2,9 @@
  * The shards of an engine as the parts of its storage: each gets what the entries of the engine's log have for it, and
  * its files are named by the engine's manifests.
  *
- * What an entry has for shards goes out when the entry may be answered, in the log's order, to all of them in one turn:
- * so what is begun at several shards in one turn sees an entry at all of them or at none.
+ * What an entry has for shards goes out when the entry is appended, and where it may go away again, when it is committed;
+ * in the log's order, to all of them in one turn: so what is begun at several shards in one turn sees an entry at all
+ * of them or at none. A checkpoint begins when all before it is durable.
  */
 import { assert, assertDefined } from "../base/assert.ts";
 import type { DatabaseError } from "../base/errors.ts";
@@ -24,13 +25,15 @@ export const COUNT_FILE = "SHARDS";
 export interface AppendedSlices {
   /** By shard: the call by which it has agreed to its part. */
   readonly calls: ReadonlyMap<number, number>;
-  /** The entry is on its way to the shards. */
-  onSent(): void;
+  /** The entry of this op is on its way to the shards. */
+  onSent(op: number): void;
 }
 
 /** How to open them. */
 export interface ShardGroupOptions {
   readonly count: number;
+  /** Whether an entry that was appended may go away again: another member of a group may have become the primary. */
+  readonly mayLoseEntries: boolean;
   open(index: number, manifest: Manifest | null): Promise<ShardPort>;
   /** Raises when the checkpoint is not one of so many shards. */
   fits(manifest: Manifest | null): void;
@@ -59,6 +62,11 @@ export class ShardGroup implements EngineParts {
 
   constructor(options: ShardGroupOptions) {
     this.#options = options;
+  }
+
+  /** Whether shards are sent what is committed only. */
+  get waitsForCommits(): boolean {
+    return this.#options.mayLoseEntries;
   }
 
   async open(manifest: Manifest | null, horizon: CommitHorizon): Promise<void> {
@@ -111,7 +119,10 @@ export class ShardGroup implements EngineParts {
 
   #send(): void {
     const durableOp = this.#horizon?.durableOp ?? -1;
-    while ((this.#queue[0]?.op ?? Infinity) <= durableOp) {
+    for (;;) {
+      const [next] = this.#queue;
+      if (next === undefined) return;
+      if (next.op > durableOp && (this.waitsForCommits || next.slices === null)) return;
       const { op, timestamp, slices } = assertDefined(this.#queue.shift(), "what is first");
       if (slices === null) {
         for (const port of this.ports) port.tell({ kind: "checkpoint", op });
@@ -126,7 +137,7 @@ export class ShardGroup implements EngineParts {
         port.sentEntries++;
         port.tellLater({ kind: "apply", op, timestamp, agreed, effects: agreed === null ? effects : null });
       }
-      appended?.onSent();
+      appended?.onSent(op);
     }
   }
 

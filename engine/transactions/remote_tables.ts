@@ -20,6 +20,8 @@ export interface RemoteTables<Reader> {
   rowCount(tableId: number): number;
   /** The bytes of its rows, as they were last asked for. */
   bytes(tableId: number): number;
+  /** The newest entry that the table's rows may be of. */
+  lastModifiedOp(tableId: number): number;
   /** Whether the transaction's commit concerns rows that are elsewhere. */
   concerns(transaction: Reader): boolean;
   /**

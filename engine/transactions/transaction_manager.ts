@@ -498,6 +498,13 @@ export class TransactionManager {
     return true;
   }
 
+  /** The newest entry that has written to a table. */
+  lastModifiedOp(tableId: number): number {
+    return this.remote?.has(tableId) === true
+      ? this.remote.lastModifiedOp(tableId)
+      : this.store(tableId).lastModifiedOp;
+  }
+
   /**
    * The newest op among what was read since a mark (only what is not durable matters); 0 when all of it is durable.
    * Single rows are looked at one by one, everything else counts as the newest write to its table.
@@ -508,8 +515,8 @@ export class TransactionManager {
       const read = transaction.reads[index] as ReadPredicate;
       if (this.catalog.table(read.tableId) === undefined) continue;
       const store = this.store(read.tableId);
-      if (store.lastModifiedOp <= durable) continue;
-      let op: number = store.lastModifiedOp;
+      let op = this.lastModifiedOp(read.tableId);
+      if (op <= durable) continue;
       if (read.kind === "id") {
         if (transaction.writeSetRow(read.tableId, read.id) !== undefined) continue;
         const location = store.find(read.id, transaction.snapshot);

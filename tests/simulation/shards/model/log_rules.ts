@@ -15,11 +15,15 @@ export interface LogBounds extends Workload {
   readonly crashes: number;
   /** How often each shard may save what it has. */
   readonly saves: number;
+  /** Shards are told when the entry is appended, as where there is no other member that could lose it. */
+  readonly tellsAtOnce?: boolean;
 }
 
 /** A rule that is left out on purpose: an invariant must fail. */
 export type BrokenLogRule =
-  | "shards are told before the entry is durable"
+  | "clients hear before the entry is durable"
+  | "readers hear before what they have seen is durable"
+  | "shards save what is not durable"
   | "shards are told in turns of their own"
   | "parts are applied out of the log's order"
   | "snapshots are asked for in turns of their own"
@@ -124,7 +128,7 @@ export class LogRules implements Model<LogState> {
     };
     for (const [index, client] of state.clients.entries()) this.#clientSteps(state, index, client, may);
     this.#routerSteps(state, may);
-    for (const [index, shard] of state.shards.entries()) this.#shardSteps(index, shard, may);
+    for (const [index, shard] of state.shards.entries()) this.#shardSteps(index, shard, { state, may });
     if (state.crashes < this.#bounds.crashes) may("all crash, and start again", (next) => this.#crash(next));
     return steps;
   }
@@ -191,7 +195,10 @@ export class LogRules implements Model<LogState> {
         });
       }
       if (shards.some((shard) => client.at[shard] === null)) return;
-      if (this.#program(index).writes.length === 0) return this.#finish(index, may);
+      if (this.#program(index).writes.length === 0) {
+        if (this.#mayHear(state, client)) this.#finish(index, may);
+        return;
+      }
       may(`${index} asks to commit`, (next) => {
         (next.clients[index] as Client).status = "asked";
         next.asked.push(index);
@@ -204,9 +211,17 @@ export class LogRules implements Model<LogState> {
         !this.#writesAt(index, shard) || (state.told[shard] ?? 0) >= op
       );
       const isEarly = this.#broken === "clients hear before the shards" && state.durable >= op;
-      if (areTold || isEarly) this.#finish(index, may);
+      const isDurable = state.durable >= op || this.#broken === "clients hear before the entry is durable";
+      if (areTold && isDurable || isEarly) this.#finish(index, may);
     }
     if (client.status === "unknown") this.#repeat(state, index, may);
+  }
+
+  /** Whether all that a reader has seen will stay. */
+  #mayHear(state: LogState, { seen }: Client): boolean {
+    if (this.#broken === "readers hear before what they have seen is durable") return true;
+    const durable = state.log.slice(0, state.durable);
+    return seen.every((each) => each === null || each < 0 || durable.includes(each));
   }
 
   #finish(index: number, may: May): void {
@@ -238,9 +253,7 @@ export class LogRules implements Model<LogState> {
         next.durable = next.log.length;
       });
     }
-    const limit = this.#broken === "shards are told before the entry is durable"
-      ? state.log.length
-      : state.durable;
+    const limit = this.#bounds.tellsAtOnce === true ? state.log.length : state.durable;
     if (this.#broken === "shards are told in turns of their own") {
       for (const [shard, told] of state.told.entries()) {
         if (told < limit) {
@@ -277,7 +290,7 @@ export class LogRules implements Model<LogState> {
 
   // ---------------------------------------------------------------- shards
 
-  #shardSteps(index: number, shard: Shard, may: May): void {
+  #shardSteps(index: number, shard: Shard, { state, may }: { state: LogState; may: May }): void {
     const take = (at: number): void => {
       const message = shard.queue[at];
       if (message === undefined) return;
@@ -298,6 +311,9 @@ export class LogRules implements Model<LogState> {
       if (shard.queue[0]?.startsWith("E") === true && second > 0) take(second);
     }
     if (shard.saves >= this.#bounds.saves || shard.saved.op === shard.op) return;
+    // A checkpoint begins behind an entry that is durable.
+    const savesAll = this.#bounds.tellsAtOnce !== true || this.#broken === "shards save what is not durable";
+    if (!savesAll && shard.op > state.durable) return;
     may(`shard ${index} saves op ${shard.op}`, (next) => {
       const self = next.shards[index] as Shard;
       const more = this.#broken === "what is saved says an op more than there is" ? 1 : 0;

@@ -58,6 +58,8 @@ export function oneLog(
 const STRICT = { isStrict: true };
 const WHOLE = { crashes: 0 };
 
+const AT_ONCE = { tellsAtOnce: true };
+
 /** What is explored whole. */
 export const EXPLORED: NamedExplorations = [
   ["two transfers", epochs([TRANSFER, TRANSFER], { crashes: 2 })],
@@ -79,6 +81,10 @@ export const EXPLORED: NamedExplorations = [
   ["one log: changes in each shard and a reader", oneLog([LOCAL_A, LOCAL_B, READER])],
   ["one log: a transfer and changes in each shard", oneLog([TRANSFER, LOCAL_A, LOCAL_B])],
   ["one log: two apart and a reader", oneLog(APART, { keys: [0, 1, 0, 1] })],
+  ["one log, told at once: two transfers", oneLog([TRANSFER, TRANSFER], { ...AT_ONCE, crashes: 2 })],
+  ["one log, told at once: write skew and a reader", oneLog([FORTH, BACK, READER], AT_ONCE)],
+  ["one log, told at once: two transfers and a reader", oneLog([TRANSFER, TRANSFER, READER], AT_ONCE)],
+  ["one log, told at once: changes in each shard and a reader", oneLog([LOCAL_A, LOCAL_B, READER], AT_ONCE)],
   ["one log: three keys", oneLog(ACROSS, { keys: [0, 0, 1] })],
 ];
 
@@ -111,7 +117,12 @@ export const BROKEN_RULES: NamedExplorations = [
   broken("snapshots are taken when they are needed", [LOCAL_A, LOCAL_B, READER], { ...WHOLE, ...STRICT }),
   broken("a lost snapshot is taken anew", [LOCAL_A, LOCAL_B, READER], STRICT),
   broken("commits pass snapshots that wait", [TRANSFER, LOCAL_A, LOCAL_B, READER], { ...WHOLE, ...STRICT }),
-  brokenLog("shards are told before the entry is durable", [TRANSFER, READER], CRASHING),
+  brokenLog("clients hear before the entry is durable", [TRANSFER], { ...CRASHING, ...AT_ONCE }),
+  brokenLog("readers hear before what they have seen is durable", [TRANSFER, READER], {
+    ...CRASHING,
+    ...AT_ONCE,
+  }),
+  brokenLog("shards save what is not durable", [TRANSFER, LOCAL_A, READER], AT_ONCE),
   brokenLog("shards are told in turns of their own", [TRANSFER, READER], RUNNING),
   brokenLog("parts are applied out of the log's order", APART, { ...RUNNING, keys: [0, 1, 0, 1] }),
   brokenLog("snapshots are asked for in turns of their own", [TRANSFER, READER], RUNNING),
