@@ -239,14 +239,14 @@ class SimulatedFile implements DiskFile {
     this.#check();
     const covered = this.#begin();
     // Quick for some and slow for others: who waits for a disk may go by how long it takes.
-    this.#disk.passAtRandom(20, 220);
+    this.#disk.passAtRandom(20 * this.#disk.slowness, 220 * this.#disk.slowness);
     this.#finish(covered);
   }
 
   async syncData(): Promise<void> {
     this.#check();
     const covered = this.#begin();
-    await this.#disk.later(150);
+    await this.#disk.later(150 * this.#disk.slowness);
     if (this.#epoch !== this.#disk.epoch) throw new SimulatedCrash("the power failed");
     this.#finish(covered);
   }
@@ -316,6 +316,8 @@ interface FailedWrite {
 export class SimulatedDisk implements Disk {
   readonly #surroundings: DiskSurroundings;
   faults: DiskFaults;
+  /** How many times slower syncs are. */
+  slowness = 1;
   #files = new Map<string, Inode>();
   #durableFiles = new Map<string, Inode>();
   #nameChanges = new Map<string, NameChange[]>();

@@ -3,12 +3,16 @@
  * answer must not outlive them.
  */
 import type { OpNumber } from "../operations/effect.ts";
+import type { PlannedStatement } from "../sql/plan/plan.ts";
 import type { SessionEngine } from "./session_engine.ts";
 import type { CachedPlan } from "../statements/plan_cache.ts";
 import type { TransactionBlock } from "../statements/transaction_block.ts";
 
 /** The op that must be durable before what was read from the plan's tables may be sent; 0: it may be sent at once. */
-export function readsDurableAt(engine: SessionEngine, plan: CachedPlan): OpNumber {
+export function readsDurableAt(
+  engine: SessionEngine,
+  plan: { readonly planned: Pick<PlannedStatement, "tableIds"> },
+): OpNumber {
   return engine.lacksLease ? engine.readBarrier() : engine.visibleAt(plan.planned.tableIds);
 }
 

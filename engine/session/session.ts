@@ -478,6 +478,10 @@ export class Session implements SessionHost {
     return this.#run(() => compiled, LONG_WRITE, parameters, sink, finish);
   }
 
+  durableAfter(read: Pick<CachedPlan["planned"], "tableIds">): OpNumber {
+    return this.need.saw(readsDurableAt(this.engine, { planned: read }));
+  }
+
   /** Ends the running statement with 57014. */
   cancel(error?: DatabaseError): void {
     if (!this.isRunning) return;
@@ -677,9 +681,10 @@ export class Session implements SessionHost {
         this.#statementTransaction = null;
         const outcome = finish(execution);
         endTemporaryTables(transaction, this.temporarySchema);
-        const op = this.commit(transaction);
-        if (op instanceof Promise) return op.then((durableOp) => ({ ...outcome, durableOp }));
-        return op === 0 ? outcome : { ...outcome, durableOp: op };
+        return whenDone(
+          this.commit(transaction),
+          (op) => op === 0 ? outcome : { ...outcome, durableOp: op },
+        );
       },
       retract: () => sink.retract(),
     });

@@ -4,7 +4,7 @@
  *
  * What an entry has for shards goes out when the entry is appended, and where it may go away again, when it is committed;
  * in the log's order, to all of them in one turn: so what is begun at several shards in one turn sees an entry at all
- * of them or at none. A checkpoint begins when all before it is durable.
+ * of them or at none. A checkpoint exists when the router's manifest does, which waits for the log.
  */
 import { assert, assertDefined } from "../base/assert.ts";
 import type { DatabaseError } from "../base/errors.ts";
@@ -122,7 +122,7 @@ export class ShardGroup implements EngineParts {
     for (;;) {
       const [next] = this.#queue;
       if (next === undefined) return;
-      if (next.op > durableOp && (this.waitsForCommits || next.slices === null)) return;
+      if (this.waitsForCommits && next.op > durableOp) return;
       const { op, timestamp, slices } = assertDefined(this.#queue.shift(), "what is first");
       if (slices === null) {
         for (const port of this.ports) port.tell({ kind: "checkpoint", op });

@@ -61,6 +61,11 @@ export class Portal {
     this.#buffer.begin(source.columns);
   }
 
+  /** What a statement answers that has moved over so many rows. */
+  outcome(rowCount: number): StatementOutcome {
+    return this.#source.outcome(rowCount);
+  }
+
   /** Writes at most `maximum` further rows (0: all). `suspended`: the limit was reached. */
   fetch(maximum: number, sink: ResultSink): MaybePromise<{ suspended: boolean; outcome: StatementOutcome }> {
     return this.#source.asStatement(() => this.#fetch(maximum, sink));

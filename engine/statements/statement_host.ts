@@ -61,6 +61,8 @@ export interface StatementHost {
     finish: (execution: StatementExecution) => StatementOutcome,
     parameters?: readonly SqlValue[],
   ): MaybePromise<StatementOutcome>;
+  /** The op that must be durable before what was read may be sent; 0: it may be sent at once. */
+  durableAfter(read: Pick<PlannedStatement, "tableIds">): OpNumber;
   /** Raises 57014 when the running statement has been canceled. */
   checkCanceled(): void;
   /** Adds a notice to the outcome of the running statement. */

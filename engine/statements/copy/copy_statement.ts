@@ -190,7 +190,10 @@ function runCopyTo(
   const out = new CopyOutSink(session, sink, settings, planned.columns, !planned.readOnly);
   return session.runWork(compileStatement(planned), out, () => {
     const rows = out.finish();
-    return session.outcome(`COPY ${rows}`, rows, "affected");
+    return {
+      ...session.outcome(`COPY ${rows}`, rows, "affected"),
+      durableOp: session.durableAfter(planned),
+    };
   });
 }
 

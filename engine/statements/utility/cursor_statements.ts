@@ -88,14 +88,16 @@ export async function fetchCursor(
   if (forward !== null) {
     // Rows go out as they come, or nowhere: there may be any number of them.
     const count = await portal.forwardInto(forward, statement.move ? new RowCounter() : sink);
-    return statement.move
-      ? session.outcome(`MOVE ${count}`, count, "done")
-      : session.outcome(`FETCH ${count}`, count, "rows");
+    return movedOver(portal, statement, count);
   }
   const rows = await moved(portal, statement);
-  if (statement.move) return session.outcome(`MOVE ${rows.length}`, rows.length, "done");
-  sendRows(sink, portal.columns, rows);
-  return session.outcome(`FETCH ${rows.length}`, rows.length, "rows");
+  if (!statement.move) sendRows(sink, portal.columns, rows);
+  return movedOver(portal, statement, rows.length);
+}
+
+function movedOver(portal: Portal, { move }: FetchCursor, count: number): StatementOutcome {
+  const outcome = portal.outcome(count);
+  return move ? { ...outcome, tag: `MOVE ${count}`, kind: "done" } : { ...outcome, tag: `FETCH ${count}` };
 }
 
 /** How many rows a movement goes forward; null: it is another one. */

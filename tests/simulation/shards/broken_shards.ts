@@ -8,9 +8,9 @@ export const BROKEN_SHARDS: readonly SeededBuild[] = [
     seed: 1,
     file: "engine/sharding/shard_group.ts",
     changes: [[
-      'assertDefined(this.#queue.shift(), "what is first")',
-      "assertDefined((this.#queue[1]?.op ?? Infinity) <= durableOp ? this.#queue.splice(1, 1)[0] : " +
-      'this.#queue.shift(), "what is first")',
+      "this.#queue.push({ op, timestamp, slices: own });\n    this.#send();",
+      "this.#queue.unshift({ op, timestamp, slices: own });\n" +
+      "    void (async () => { for (let turn = 0; turn < 20; turn++) await null; this.#send(); })();",
     ]],
   },
   {

@@ -5,7 +5,7 @@
  * Checked are: transfers are there whole or not at all, exactly once, those that were acknowledged for certain and
  * those that were refused for certain not; every snapshot has the same sum, in one statement and in several; of
  * doctors whose rows are at several shards one is on duty; no number of a sequence is given twice; counters are as
- * often counted up as was acknowledged.
+ * often counted up as was acknowledged, and no less than somebody has been answered.
  */
 // Loaded before virtual time begins, as a shard loads it when its first fragment comes.
 import "../../../engine/sharding/fragment_runs.ts";
@@ -28,6 +28,8 @@ const CLIENTS = 4;
 const LIVES = 3;
 /** The longest that a message takes. */
 const DELAY_MICROSECONDS = 2_000;
+/** Of a disk whose syncs take longer than messages. */
+const SLOWNESS = 100;
 
 /** What one run did. */
 export interface ShardResult {
@@ -62,6 +64,8 @@ class ShardWorld {
   #failure: unknown = null;
   /** By counter: how often it was certainly, and perhaps, counted up. */
   readonly #counted = new Map<number, { certain: number; perhaps: number }>();
+  /** By counter: the highest value that a reader was answered. */
+  readonly #seen = new Map<number, number>();
   /** The highest number of the sequence that a client was given. */
   #number = 0;
   #committed = 0;
@@ -83,6 +87,7 @@ class ShardWorld {
   async #runDurably(): Promise<void> {
     for (let life = 0; life < LIVES; life++) {
       this.#life++;
+      this.#host.disk.slowness = this.#random.below(2) === 0 ? 1 : SLOWNESS;
       const engine = await this.#host.settle(this.#open());
       this.#watch(engine);
       if (life === 0) await this.#host.settle(this.#create(engine));
@@ -189,6 +194,9 @@ class ShardWorld {
             if (life === this.#life) this.#number = Math.max(this.#number, Number(row?.[0]));
             break;
           }
+          case 5:
+            await this.#look(session);
+            break;
           default:
             await this.#sum(session);
         }
@@ -250,6 +258,16 @@ class ShardWorld {
     for (const each of counted) {
       if (isDone) each.certain++;
       else each.perhaps--;
+    }
+  }
+
+  /** What somebody has been answered stays. */
+  async #look(session: Session): Promise<void> {
+    const life = this.#life;
+    for (const [id, counted] of await runDurably(session, "SELECT id, counted FROM counter")) {
+      const counter = Number(id);
+      if (life !== this.#life) return;
+      this.#seen.set(counter, Math.max(this.#seen.get(counter) ?? 0, Number(counted)));
     }
   }
 
@@ -319,6 +337,8 @@ class ShardWorld {
       const { certain, perhaps } = this.#counted.get(Number(id)) ?? { certain: 0, perhaps: 0 };
       const counted = Number(value);
       ok(counted >= certain && counted <= perhaps, `counter ${id}: ${counted}, not ${certain} to ${perhaps}`);
+      const seen = this.#seen.get(Number(id)) ?? 0;
+      ok(counted >= seen, `counter ${id}: ${counted}, and somebody has seen ${seen}`);
       this.#counted.set(Number(id), { certain: counted, perhaps: counted });
     }
     const [number] = await runDurably(session, "SELECT nextval('number')");
