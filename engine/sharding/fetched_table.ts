@@ -143,8 +143,8 @@ export class FetchedTable implements ReadableTable {
 
   /** A value of a row that has been fetched; undefined: it has not. */
   knownValue(id: RowId, columnId: number): StoredValue | undefined {
-    const location = this.#reader.find(id);
-    return location === NO_ROW ? undefined : this.#reader.valueAt(location, columnId);
+    const location = this.#points === null ? this.#reader.find(id) : this.#points.ids.indexOf(id);
+    return location < 0 ? undefined : this.valueAt(location as RowLocation, columnId);
   }
 
   scan(

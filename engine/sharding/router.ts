@@ -13,8 +13,9 @@ import { LIMITS } from "../base/limits.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type { Host } from "../host/host.ts";
+import { forbidsDuplicates } from "../catalog/index_keys.ts";
 import { movesRows } from "../catalog/placement.ts";
-import type { Effect, OpNumber, RowId } from "../operations/effect.ts";
+import type { Effect, OpNumber, RowId, StoredValue } from "../operations/effect.ts";
 import { encodeEffects } from "../operations/entry_codec.ts";
 import type { Shards } from "../session/commit_turns.ts";
 import type { RoutedEngine } from "../session/engine_parts.ts";
@@ -22,16 +23,19 @@ import type { Settings } from "../settings/settings.ts";
 import type { AloneRows, GatherContext, GatheredStream } from "../statements/statement_host.ts";
 import type { ShardStatus } from "../system_catalog/shard_status.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
+import type { KeptKey } from "../transactions/remote_tables.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
 import { isRetrySignal, RemoteWait, StaleSnapshot } from "../transactions/signals.ts";
 import { changedMeanwhile } from "../transactions/conflicts.ts";
 import type { Transaction } from "../transactions/transaction.ts";
+import { keyColumns, keyText } from "../transactions/stored_key.ts";
 import { effectList } from "../transactions/transaction_effects.ts";
 import type { BatchSource, GatherExplanation } from "../execution/runtime/execution.ts";
 import type { Fragment, PlannedStatement } from "../sql/plan/plan.ts";
 import type { SqlValue } from "../types/value.ts";
 import { Asking } from "./asking.ts";
 import { Branch } from "./branch.ts";
+import { CommittedChanges } from "./committed_changes.ts";
 import { Fragments } from "./fragments.ts";
 import { Gathers } from "./gathers.ts";
 import { FetchedTable } from "./fetched_table.ts";
@@ -45,9 +49,6 @@ import type { BranchCommit, FetchedRows, Wanted } from "./shard_messages.ts";
 import type { ShardPort } from "./shard_port.ts";
 import type { StopFlags } from "./stop_flags.ts";
 import { divide, type Divided, isAtShards } from "./slices.ts";
-
-/** Changed rows that are remembered. */
-const KEPT_CHANGES = 10_000;
 
 /** What a transaction has read at shards. */
 interface TransactionReads {
@@ -70,23 +71,11 @@ export class Router implements Shards {
   readonly #figures: ShardFigures;
   readonly #routes: Routes;
   #nextBranch = 1;
-  /** By row, the oldest first: the number of the last commit that has changed it. */
-  readonly #changes = new Map<string, number>();
-  #commits = 0;
-  /** The newest commit that is forgotten. */
-  #forgotten = 0;
-  /** By table: the newest commit that has written more than single rows. */
-  readonly #bulks = new Map<number, number>();
-  /** By table: the newest entry that has something for it. */
-  readonly #written = new Map<number, number>();
+  readonly #changes = new CommittedChanges();
   /** Commits on their way that write more than single rows. */
   #openBulks = 0;
-  /** By table: the number of the commit that has last filled a new column. */
-  readonly #fills = new Map<number, number>();
   /** Tables whose rows are going to move. */
   readonly #collecting = new Set<RowCollection>();
-  /** By table: the number of the commit that has last moved its rows to other shards. */
-  readonly #moves = new Map<number, number>();
   /** The shards do not know yet of definitions that the engine knows; resolve when they do. */
   readonly #defining = new Set<Promise<void>>();
 
@@ -103,7 +92,7 @@ export class Router implements Shards {
     this.#asking = new Asking(this.ports, host.stops, host);
     this.commits = new ShardCommits(engine, group, this.#asking);
     const monotonic = (): number => host.clock.monotonic();
-    const commits = (): number => this.#commits;
+    const commits = (): number => this.#changes.count;
     this.#gathers = new Gathers({
       count: this.count,
       routes: this.#routes,
@@ -166,7 +155,7 @@ export class Router implements Shards {
   }
 
   lastModifiedOp(tableId: number): number {
-    return this.#written.get(tableId) ?? 0;
+    return this.#changes.lastOp(tableId);
   }
 
   isAboveAll(tableId: number, id: RowId): boolean {
@@ -176,7 +165,15 @@ export class Router implements Shards {
   changedSince(transaction: Transaction, tableId: number, id: RowId): boolean {
     const branch = this.#branches.get(transaction);
     if (branch !== undefined) this.#noteHome(branch, tableId, id);
-    return branch !== undefined && (this.#changes.get(`${tableId}:${id}`) ?? 0) > branch.cut;
+    return branch !== undefined && this.#changes.hasChanged(tableId, id, branch.cut);
+  }
+
+  keepsKey(transaction: Transaction, { table, index, key, id }: KeptKey): boolean {
+    const fetched = this.#branches.get(transaction)?.fetched(table.id);
+    if (fetched?.definition !== table) return false;
+    const columns = keyColumns(table, index);
+    const held = columns.map((column) => fetched.knownValue(id, column.id));
+    return !held.includes(undefined) && keyText(columns, held as StoredValue[]) === keyText(columns, key);
   }
 
   /** Notes where a row is that is going to be changed: it has been fetched, and is locked. */
@@ -187,55 +184,53 @@ export class Router implements Shards {
     if (value !== undefined) branch.noteHome(tableId, id, places.ofValue(value));
   }
 
-  /** Notes which rows a commit has changed, so that others need not find out at their own. */
-  #noteChanges(effects: readonly Effect[], before: Catalog): void {
-    for (const collection of this.#collecting) collection.note(effects);
-    const commit = ++this.#commits;
-    for (const effect of effects) {
-      if (effect.kind === "ddl" && effect.change.kind === "put_table") {
-        const { table } = effect.change;
-        const { id, columns } = table;
-        const former = before.table(id);
-        if (former !== undefined && movesRows(former, table)) this.#moves.set(id, commit);
-        const known = former?.nextColumnId ?? Infinity;
-        if (columns.some((each) => each.id >= known && each.missingValue === null)) {
-          this.#fills.set(id, commit);
-        }
-      }
-      if (effect.kind === "truncate" || effect.kind === "create_batch") {
-        this.#bulks.set(effect.tableId, commit);
-      }
-      if (effect.kind === "ddl") {
-        const { change } = effect;
-        if (change.kind === "put_table") this.#bulks.set(change.table.id, commit);
-        if (change.kind === "drop_table") this.#bulks.delete(change.tableId);
-      }
-      if (effect.kind !== "create" && effect.kind !== "update" && effect.kind !== "delete") continue;
-      const key = `${effect.tableId}:${effect.id}`;
-      this.#changes.delete(key);
-      this.#changes.set(key, commit);
-    }
-    for (const [key, changed] of this.#changes) {
-      if (this.#changes.size <= KEPT_CHANGES) break;
-      this.#forgotten = changed;
-      this.#changes.delete(key);
-    }
+  /**
+   * Whether others cannot have changed what was read: a single row that the transaction writes itself, so that it
+   * has its lock, and that nobody has changed between its cut and its lock; or that a key was free, which it gives to a
+   * new row. `newOnly`: tables of which it has written new rows only.
+   */
+  #isCertain({ transaction, branch }: TransactionReads, read: ReadPredicate, newOnly: Set<number>): boolean {
+    if (read.kind === "id") {
+      if (transaction.writeSetRow(read.tableId, read.id) === undefined) return false;
+      if (this.isAboveAll(read.tableId, read.id)) return true;
+    } else if (read.kind !== "index") return false;
+    const changes = this.#changes;
+    if (branch === undefined || branch.begun.size === 0 || !changes.remembers(branch.cut)) return false;
+    if (changes.hasBulk(read.tableId, branch.cut)) return false;
+    return read.kind === "id"
+      ? !this.changedSince(transaction, read.tableId, read.id)
+      : newOnly.has(read.tableId) && this.#isNewKey(transaction, read, branch.cut);
   }
 
-  /**
-   * Whether nothing that the transaction has read can have been changed by others: it has read single rows only, which
-   * it writes itself, so that it has their locks, and nobody has changed them between its cut and its locks.
-   */
-  #isCertain(transaction: Transaction, reads: readonly ReadPredicate[], branch: Branch | undefined): boolean {
-    if (this.#openBulks > 0 || transaction.hasDdl || transaction.hasBatches) return false;
-    for (const read of reads) {
-      if (read.kind !== "id" || transaction.writeSetRow(read.tableId, read.id) === undefined) return false;
-      if (this.isAboveAll(read.tableId, read.id)) continue;
-      if (branch === undefined || branch.begun.size === 0 || branch.cut < this.#forgotten) return false;
-      if (this.changedSince(transaction, read.tableId, read.id)) return false;
-      if ((this.#bulks.get(read.tableId) ?? 0) > branch.cut) return false;
+  /** What a transaction has read, and others may have changed. */
+  #uncertainReads(read: TransactionReads): readonly ReadPredicate[] {
+    const { transaction, reads } = read;
+    if (this.#openBulks > 0 || transaction.hasDdl || transaction.hasBatches) return reads;
+    const newOnly = new Set(
+      [...transaction.writtenTables].filter((tableId) =>
+        transaction.writtenTo(tableId)?.rows.every(({ existed }) => !existed) === true
+      ),
+    );
+    return reads.filter((each) => !this.#isCertain(read, each, newOnly));
+  }
+
+  #isNewKey(
+    transaction: Transaction,
+    { tableId, columnIds, bounds }: Extract<ReadPredicate, { readonly kind: "index" }>,
+    cut: number,
+  ): boolean {
+    const table = this.#catalog.table(tableId), writeSet = transaction.writtenTo(tableId);
+    if (table === undefined || writeSet === undefined) return false;
+    const key = bounds.prefix;
+    for (const index of table.indexes) {
+      const isWhole = index.unique && index.columns.length === key.length &&
+        columnIds.length === key.length && index.columns.every(({ columnId }, at) =>
+          columnId === columnIds[at]
+        );
+      if (!isWhole || !forbidsDuplicates(index, key)) continue;
+      return [...writeSet.lookup(index, key)].length > 0 && !this.#changes.isGiven(table, index, key, cut);
     }
-    return true;
+    return false;
   }
 
   // ---------------------------------------------------------------- reading
@@ -269,7 +264,7 @@ export class Router implements Shards {
    */
   #requireFilled(branch: Branch, tableId: number): void {
     if (
-      branch.begun.size > 0 && (this.#fills.get(tableId) ?? 0) > branch.cut || this.#isMoved(branch, tableId)
+      branch.begun.size > 0 && this.#changes.isFilled(tableId, branch.cut) || this.#isMoved(branch, tableId)
     ) {
       throw new StaleSnapshot(tableId, null);
     }
@@ -277,7 +272,7 @@ export class Router implements Shards {
 
   /** Whether the rows of a table have moved to other shards since the cut. */
   #isMoved(branch: Branch, tableId: number): boolean {
-    return branch.begun.size > 0 && (this.#moves.get(tableId) ?? 0) > branch.cut;
+    return branch.begun.size > 0 && this.#changes.isMoved(tableId, branch.cut);
   }
 
   /** Whether a fragment's plan goes by where rows are. */
@@ -377,7 +372,7 @@ export class Router implements Shards {
   #begin(transaction: Transaction, branch: Branch, shards: readonly number[]): void {
     if (branch.isLoose) branch.gathered.forget();
     branch.isLoose = false;
-    branch.cut = this.#commits;
+    branch.cut = this.#changes.count;
     for (const shard of shards) {
       if (branch.begun.has(shard)) continue;
       branch.begun.add(shard);
@@ -439,7 +434,7 @@ export class Router implements Shards {
     return reads.filter((read) => {
       // What it has read where the rows were before they moved is compared there.
       const isMoved = branch !== undefined && branch.begun.has(shard) &&
-        (this.#bulks.get(read.tableId) ?? 0) > branch.cut;
+        this.#changes.hasBulk(read.tableId, branch.cut);
       const place = isMoved ? null : this.#routes.ofRead({ transaction, branch, isAboveAll }, read);
       return place === null || place === shard;
     });
@@ -499,7 +494,7 @@ export class Router implements Shards {
       homeOf: (tableId, id) => assertDefined(branch?.homeOf(tableId, id), `the shard of row ${id}`),
     });
     const byShard = inFront(moves, written);
-    const reads = this.#remoteReads(transaction);
+    const reads = this.#uncertainReads({ transaction, branch, reads: this.#remoteReads(transaction) });
     const readAt = new Map(
       this.#all.map((shard) => [shard, this.#readsAt({ transaction, branch, reads }, shard)]),
     );
@@ -513,7 +508,6 @@ export class Router implements Shards {
       reads: readAt.get(shard) ?? [],
       effects: slices.find((slice) => slice.shard === shard)?.effects ?? null,
     }]));
-    const isCertain = this.#isCertain(transaction, reads, branch);
     const isBulk = effects.some(({ kind }) =>
       kind === "ddl" || kind === "truncate" || kind === "create_batch"
     );
@@ -528,7 +522,8 @@ export class Router implements Shards {
     try {
       return await this.commits.commit({
         parts,
-        isCertain,
+        isCertain: reads.length === 0 && this.#openBulks === 0 && !transaction.hasDdl &&
+          !transaction.hasBatches,
         milliseconds: branch?.milliseconds ?? 0,
         slices,
         append: () => {
@@ -540,13 +535,8 @@ export class Router implements Shards {
         onSent: (op) => {
           this.#countChanges(byShard);
           this.#engine.machine.countElsewhere(effects);
-          for (const effect of effects) {
-            if ("tableId" in effect) this.#written.set(effect.tableId, op);
-            else if (effect.kind === "ddl" && effect.change.kind === "put_table") {
-              this.#written.set(effect.change.table.id, op);
-            }
-          }
-          this.#noteChanges(effects, catalogs.before);
+          for (const collection of this.#collecting) collection.note(effects);
+          this.#changes.note({ op, effects, ...catalogs });
           isTold();
         },
       });

@@ -2,9 +2,17 @@
  * Tables whose committed rows are elsewhere. A transaction reads of them what has been fetched for it; whatever has not
  * been is asked for by a `RemoteWait`, which stops the statement until it is there.
  */
-import type { TableDefinition } from "../catalog/definitions.ts";
-import type { RowId } from "../operations/effect.ts";
+import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
+import type { RowId, StoredValue } from "../operations/effect.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
+
+/** A key of a unique index that a row is to have. */
+export interface KeptKey {
+  readonly table: TableDefinition;
+  readonly index: IndexDefinition;
+  readonly key: readonly StoredValue[];
+  readonly id: RowId;
+}
 
 /** See the file's head. */
 export interface RemoteTables<Reader> {
@@ -16,6 +24,8 @@ export interface RemoteTables<Reader> {
   isAboveAll(tableId: number, id: RowId): boolean;
   /** Whether a row is known to have been changed since what the transaction sees of it. */
   changedSince(transaction: Reader, tableId: number, id: RowId): boolean;
+  /** Whether the row is known, and locked, and has had the key all the time: then no other row has it. */
+  keepsKey(transaction: Reader, kept: KeptKey): boolean;
   /** How many rows the table has, roughly. */
   rowCount(tableId: number): number;
   /** The bytes of its rows, as they were last asked for. */

@@ -756,7 +756,9 @@ export class Transaction {
         const isOld = row.isFilled && this.#manager.changedSince(table.id, row.id, this.snapshot);
         throw isOld ? new StaleSnapshot(table.id, row.id) : duplicateKey(table, index, values);
       }
-      if (writeSet.truncated) continue;
+      if (writeSet.truncated || this.#manager.remote?.keepsKey(this, { table, index, key, id }) === true) {
+        continue;
+      }
       const rival = this.#manager.keyHolderNow(table, index, key, this, writeSet, id);
       if (rival) throw duplicateKey(table, index, values);
     }

@@ -1,0 +1,147 @@
+/**
+ * What commits have changed of late, as the router has seen them, so that others need not find out at their own. Commits
+ * are numbered as they are told to the shards; a *cut* is how many had been told when it was taken.
+ */
+import type { Catalog } from "../catalog/catalog.ts";
+import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
+import { forbidsDuplicates } from "../catalog/index_keys.ts";
+import { movesRows } from "../catalog/placement.ts";
+import type { Effect, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
+import { keyColumns, keyOf, keyText } from "../transactions/stored_key.ts";
+
+/** Rows and keys that are remembered. */
+const KEPT_CHANGES = 10_000;
+
+/** A commit that has been told to the shards. */
+export interface ToldCommit {
+  readonly op: number;
+  readonly effects: readonly Effect[];
+  /** The catalog when it began. */
+  readonly before: Catalog;
+  /** With what it has changed. */
+  readonly after: Catalog;
+}
+
+/** See the file's head. */
+export class CommittedChanges {
+  /** How many commits have been told. */
+  count = 0;
+  /** By row, and by key that a row has got, the oldest first: the number of the last commit. */
+  readonly #changes = new Map<string, number>();
+  /** The newest commit that is forgotten. */
+  #forgotten = 0;
+  /** By table: the newest commit that has written more than single rows. */
+  readonly #bulks = new Map<number, number>();
+  /** By table: the number of the commit that has last filled a new column. */
+  readonly #fills = new Map<number, number>();
+  /** By table: the number of the commit that has last moved its rows to other shards. */
+  readonly #moves = new Map<number, number>();
+  /** By table: the newest entry that has something for it. */
+  readonly #written = new Map<number, number>();
+
+  /** Takes a commit. */
+  note({ op, effects, before, after }: ToldCommit): void {
+    const commit = ++this.count;
+    for (const effect of effects) {
+      if ("tableId" in effect) this.#written.set(effect.tableId, op);
+      switch (effect.kind) {
+        case "ddl":
+          if (effect.change.kind === "put_table") {
+            this.#noteDefinition(before.table(effect.change.table.id), effect.change.table, { commit, op });
+          } else if (effect.change.kind === "drop_table") this.#forget(effect.change.tableId);
+          break;
+        case "truncate":
+        case "create_batch":
+          this.#bulks.set(effect.tableId, commit);
+          break;
+        case "create":
+        case "update":
+          this.#keep(`${effect.tableId}:${effect.id}`, commit);
+          this.#noteKeys(after.table(effect.tableId), effect.values, commit);
+          break;
+        case "delete":
+          this.#keep(`${effect.tableId}:${effect.id}`, commit);
+          break;
+        default:
+          break;
+      }
+    }
+    for (const [key, changed] of this.#changes) {
+      if (this.#changes.size <= KEPT_CHANGES) break;
+      this.#forgotten = changed;
+      this.#changes.delete(key);
+    }
+  }
+
+  #noteDefinition(
+    former: TableDefinition | undefined,
+    table: TableDefinition,
+    { commit, op }: { readonly commit: number; readonly op: number },
+  ): void {
+    this.#written.set(table.id, op);
+    this.#bulks.set(table.id, commit);
+    if (former !== undefined && movesRows(former, table)) this.#moves.set(table.id, commit);
+    const known = former?.nextColumnId ?? Infinity;
+    if (table.columns.some((each) => each.id >= known && each.missingValue === null)) {
+      this.#fills.set(table.id, commit);
+    }
+  }
+
+  #noteKeys(table: TableDefinition | undefined, values: StoredRow, commit: number): void {
+    if (table === undefined) return;
+    for (const index of table.indexes) {
+      if (!index.unique) continue;
+      const key = keyOf(table, index, values, index.columns.length);
+      if (forbidsDuplicates(index, key)) this.#keep(keyName(table, index, key), commit);
+    }
+  }
+
+  #keep(name: string, commit: number): void {
+    this.#changes.delete(name);
+    this.#changes.set(name, commit);
+  }
+
+  #forget(tableId: number): void {
+    for (const each of [this.#bulks, this.#fills, this.#moves, this.#written]) each.delete(tableId);
+  }
+
+  /** Whether all rows and keys that have changed since a cut are remembered. */
+  remembers(cut: number): boolean {
+    return cut >= this.#forgotten;
+  }
+
+  /** Whether a row is remembered to have changed since a cut. */
+  hasChanged(tableId: number, id: RowId, cut: number): boolean {
+    return (this.#changes.get(`${tableId}:${id}`) ?? 0) > cut;
+  }
+
+  /** Whether a row is remembered to have got a key of a unique index since a cut, or to have been written with it. */
+  isGiven(table: TableDefinition, index: IndexDefinition, key: readonly StoredValue[], cut: number): boolean {
+    return (this.#changes.get(keyName(table, index, key)) ?? 0) > cut;
+  }
+
+  /** Whether more than single rows of a table have been written since a cut. */
+  hasBulk(tableId: number, cut: number): boolean {
+    return (this.#bulks.get(tableId) ?? 0) > cut;
+  }
+
+  /** Whether a new column has been filled since a cut. */
+  isFilled(tableId: number, cut: number): boolean {
+    return (this.#fills.get(tableId) ?? 0) > cut;
+  }
+
+  /** Whether rows have moved to other shards since a cut. */
+  isMoved(tableId: number, cut: number): boolean {
+    return (this.#moves.get(tableId) ?? 0) > cut;
+  }
+
+  /** The newest entry that has something for a table. */
+  lastOp(tableId: number): number {
+    return this.#written.get(tableId) ?? 0;
+  }
+}
+
+/** Ids of indexes are none of tables. */
+function keyName(table: TableDefinition, index: IndexDefinition, key: readonly StoredValue[]): string {
+  return `${index.id}/${keyText(keyColumns(table, index), key)}`;
+}
