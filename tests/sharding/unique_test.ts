@@ -3,8 +3,7 @@ import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { DatabaseError } from "../../engine/base/errors.ts";
 import { SeededRandom } from "../../engine/base/random.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
-import type { Engine } from "../../engine/session/engine.ts";
-import { Engine as PlainEngine } from "../../engine/session/engine.ts";
+import { Engine } from "../../engine/session/engine.ts";
 import { Shard } from "../../engine/sharding/shard.ts";
 import { ShardPort } from "../../engine/sharding/shard_port.ts";
 import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
@@ -69,7 +68,7 @@ Deno.test("of two that give the same key at once one has it, with shards as with
   const answers: string[][] = [];
   for (const shards of [1, 2, 4]) {
     const engine = shards === 1
-      ? await PlainEngine.open({ host: memoryHost(), directory: ":memory:" })
+      ? await Engine.open({ host: memoryHost(), directory: ":memory:" })
       : await openShardedEngine(shards, lateShards(shards));
     const [first, second] = [engine.openSession(), engine.openSession()];
     const run = (session: typeof first, text: string) => runDurably(session, text);
@@ -112,19 +111,20 @@ Deno.test("of two that give the same key at once one has it, with shards as with
 });
 
 Deno.test("a key that was given since a block's cut is noticed, by whichever way it came", async () => {
-  const ways = [
-    "INSERT INTO t VALUES (2, 'k')",
-    "UPDATE t SET email = 'k' WHERE id = 1",
-    "INSERT INTO t SELECT n, 'k' || nullif(n, 1000) FROM generate_series(100, 3000) n; UPDATE t SET email = 'k' WHERE id = 1000",
-    "ALTER TABLE t ADD COLUMN w INT; INSERT INTO t VALUES (2, 'k')",
-    "TRUNCATE t; INSERT INTO t VALUES (2, 'k')",
+  const ways: readonly (readonly [text: string, copied?: string])[] = [
+    ["INSERT INTO t VALUES (2, 'k')"],
+    ["UPDATE t SET email = 'k' WHERE id = 1"],
+    ["COPY t FROM STDIN", "2\tk\t\\N\t\\N\n"],
+    ["ALTER TABLE t ADD COLUMN w INT; INSERT INTO t VALUES (2, 'k')"],
+    ["TRUNCATE t; INSERT INTO t VALUES (2, 'k')"],
   ];
-  for (const way of ways) {
-    const engine: Engine = await openShardedEngine(4, lateShards(7));
+  for (const [way, copied] of ways) {
+    const engine = await openShardedEngine(4, lateShards(7));
     const [block, other] = [engine.openSession(), engine.openSession()];
     await runDurably(other, `${TABLE}; INSERT INTO t VALUES (1, 'a'); CREATE TABLE u (id INT PRIMARY KEY)`);
     await runDurably(block, "BEGIN; SELECT count(*) FROM u");
-    await runDurably(other, way);
+    if (copied === undefined) await runDurably(other, way);
+    else await TestClient.over(engine).copyIn(way, copied);
     await rejects(
       runDurably(block, "INSERT INTO t VALUES (9, 'k')").then(() => runDurably(block, "COMMIT")),
       (error: DatabaseError) => error.code === "40001" || error.code === "23505",
