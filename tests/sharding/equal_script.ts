@@ -12,6 +12,7 @@ import {
   twoSessionSteps,
   typeSteps,
 } from "./script_sections.ts";
+import { uniqueSteps } from "./unique_steps.ts";
 
 /** A statement. */
 export interface Step {
@@ -106,6 +107,7 @@ export function equalScript(seed: number, count: number, { moves } = { moves: fa
     ...settingSteps(),
     ...tpcbSteps(random, Math.ceil(count / 30)),
     ...joinSteps(random, Math.ceil(count / 10)),
+    ...uniqueSteps(random, Math.ceil(count / 5)),
     ...FIXED,
   ];
   for (let index = 0; index < count; index++) {

@@ -29,7 +29,7 @@ const LIVES = 3;
 /** The longest that a message takes. */
 const DELAY_MICROSECONDS = 2_000;
 /** Of a disk whose syncs take longer than messages. */
-const SLOWNESS = 100;
+const SLOWNESS = 1_000;
 
 /** What one run did. */
 export interface ShardResult {
