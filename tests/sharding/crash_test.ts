@@ -137,6 +137,7 @@ for (
     [2, "a crash of the second shard at any operation", false],
     [null, "a kill after any step", false],
     [0, "a crash of the router at any operation of a work that moves tables", true],
+    [1, "a crash of the first shard at any operation of a work that moves tables", true],
     [null, "a kill after any step of a work that moves tables", true],
   ] as const
 ) {
