@@ -46,7 +46,7 @@ export const BROKEN_SHARDS: readonly SeededBuild[] = [
   },
   {
     name: "pending parts are not validated against",
-    seed: 1,
+    seed: 5,
     file: "engine/transactions/transaction_manager.ts",
     changes: [[
       "for (const { record } of this.#pending) {",
