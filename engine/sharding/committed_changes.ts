@@ -1,6 +1,6 @@
 /**
- * What commits have changed of late, as the router has seen them, so that others need not find out at their own. Commits
- * are numbered as they are told to the shards; a *cut* is how many had been told when it was taken.
+ * What commits have changed of late, as the router has seen them, so that others need not find out at their own.
+ * Commits are numbered as they are sent to the shards; a *cut* is how many had been sent when it was taken.
  */
 import type { Catalog } from "../catalog/catalog.ts";
 import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
@@ -12,8 +12,8 @@ import { keyColumns, keyOf, keyText } from "../transactions/stored_key.ts";
 /** Rows and keys that are remembered. */
 const KEPT_CHANGES = 10_000;
 
-/** A commit that has been told to the shards. */
-export interface ToldCommit {
+/** A commit that has been sent to the shards. */
+export interface SentCommit {
   readonly op: number;
   readonly effects: readonly Effect[];
   /** The catalog when it began. */
@@ -24,7 +24,7 @@ export interface ToldCommit {
 
 /** See the file's head. */
 export class CommittedChanges {
-  /** How many commits have been told. */
+  /** How many commits have been sent. */
   count = 0;
   /** By row, and by key that a row has got, the oldest first: the number of the last commit. */
   readonly #changes = new Map<string, number>();
@@ -40,7 +40,7 @@ export class CommittedChanges {
   readonly #written = new Map<number, number>();
 
   /** Takes a commit. */
-  note({ op, effects, before, after }: ToldCommit): void {
+  note({ op, effects, before, after }: SentCommit): void {
     const commit = ++this.count;
     for (const effect of effects) {
       if ("tableId" in effect) this.#written.set(effect.tableId, op);

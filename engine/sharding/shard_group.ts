@@ -2,9 +2,9 @@
  * The shards of an engine as the parts of its storage: each gets what the entries of the engine's log have for it, and
  * its files are named by the engine's manifests.
  *
- * What an entry has for shards goes out when the entry is appended, and where it may go away again, when it is committed;
- * in the log's order, to all of them in one turn: so what is begun at several shards in one turn sees an entry at all
- * of them or at none. A checkpoint exists when the router's manifest does, which waits for the log.
+ * What an entry has for shards goes out when the entry is appended, and where it may go away again, when it is
+ * committed; in the log's order, to all of them in one turn: so what is begun at several shards in one turn sees an
+ * entry at all of them or at none. A checkpoint exists when the router's manifest does, which waits for the log.
  */
 import { assert, assertDefined } from "../base/assert.ts";
 import type { DatabaseError } from "../base/errors.ts";
