@@ -36,6 +36,8 @@ export interface LinkOwner {
   endOfTurn(): Promise<void>;
   /** What takes a stream that the other member opens; null: nothing does. */
   gatewayOf(stream: RelayedStream): ((connection: ByteStream) => void) | null;
+  /** The window of each stream, the same at both ends; {@link WINDOW_BYTES} unless given. */
+  readonly windowBytes?: number;
   /** The other thread says something; absent between members. */
   onWords?(words: unknown): void;
   /** The other end does not keep to the protocol. */
@@ -47,6 +49,7 @@ export class RelayLink implements StreamLink {
   readonly #connection: NetworkConnection;
   readonly #input: PeerInput;
   readonly #owner: LinkOwner;
+  readonly #windowBytes: number;
   readonly #streams = new Map<number, StreamEnd>();
   /** Streams that no gateway has taken yet. */
   readonly #opening = new Map<number, PromiseWithResolvers<boolean>>();
@@ -66,7 +69,8 @@ export class RelayLink implements StreamLink {
   /** Over a connection whose hello is through; `received`: what was read behind it. */
   constructor(connection: NetworkConnection, received: Uint8Array, owner: LinkOwner) {
     this.#connection = connection;
-    this.#input = new PeerInput(connection, received, WINDOW_BYTES + HEAD_BYTES, FIRST_INPUT_BYTES);
+    this.#windowBytes = owner.windowBytes ?? WINDOW_BYTES;
+    this.#input = new PeerInput(connection, received, this.#windowBytes + HEAD_BYTES, FIRST_INPUT_BYTES);
     this.#owner = owner;
   }
 
@@ -98,7 +102,7 @@ export class RelayLink implements StreamLink {
     const opening = Promise.withResolvers<boolean>();
     const stream = this.openAs(description, (number) => {
       this.#opening.set(number, opening);
-      return new RelayStream(this, number);
+      return new RelayStream(this, number, this.#windowBytes);
     });
     if (this.#isClosed) opening.resolve(false);
     return { stream, isTaken: opening.promise };
@@ -271,7 +275,7 @@ export class RelayLink implements StreamLink {
       void this.#send(number, KIND.close, NOTHING);
       return;
     }
-    const stream = new RelayStream(this, number);
+    const stream = new RelayStream(this, number, this.#windowBytes);
     this.#streams.set(number, stream);
     void this.#send(number, KIND.opened, NOTHING);
     take(stream);

@@ -1,16 +1,16 @@
 /**
  * A client's stream on a link: its bytes, its ends, and how far each side may go ahead.
  *
- * Invariants: at most one read and one write are under way; no more than {@link WINDOW_BYTES} are on their way to a
- * side that has not read them, so that a client that does not read holds up nobody else on the link.
+ * Invariants: at most one read and one write are under way; no more than a window's bytes are on their way to a side that
+ * has not read them, so that a client that does not read holds up nobody else on the link.
  */
 import { ByteQueue } from "../shared/byte_queue.ts";
 import type { ByteStream } from "../shared/byte_stream.ts";
 
-/** What may be sent before the other side says that it has read some of it. */
+/** What may be sent before the other side says that it has read some of it, which it does at half of that. */
 export const WINDOW_BYTES = 64 * 1024;
-/** What was read is said when it is so much. */
-export const ANNOUNCED_BYTES = WINDOW_BYTES / 2;
+/** The same between threads, each of which must be woken to go on. */
+export const THREAD_WINDOW_BYTES = 256 * 1024;
 
 /** What a stream asks of its link; a frame leaves with what else is sent in the turn. */
 export interface StreamLink {
@@ -45,16 +45,18 @@ export class RelayStream implements ByteStream, StreamEnd {
   readonly #unread = new ByteQueue((count) => this.#wasRead(count));
   /** What was read and not said yet. */
   #unsaidBytes = 0;
-  #allowance = WINDOW_BYTES;
+  readonly #windowBytes: number;
+  #allowance: number;
   /** Who waits for an allowance. */
   #writer: PromiseWithResolvers<void> | null = null;
   /** Nothing that is written is read any more. */
   #isOver: Error | null = null;
   #isClosed = false;
 
-  constructor(link: StreamLink, number: number) {
+  constructor(link: StreamLink, number: number, windowBytes: number) {
     this.#link = link;
     this.#number = number;
+    this.#windowBytes = this.#allowance = windowBytes;
   }
 
   read(target: Uint8Array): Promise<number | null> {
@@ -86,7 +88,7 @@ export class RelayStream implements ByteStream, StreamEnd {
 
   received(bytes: Uint8Array): boolean {
     if (this.#unread.hasEnded) return true;
-    if (this.#unread.byteCount + bytes.length + this.#unsaidBytes > WINDOW_BYTES) return false;
+    if (this.#unread.byteCount + bytes.length + this.#unsaidBytes > this.#windowBytes) return false;
     this.#unread.push(bytes, false);
     return true;
   }
@@ -117,7 +119,7 @@ export class RelayStream implements ByteStream, StreamEnd {
 
   #wasRead(count: number): void {
     this.#unsaidBytes += count;
-    if (this.#unsaidBytes < ANNOUNCED_BYTES || this.#isOver !== null) return;
+    if (this.#unsaidBytes < this.#windowBytes / 2 || this.#isOver !== null) return;
     this.#link.sendRead(this.#number, this.#unsaidBytes);
     this.#unsaidBytes = 0;
   }

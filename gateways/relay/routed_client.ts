@@ -9,7 +9,7 @@ import type { Socket } from "node:net";
 import { sayFarewell } from "../shared/farewell.ts";
 import { GATEWAY_LIMITS } from "../shared/limits.ts";
 import type { RelayLink } from "./relay_link.ts";
-import { ANNOUNCED_BYTES, type StreamEnd, WINDOW_BYTES } from "./relay_stream.ts";
+import { type StreamEnd, THREAD_WINDOW_BYTES } from "./relay_stream.ts";
 
 /** What a client's end of a stream needs. */
 export interface RoutedClientOptions {
@@ -25,7 +25,7 @@ export interface RoutedClientOptions {
 export class RoutedClient implements StreamEnd {
   readonly #socket: Socket;
   readonly #options: RoutedClientOptions;
-  #allowance = WINDOW_BYTES;
+  #allowance = THREAD_WINDOW_BYTES;
   /** What the client has sent and the window does not allow yet. */
   #unsent: Uint8Array[] = [];
   #hasEnded = false;
@@ -97,7 +97,7 @@ export class RoutedClient implements StreamEnd {
 
   received(bytes: Uint8Array): boolean {
     this.#unwrittenBytes += bytes.length;
-    if (this.#unwrittenBytes + this.#unsaidBytes > WINDOW_BYTES) return false;
+    if (this.#unwrittenBytes + this.#unsaidBytes > THREAD_WINDOW_BYTES) return false;
     const { length } = bytes;
     this.#socket.write(bytes.slice(), () => this.#wasWritten(length));
     return true;
@@ -106,7 +106,7 @@ export class RoutedClient implements StreamEnd {
   #wasWritten(count: number): void {
     this.#unwrittenBytes -= count;
     this.#unsaidBytes += count;
-    if (this.#unsaidBytes < ANNOUNCED_BYTES || this.#isClosed) return;
+    if (this.#unsaidBytes < THREAD_WINDOW_BYTES / 2 || this.#isClosed) return;
     this.#options.link.sendRead(this.#options.number, this.#unsaidBytes);
     this.#unsaidBytes = 0;
   }

@@ -7,10 +7,11 @@ import { ENCRYPTION_CODE } from "../shared/beginning.ts";
 import { listen } from "../shared/listen.ts";
 import { testTls } from "../tls/testing/secured.ts";
 import { negotiate, type Negotiated } from "./negotiation.ts";
-import { ANNOUNCED_BYTES, WINDOW_BYTES } from "./relay_stream.ts";
+import { THREAD_WINDOW_BYTES as WINDOW_BYTES } from "./relay_stream.ts";
 import { RoutedClient } from "./routed_client.ts";
 
 const NOTHING = new Uint8Array(0);
+const ANNOUNCED_BYTES = WINDOW_BYTES / 2;
 const TEXT = new TextEncoder();
 
 /** A connection over loopback, both of its ends. */

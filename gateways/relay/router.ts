@@ -11,6 +11,7 @@ import type { TlsServer } from "../shared/byte_stream.ts";
 import { listen } from "../shared/listen.ts";
 import { negotiate, type Negotiated } from "./negotiation.ts";
 import { RelayLink } from "./relay_link.ts";
+import { THREAD_WINDOW_BYTES } from "./relay_stream.ts";
 import { RoutedClient } from "./routed_client.ts";
 import type { FromRouter, RoutedListener, RoutedProtocol, TlsCounts, ToRouter } from "./router_words.ts";
 
@@ -62,6 +63,7 @@ class Router {
     this.#link = new RelayLink(connection, NOTHING, {
       endOfTurn: () => new Promise((resolve) => setImmediate(resolve)),
       gatewayOf: () => null,
+      windowBytes: THREAD_WINDOW_BYTES,
       onWords: (words) => this.#told(words as ToRouter),
       onViolation: (why) => {
         throw new Error(`the link between threads is broken: ${why}`);

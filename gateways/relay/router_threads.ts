@@ -12,6 +12,7 @@ import { RingConnection } from "../../engine/host/ring_connection.ts";
 import type { ByteListener, ByteStream } from "../shared/byte_stream.ts";
 import type { ListenerAddress } from "../shared/listen.ts";
 import { RelayLink } from "./relay_link.ts";
+import { THREAD_WINDOW_BYTES } from "./relay_stream.ts";
 import type { HandedToRouter } from "./router.ts";
 import type { FromRouter, RoutedListener, RoutedProtocol, TlsCounts, ToRouter } from "./router_words.ts";
 
@@ -163,6 +164,7 @@ class RouterThread {
           stream.close();
         }
       },
+      windowBytes: THREAD_WINDOW_BYTES,
       onWords: (words) => this.#heard(words as FromRouter),
       onViolation: (why) => this.#fail(why),
     });
