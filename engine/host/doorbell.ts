@@ -64,3 +64,6 @@ export class Doorbell {
     }
   };
 }
+
+/** The bell of this thread: who looks after several things is woken once for all of them. */
+export const ownBell = new Doorbell();

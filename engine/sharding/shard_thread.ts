@@ -2,16 +2,13 @@
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { ByteRing } from "../host/byte_ring.ts";
 import { startThread } from "../host/deno_threads.ts";
-import { Doorbell } from "../host/doorbell.ts";
+import { Doorbell, ownBell } from "../host/doorbell.ts";
 import { type PeerRings, peerRings } from "./peer_rings.ts";
 import { RING_BYTES, RingChannel } from "./ring_channel.ts";
 import type { FromShard, ShardRequest } from "./shard_messages.ts";
 import { ShardPort } from "./shard_port.ts";
 import { threadSource } from "./thread_source.ts";
 import type { FromShardThread, HandedToShard, ShardThreadOptions } from "./shard_worker.ts";
-
-/** What wakes this thread: one bell for all shards. */
-const bell = new Doorbell();
 
 /** Starts shards in threads that have ways to each other. */
 export function shardThreads(count: number): typeof startShardThread {
@@ -27,13 +24,13 @@ export function startShardThread(
 ): Promise<ShardPort> {
   const rings = { toShard: ByteRing.memory(RING_BYTES), toRouter: ByteRing.memory(RING_BYTES) };
   const shardBell = new Doorbell(peers?.bells[index]);
-  const bells = { router: bell.memory, shard: shardBell.memory };
+  const bells = { router: ownBell.memory, shard: shardBell.memory };
   const handed: HandedToShard = { options, rings, bells, place: index, peers };
   return new Promise((resolve, reject) => {
     const channel = new RingChannel<readonly ShardRequest[], FromShardThread>({
       writes: rings.toShard,
       reads: rings.toRouter,
-      bell,
+      bell: ownBell,
       otherBell: shardBell,
       onMessage: (message) =>
         message === "open" ? resolve(port) : port.receive(message as readonly FromShard[]),

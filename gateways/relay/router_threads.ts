@@ -7,7 +7,7 @@
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import { ByteRing } from "../../engine/host/byte_ring.ts";
 import { startThread, type Thread } from "../../engine/host/deno_threads.ts";
-import { Doorbell } from "../../engine/host/doorbell.ts";
+import { Doorbell, ownBell } from "../../engine/host/doorbell.ts";
 import { RingConnection } from "../../engine/host/ring_connection.ts";
 import type { ByteListener, ByteStream } from "../shared/byte_stream.ts";
 import type { ListenerAddress } from "../shared/listen.ts";
@@ -40,8 +40,6 @@ export interface RouterThreadsOptions {
 /** See the head of the file. */
 export class RouterThreads {
   readonly #options: RouterThreadsOptions;
-  /** What wakes this thread: one bell for all routers. */
-  readonly #bell = new Doorbell();
   readonly #listeners = new Map<RoutedProtocol, ThreadListener>();
   readonly #routers: RouterThread[] = [];
   readonly #restarts = new Set<ReturnType<typeof setTimeout>>();
@@ -97,7 +95,7 @@ export class RouterThreads {
 
   #start(index: number): RouterThread {
     const { log } = this.#options;
-    const router = new RouterThread(`router ${index}`, this.#bell, {
+    const router = new RouterThread(`router ${index}`, {
       ...this.#options,
       past: this.#routers[index]?.tls ?? NEVER,
       take: (protocol, stream) => this.#listeners.get(protocol)?.take(stream) ?? false,
@@ -145,7 +143,7 @@ class RouterThread {
   /** What its clients' handshakes have come to. */
   tls: TlsCounts;
 
-  constructor(name: string, bell: Doorbell, options: RouterThreadOptions) {
+  constructor(name: string, options: RouterThreadOptions) {
     this.#options = options;
     this.tls = { ...options.past, connections: 0 };
     const rings = { toMain: ByteRing.memory(RING_BYTES), toRouter: ByteRing.memory(RING_BYTES) };
@@ -153,7 +151,7 @@ class RouterThread {
     this.#connection = new RingConnection({
       writes: rings.toRouter,
       reads: rings.toMain,
-      bell,
+      bell: ownBell,
       otherBell: routerBell,
     });
     this.#link = new RelayLink(this.#connection, NOTHING, {
@@ -168,7 +166,7 @@ class RouterThread {
       onWords: (words) => this.#heard(words as FromRouter),
       onViolation: (why) => this.#fail(why),
     });
-    const handed: HandedToRouter = { rings, bells: { main: bell.memory, router: routerBell.memory } };
+    const handed: HandedToRouter = { rings, bells: { main: ownBell.memory, router: routerBell.memory } };
     this.#thread = startThread(options.source, name, handed);
     this.#thread.onError = (message) => this.#fail(message);
     void this.#link.run().then(() => this.#fail("its link is broken"));
