@@ -1,8 +1,8 @@
 /**
  * A client's stream on a link: its bytes, its ends, and how far each side may go ahead.
  *
- * Invariants: at most one read and one write are under way; no more than a window's bytes are on their way to a side that
- * has not read them, so that a client that does not read holds up nobody else on the link.
+ * Invariants: at most one read and one write are under way; no more than a window's bytes are on their way to a side
+ * that has not read them, so that a client that does not read holds up nobody else on the link.
  */
 import { ByteQueue } from "../shared/byte_queue.ts";
 import type { ByteStream } from "../shared/byte_stream.ts";
