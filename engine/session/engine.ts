@@ -26,59 +26,26 @@ import type { MemberSeat, SeatedEngine } from "../replication/member_seat.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
 import { isCheckpointEntry } from "../operations/entry_codec.ts";
 import { parseStatements } from "../sql/parser/statements.ts";
-import type { CommitHorizon } from "../storage/commit_horizon.ts";
 import type { ClusterStatus } from "../system_catalog/cluster_status.ts";
 import { memberFormatOf } from "../storage/log_file.ts";
-import type { LogOptions } from "../storage/log_options.ts";
 import { AdvisoryLocks } from "../transactions/advisory_locks.ts";
 import { StorageEngine } from "../storage/storage_engine.ts";
-import { requireParts } from "../storage/storage_parts.ts";
 import type { StoredPayload } from "../storage/stored_payload.ts";
 import { TransactionManager } from "../transactions/transaction_manager.ts";
 import { ClientGate } from "./client_gate.ts";
 import { CommitTurns, type Shards } from "./commit_turns.ts";
 import { type Interruption, notPrimary, outcomeUnknown } from "./interruption.ts";
-import type { EngineParts } from "./engine_parts.ts";
+import { APPLY_SLICE_MICROSECONDS, type EngineOptions, type EngineState, openState } from "./engine_state.ts";
 import { Notifications } from "./notifications.ts";
 import type { ExternalSources } from "../statements/refresh/external_port.ts";
 import type { RunningRefresh } from "../statements/refresh/refresh_host.ts";
 import { Planning } from "./planning.ts";
-import type { IsolationLevel } from "../transactions/isolation_level.ts";
 import { Session } from "./session.ts";
 import { StateWaits } from "./state_need.ts";
 import type { SessionOptions } from "./session_options.ts";
 import type { ClosableSession, EngineStatistics, SessionEngine } from "./session_engine.ts";
 
-/** How to open an engine. */
-export interface EngineOptions {
-  readonly host: Host;
-  /** Data directory, or `:memory:` for a database that ends with the process. */
-  readonly directory: string;
-  readonly blockCacheBytes?: number;
-  /** A checkpoint begins after so many bytes of log. */
-  readonly checkpointLogBytes?: number;
-  /** The isolation level of sessions that ask for none; SERIALIZABLE unless given. */
-  readonly defaultIsolation?: IsolationLevel;
-  /** Sizes of the log's files and buffers. */
-  readonly log?: LogOptions;
-  /** What reads external sources; absent: they cannot be made. */
-  readonly external?: ExternalSources;
-  /** The engine is the state of a member of a replication group, and serves from {@link Engine.startServing} on. */
-  readonly member?: MemberSeat;
-  /** What of the state is elsewhere, for each opening of it. */
-  readonly parts?: () => EngineParts;
-}
-
-/** The state and what follows from it, until it is given up. */
-interface EngineState {
-  readonly storage: StorageEngine;
-  readonly machine: StateMachine;
-  readonly manager: TransactionManager;
-  readonly plans: Planning;
-  /** Up to which op answers may leave. */
-  readonly horizon: CommitHorizon;
-  readonly parts: EngineParts | null;
-}
+export type { EngineOptions } from "./engine_state.ts";
 
 /** Why nothing can be asked of an engine. */
 type Absence = "closing" | "abandoned";
@@ -705,63 +672,6 @@ export class Engine implements SessionEngine, SeatedEngine {
 
 /** A smaller entry of another member is applied in one piece. */
 const APPLIED_AT_ONCE_BYTES = 64 * 1024;
-/** How long a larger one is worked at before others get their turn. */
-const APPLY_SLICE_MICROSECONDS = 2_000;
-
-async function openState(options: EngineOptions): Promise<EngineState> {
-  const { host, directory, member } = options;
-  const parts = options.parts?.() ?? null;
-  const snapshots = { oldestSnapshot: () => 0 as OpNumber, hasReaders: () => true };
-  const storage = await StorageEngine.open({
-    host,
-    directory,
-    horizon: {
-      oldestSnapshot: () => snapshots.oldestSnapshot(),
-      hasReaders: () => snapshots.hasReaders(),
-    },
-    ...(options.blockCacheBytes === undefined ? {} : { blockCacheBytes: options.blockCacheBytes }),
-    ...(options.checkpointLogBytes === undefined ? {} : { checkpointLogBytes: options.checkpointLogBytes }),
-    ...(options.log === undefined ? {} : { log: options.log }),
-    ...(member === undefined ? {} : { member }),
-    ...(parts === null ? {} : { parts }),
-  });
-  const horizon = member?.horizon ?? storage.log;
-  let machine: StateMachine;
-  try {
-    if (parts === null) requireParts(storage.manifest, directory, 1);
-    else await parts.open(storage.manifest, horizon);
-    machine = member === undefined && parts === null
-      ? StateMachine.recover(storage)
-      : await recoverSlowly(storage, host, member?.versions ?? SPOKEN_VERSIONS);
-  } catch (error) {
-    // A member opens it again when it has fetched what cannot be read.
-    await parts?.close().catch(() => {});
-    await storage.close().catch(() => {});
-    throw error;
-  }
-  const manager = new TransactionManager(machine, () => host.clock.now());
-  snapshots.oldestSnapshot = () => manager.oldestSnapshot();
-  snapshots.hasReaders = () => manager.activeCount > 0;
-  return { storage, machine, manager, plans: new Planning(machine), horizon, parts };
-}
-
-/** A member goes on with its messages meanwhile. */
-async function recoverSlowly(
-  storage: StorageEngine,
-  { clock, timers }: Host,
-  versions: VersionRange,
-): Promise<StateMachine> {
-  const steps = StateMachine.recoverInSteps(storage, versions);
-  for (let end = clock.monotonic() + APPLY_SLICE_MICROSECONDS;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    if (storage.replayWait !== null) await storage.replayWait;
-    if (clock.monotonic() < end) continue;
-    await timers.yieldToLoop();
-    end = clock.monotonic() + APPLY_SLICE_MICROSECONDS;
-  }
-}
-
 /** A longer text is not worth a place among those that begin and end blocks. */
 const MAX_BLOCK_TEXT_LENGTH = 64;
 
