@@ -77,6 +77,10 @@ const LAST: readonly Step[] = [
       "SELECT c.id, depth + 1 FROM r JOIN city c ON c.id = r.id * 2) SELECT * FROM r ORDER BY depth",
   },
   { sql: "SELECT relname, reltuples FROM pg_class WHERE relname IN ('city', 'person', 'word') ORDER BY 1" },
+  {
+    sql: "SELECT relname, n_live_tup, n_tup_ins, n_tup_upd, n_tup_del FROM pg_stat_user_tables " +
+      "WHERE relname IN ('city', 'person', 'visit', 'word') ORDER BY 1",
+  },
   { sql: "DROP TABLE city CASCADE" },
   { sql: "SELECT count(*) FROM person" },
   { sql: "TRUNCATE person RESTART IDENTITY CASCADE" },
