@@ -63,7 +63,6 @@ export async function negotiate(
 
 /** Whether it is a request for encryption, or the beginning of one, and nothing else. */
 function mayBeRequest(first: Uint8Array): boolean {
-  if (first.length > ENCRYPTION_REQUEST_BYTES) return false;
   return Object.values(ENCRYPTION_CODE).some((code) => {
     const request = new Uint8Array(ENCRYPTION_REQUEST_BYTES);
     const view = new DataView(request.buffer);

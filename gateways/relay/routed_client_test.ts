@@ -217,6 +217,27 @@ Deno.test("RoutedClient says what the client has taken, and takes no more than t
   });
 });
 
+Deno.test("RoutedClient sends the last words to a client that reads late, and then closes", async () => {
+  await withClient(async ({ client, routed, gone }) => {
+    const part = new Uint8Array(ANNOUNCED_BYTES);
+    let sent = 0;
+    // Until the system takes no more.
+    do {
+      strictEqual(routed.received(part), true);
+      sent += part.length;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    } while (routed.isWritten);
+    routed.closed();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    let came = 0;
+    client.on("data", (bytes: Uint8Array) => came += bytes.length);
+    await once(client, "end");
+    strictEqual(came, sent);
+    client.end();
+    await gone;
+  });
+});
+
 Deno.test("RoutedClient says that its client is gone, and is gone when its link is", async () => {
   await withClient(async ({ client, link, gone }) => {
     client.resetAndDestroy();
