@@ -17,6 +17,7 @@ import type { StorageEngine } from "../storage/storage_engine.ts";
 import type { RemoteTables } from "../transactions/remote_tables.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { TransactionManager } from "../transactions/transaction_manager.ts";
+import type { ColumnStatistics } from "../storage/access/readable_table.ts";
 import type { ShardStatus } from "../system_catalog/shard_status.ts";
 import type { Notifications } from "./notifications.ts";
 import type { StatementShards } from "../statements/statement_host.ts";
@@ -59,6 +60,10 @@ export interface Shards extends RemoteTables<Transaction>, StatementShards {
   statuses(transaction: Transaction | null): readonly ShardStatus[];
   /** Asks the shards what they have, for plans. */
   learn(): Promise<void>;
+  /** What is known of a column at shards. */
+  columnStatistics(tableId: number, columnId: number): ColumnStatistics | undefined;
+  /** Tells apart what plans over a table at shards were made with. */
+  statisticsVersion(tableId: number): number;
 }
 
 /** See the file's head. */

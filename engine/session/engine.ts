@@ -161,7 +161,9 @@ export class Engine implements SessionEngine, SeatedEngine {
     if (shards !== null) {
       machine.remoteRowCount = (tableId) => shards.has(tableId) ? shards.rowCount(tableId) : undefined;
       machine.remoteBytes = (tableId) => shards.has(tableId) ? shards.bytes(tableId) : undefined;
-      await shards.learn();
+      machine.remoteStatistics = (tableId, columnId) => shards.columnStatistics(tableId, columnId);
+      machine.remoteVersion = (tableId) => shards.statisticsVersion(tableId);
+      await shards.analyze();
     }
     this.#startWork();
   }

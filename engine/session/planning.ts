@@ -201,6 +201,7 @@ export class Planning {
         planned.tableIds.some((id) => hasIndexConstants(catalog.table(id))),
       parameterCount: planned.parameterTypes.length - literals.length,
       tableRows: planned.tableIds.map((id) => this.#rows(id)),
+      statisticsVersion: this.#version(planned.tableIds),
       bytes: planBytes(planned, text),
       isDropped: false,
     };
@@ -221,7 +222,14 @@ export class Planning {
       if (rows > planned * REPLAN_FACTOR + REPLAN_FLOOR_ROWS) return false;
       if (planned > rows * REPLAN_FACTOR + REPLAN_FLOOR_ROWS) return false;
     }
-    return true;
+    return plan.statisticsVersion === this.#version(tableIds);
+  }
+
+  /** Grows with what shards tell of the tables. */
+  #version(tableIds: readonly number[]): number {
+    let sum = 0;
+    for (let i = 0; i < tableIds.length; i++) sum += this.#machine.remoteVersion(tableIds[i] as number);
+    return sum;
   }
 
   #rows(tableId: number): number {
@@ -231,13 +239,10 @@ export class Planning {
   #statistics(catalog: Catalog, tableId: number): TableStatistics {
     const machine = this.#machine;
     if (machine.catalog.table(tableId) === undefined) return { rows: 0, column: () => undefined };
-    const remote = machine.remoteRowCount(tableId);
-    if (remote !== undefined) return { rows: remote, column: () => undefined };
-    const reader = machine.store(tableId).at(machine.lastOp);
     const known = new Set(catalog.table(tableId)?.columns.map((column) => column.id));
     return {
-      rows: reader.estimatedRows,
-      column: (columnId) => known.has(columnId) ? reader.statistics(columnId) : undefined,
+      rows: machine.remoteRowCount(tableId) ?? machine.store(tableId).at(machine.lastOp).estimatedRows,
+      column: (columnId) => known.has(columnId) ? machine.columnStatistics(tableId, columnId) : undefined,
     };
   }
 }

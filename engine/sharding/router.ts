@@ -22,7 +22,7 @@ import type { RoutedEngine } from "../session/engine_parts.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { AloneRows, GatherContext, GatheredStream } from "../statements/statement_host.ts";
 import type { ShardStatus } from "../system_catalog/shard_status.ts";
-import type { ReadableTable } from "../storage/access/readable_table.ts";
+import type { ColumnStatistics, ReadableTable } from "../storage/access/readable_table.ts";
 import type { KeptKey } from "../transactions/remote_tables.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
 import { isRetrySignal, RemoteWait, StaleSnapshot } from "../transactions/signals.ts";
@@ -109,6 +109,19 @@ export class Router implements Shards {
 
   learn(): Promise<void> {
     return this.#figures.learn();
+  }
+
+  async analyze(tableId?: number): Promise<void> {
+    await this.#figures.learn();
+    await this.#figures.learnColumns(tableId);
+  }
+
+  columnStatistics(tableId: number, columnId: number): ColumnStatistics | undefined {
+    return this.#figures.columns.of(tableId, columnId);
+  }
+
+  statisticsVersion(tableId: number): number {
+    return this.has(tableId) ? this.#figures.columns.version(tableId) : 0;
   }
 
   get #catalog(): Catalog {

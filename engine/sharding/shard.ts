@@ -45,6 +45,7 @@ import {
   TO_ROUTER,
 } from "./exchange_ends.ts";
 import type { FragmentCode, FragmentTask } from "./fragment_runs.ts";
+import type { ColumnReport } from "./column_figures.ts";
 import { ShardFragments } from "./shard_fragments.ts";
 import { StopFlags } from "./stop_flags.ts";
 import { appendRows, compact, rowAt, wantedRows } from "./row_parts.ts";
@@ -252,6 +253,9 @@ export class Shard {
       }
       case "apply":
         this.#apply(request);
+        return;
+      case "columns":
+        this.#answer(request.call, this.#columns(request.tableId));
         return;
       case "report":
         this.#answer(request.call, this.#report());
@@ -628,6 +632,19 @@ export class Shard {
   }
 
   // ---------------------------------------------------------------- upkeep
+
+  #columns(tableId: number): ColumnReport[] {
+    const { catalog } = this.#machine;
+    const table = catalog.table(tableId);
+    if (table === undefined) return [];
+    const store = this.#machine.store(tableId);
+    return table.columns.flatMap(({ id: columnId }) => {
+      const statistics = store.statistics(columnId);
+      if (statistics === undefined) return [];
+      const registers = store.sketch(columnId)?.registers ?? null;
+      return [{ columnId, rows: store.rowCount, ...statistics, registers }];
+    });
+  }
 
   #report(): ShardReport {
     const { catalog, lastOp } = this.#machine;

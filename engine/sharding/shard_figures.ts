@@ -7,6 +7,7 @@ import type { Host } from "../host/host.ts";
 import type { PlannedStatement } from "../sql/plan/plan.ts";
 import { visitPlan } from "../sql/plan/traverse.ts";
 import type { ShardStatus } from "../system_catalog/shard_status.ts";
+import { ColumnFigures } from "./column_figures.ts";
 import type { ShardPort } from "./shard_port.ts";
 
 /** How long whoever looks waits for a shard to say how it is. */
@@ -35,10 +36,12 @@ interface Known {
 export class ShardFigures {
   readonly #known: readonly Known[];
   readonly #host: Pick<Host, "clock" | "timers">;
+  readonly columns: ColumnFigures;
   readonly #shown = new WeakMap<PlannedStatement, boolean>();
 
   constructor(ports: readonly ShardPort[], host: Pick<Host, "clock" | "timers">) {
     this.#host = host;
+    this.columns = new ColumnFigures(ports, (tableId) => this.rowCount(tableId));
     this.#known = ports.map((port) => {
       const requests = new Rate();
       port.onSend = (count) => requests.add(count, host.clock.monotonic());
@@ -66,6 +69,15 @@ export class ShardFigures {
     });
     this.#shown.set(planned, shows);
     return shows;
+  }
+
+  /** Asks all shards for what plans go by: of all tables, or of one. */
+  async learnColumns(tableId?: number): Promise<void> {
+    if (tableId !== undefined) return await this.columns.learn(tableId);
+    const tables = new Set(
+      this.#known.flatMap(({ rows }) => [...rows].flatMap(([id, count]) => count > 0 ? [id] : [])),
+    );
+    await Promise.all([...tables].map((id) => this.columns.learn(id)));
   }
 
   /** Asks all shards. */
@@ -136,6 +148,7 @@ export class ShardFigures {
     for (const counts of [known?.rows, known?.changed]) {
       counts?.set(tableId, (counts.get(tableId) ?? 0) + difference);
     }
+    this.columns.changed(tableId);
   }
 
   /** All rows of a table have gone. */
@@ -146,6 +159,7 @@ export class ShardFigures {
   /** A table is gone. */
   forget(shard: number, tableId: number): void {
     this.#known[shard]?.rows.delete(tableId);
+    this.columns.forget(tableId);
   }
 }
 

@@ -2,6 +2,7 @@
 import { DatabaseError, type ErrorFields, type SqlState } from "../base/errors.ts";
 import type { GatheredBatch } from "../execution/runtime/execution.ts";
 import type { HashedFile } from "../storage/file_hashes.ts";
+import type { ColumnReport } from "./column_figures.ts";
 import type { PeerMessage } from "./exchange_ends.ts";
 import type { Manifest } from "../storage/manifest.ts";
 import { DamagedFileError } from "../storage/table/damaged_file.ts";
@@ -126,6 +127,8 @@ export type ShardRequest =
   | { readonly kind: "installed"; readonly op: number }
   /** Damaged files are whole again. */
   | { readonly kind: "repaired" }
+  /** Answered by a {@link ColumnReport} for each column of which something is known. */
+  | { readonly kind: "columns"; readonly call: number; readonly tableId: number }
   /** Answered by a {@link ShardReport}. */
   | { readonly kind: "report"; readonly call: number }
   | { readonly kind: "close"; readonly call: number };
@@ -144,7 +147,14 @@ export interface ShardReport {
 export interface ShardReply {
   readonly call: number;
   readonly isLast: boolean;
-  readonly value: FetchedRows | FragmentRows | ShardReport | Manifest | boolean | null;
+  readonly value:
+    | FetchedRows
+    | FragmentRows
+    | ShardReport
+    | readonly ColumnReport[]
+    | Manifest
+    | boolean
+    | null;
   readonly error: RemoteError | null;
 }
 

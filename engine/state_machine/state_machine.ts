@@ -12,6 +12,7 @@
  * A member of a replication group that orders entries commits them; the others {@link StateMachine.apply} what is in
  * their log already, with the same effect.
  */
+import type { ColumnStatistics } from "../storage/access/readable_table.ts";
 import { assert, unreachable } from "../base/assert.ts";
 import { crc32c } from "../base/checksum.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
@@ -74,6 +75,10 @@ export class StateMachine {
   readonly #storage: StorageEngine<StorageLog>;
   /** How many rows a table has that are elsewhere; undefined: they are here. */
   remoteRowCount: (tableId: number) => number | undefined = () => undefined;
+  /** What is known of a column of such a table. */
+  remoteStatistics: (tableId: number, columnId: number) => ColumnStatistics | undefined = () => undefined;
+  /** Tells apart what plans over such tables were made with. */
+  remoteVersion: (tableId: number) => number = () => 0;
   /** What such rows take; undefined: they are here. */
   remoteBytes: (tableId: number) => number | undefined = () => undefined;
   /** Highest row id in the log, per table. */
@@ -167,6 +172,12 @@ export class StateMachine {
     if (remote !== undefined) return remote;
     const store = this.store(tableId);
     return store.layout().fileBytes + store.memoryBytes;
+  }
+
+  /** What is known of the values of a column. */
+  columnStatistics(tableId: number, columnId: number): ColumnStatistics | undefined {
+    if (this.remoteRowCount(tableId) !== undefined) return this.remoteStatistics(tableId, columnId);
+    return this.store(tableId).at(this.lastOp).statistics(columnId);
   }
 
   /** Live rows of a table; 0 for one that is not there. */

@@ -102,6 +102,8 @@ export interface StatementShards {
   has(tableId: number): boolean;
   /** A statement of the transaction or its commit begins: the settings say how long shards may take. */
   heed(transaction: Transaction, settings: Settings): void;
+  /** Asks what they know of columns, for plans: of all tables, or of one. */
+  analyze(tableId?: number): Promise<void>;
   /** Whether a statement may stop to wait for them. */
   concern(planned: PlannedStatement): boolean;
   /** The rows that a fragment gives at the shards; see `Gatherer`. */

@@ -127,10 +127,10 @@ function* indexBlocks(context: CatalogContext): Iterable<RowValues> {
 function* columnStatistics(context: CatalogContext): Iterable<RowValues> {
   const { machine } = context;
   for (const table of machine.catalog.tables) {
-    const reader = machine.store(table.id).at(machine.lastOp);
-    if (reader.estimatedRows === 0) continue;
+    const rows = machine.rowCount(table.id);
+    if (rows === 0) continue;
     for (const column of shownColumns(table)) {
-      const statistics = reader.statistics(column.id);
+      const statistics = machine.columnStatistics(table.id, column.id);
       if (statistics === undefined) continue;
       yield {
         schemaname: table.schema,
@@ -140,7 +140,7 @@ function* columnStatistics(context: CatalogContext): Iterable<RowValues> {
         null_frac: Math.fround(statistics.nullFraction),
         avg_width: Math.round(statistics.averageBytes),
         // As in PostgreSQL, a negative number is a share of the rows.
-        n_distinct: statistics.distinct >= reader.estimatedRows ? -1 : Math.fround(statistics.distinct),
+        n_distinct: statistics.distinct >= rows ? -1 : Math.fround(statistics.distinct),
       };
     }
   }

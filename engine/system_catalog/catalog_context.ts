@@ -24,7 +24,15 @@ export interface CatalogContext extends EvaluationContext {
   /** What is committed. */
   readonly machine: Pick<
     StateMachine,
-    "catalog" | "lastOp" | "sequences" | "store" | "rowCount" | "storedBytes" | "changesOf" | "reads"
+    | "catalog"
+    | "lastOp"
+    | "sequences"
+    | "store"
+    | "rowCount"
+    | "storedBytes"
+    | "columnStatistics"
+    | "changesOf"
+    | "reads"
   >;
   /** The session that reads. */
   readonly session: VisibleSession;

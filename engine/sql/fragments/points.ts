@@ -44,6 +44,8 @@ export function pointsOf(plan: Plan): FragmentPoint[] {
     case "distinct":
     case "aggregate":
       return pointsOf(plan.input);
+    case "nested_loop_join":
+      return plan.join === "right" || plan.join === "full" ? [] : pointsOf(plan.left);
     case "hash_join":
       return [
         ...(plan.join === "right" || plan.join === "full" ? [] : pointsOf(plan.left)),

@@ -39,6 +39,14 @@ import {
   wayOf,
   withoutPasses,
 } from "./join_places.ts";
+import {
+  asHashJoin,
+  givesFew,
+  isEverywhere,
+  type LookupJoin,
+  lookupJoin,
+  placementsOfLookup,
+} from "./lookup_join.ts";
 import { partialAggregate } from "./partial_aggregate.ts";
 import { pointsOf } from "./points.ts";
 
@@ -55,6 +63,7 @@ interface Divisible {
 
 type Aggregate = Plan & { readonly kind: "aggregate" };
 type HashJoin = Plan & { readonly kind: "hash_join" };
+type NestedLoop = Plan & { readonly kind: "nested_loop_join" };
 
 /** Less than this is gathered rather than exchanged: each exchange costs messages between all places. */
 const SMALL_BYTES = 4096;
@@ -130,6 +139,8 @@ class Splitter {
         return this.#limit(plan) ?? this.#inside(plan, true);
       case "distinct":
         return this.#distinct(plan, ordered) ?? this.#inside(plan, true);
+      case "nested_loop_join":
+        return this.#whole(plan, ordered) ?? this.#lookUpHere(plan, ordered) ?? this.#inside(plan, ordered);
       default:
         return this.#whole(plan, ordered) ?? this.#scanInPart(plan, ordered) ?? this.#inside(plan, ordered);
     }
@@ -503,9 +514,87 @@ class Splitter {
       }
       case "hash_join":
         return this.#join(plan, ordered);
+      case "nested_loop_join":
+        return this.#lookUp(plan, ordered);
       default:
         return null;
     }
+  }
+
+  /** A join that looks for the rows of a table: where they are, or by hashing. */
+  #lookUp(plan: NestedLoop, ordered: boolean): Divisible | null {
+    const lookup = this.#lookupOf(plan);
+    if (lookup === null) return null;
+    const own = allDefinedColumns(plan);
+    const { right } = lookup;
+    const expressions = [...ownExpressions(plan), ...ownExpressions(right)].flatMap(conjuncts);
+    if (!expressions.every((each) => isSteady(each, own))) return null;
+    const rightPlaces = placementsOfLookup(lookup);
+    const read = bytesOf(plan.rows, right.columns);
+    if (isEverywhere(plan.left)) {
+      if (!isCopied(rightPlaces) && plan.join !== "inner") return null;
+      return { plan, order: [], placements: rightPlaces, bytes: { exchanged: 0, read } };
+    }
+    const left = this.#divide(plan.left, ordered);
+    if (left === null) return null;
+    const bytes = { exchanged: left.bytes.exchanged, read: left.bytes.read + read };
+    const { order } = left;
+    const keys = {
+      join: plan.join,
+      nullAware: false,
+      leftKeys: lookup.keys.map(({ value }) => value),
+      rightKeys: lookup.keys.map(({ column, value }) => columnReference(column, value.type, true)),
+    };
+    if (areColocated(keys, left.placements, rightPlaces)) {
+      const placements = placementsAfter(plan.join, left.placements, rightPlaces);
+      return { plan: { ...plan, left: left.plan }, order, placements, bytes };
+    }
+    const columns = this.#outputs(plan.left);
+    const isInOrder = ordered && order.length > 0;
+    if (plan.join === "inner" && !isInOrder && columns !== null && !givesFew(plan.left)) {
+      const travelling = bytesOf(plan.left.rows, columns);
+      if (travelling <= this.#spread.broadcastBytes) {
+        const exchanged = bytes.exchanged + travelling * (this.#spread.count - 1);
+        return {
+          plan: { ...plan, left: this.#exchange(left.plan, columns) },
+          order: [],
+          placements: rightPlaces,
+          bytes: { ...bytes, exchanged },
+        };
+      }
+    }
+    const hashed = givesFew(plan.left) ? null : this.#asHashJoin(lookup);
+    return hashed === null ? null : this.#join(hashed, ordered);
+  }
+
+  readonly #lookups = new Map<Plan, LookupJoin | null>();
+
+  #lookupOf(plan: NestedLoop): LookupJoin | null {
+    let known = this.#lookups.get(plan);
+    if (known === undefined) this.#lookups.set(plan, known = lookupJoin(plan, this.newColumn));
+    return known;
+  }
+
+  readonly #hashed = new Map<LookupJoin, HashJoin | null>();
+
+  /** The join by hashing, whose keys are named once more than in the statement's plan. */
+  #asHashJoin(lookup: LookupJoin): HashJoin | null {
+    const known = this.#hashed.get(lookup);
+    if (known !== undefined) return known;
+    const made = asHashJoin(lookup);
+    for (const key of made?.rightKeys ?? []) {
+      for (const column of columnsOf(key)) this.#mention(this.#mentions, column);
+    }
+    this.#hashed.set(lookup, made);
+    return made;
+  }
+
+  /** What would look for more rows than are fetched one by one, where the left side is here. */
+  #lookUpHere(plan: NestedLoop, ordered: boolean): Plan | null {
+    const lookup = this.#lookupOf(plan);
+    if (lookup === null || givesFew(plan.left) || isEverywhere(plan.left)) return null;
+    const hashed = this.#asHashJoin(lookup);
+    return hashed === null ? null : this.#inside(hashed, ordered);
   }
 
   /** An access with the columns that its order is of, though nobody else may read them. */

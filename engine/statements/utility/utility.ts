@@ -4,7 +4,7 @@
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { ResultColumn } from "../../sql/plan/plan.ts";
-import type { Statement } from "../../sql/parser/ast.ts";
+import type { ObjectName, Statement } from "../../sql/parser/ast.ts";
 import { errorPosition } from "../../sql/parser/source_text.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { runCopy } from "../copy/copy_statement.ts";
@@ -18,7 +18,7 @@ import { runDo } from "../procedural/do_statement.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";
 import { type Arguments, NO_ARGUMENTS, requireArguments } from "../arguments.ts";
 import { requireNoBlock, unsupported } from "./refusals.ts";
-import type { SessionHost } from "../statement_host.ts";
+import type { SessionHost, StatementHost } from "../statement_host.ts";
 import { takesSnapshot } from "../statement_kind.ts";
 import { closeCursor, cursorQuery, declareCursor, fetchColumns, fetchCursor } from "./cursor_statements.ts";
 import { describeColumns, describeTable } from "./describe_statement.ts";
@@ -146,8 +146,7 @@ export function runUtility(
       for (const table of statement.tables) session.resolveTable(table);
       return session.outcome("VACUUM", null, "done");
     case "analyze":
-      for (const table of statement.tables) session.resolveTable(table);
-      return session.outcome("ANALYZE", null, "done");
+      return analyze(session, statement.tables);
     case "checkpoint":
       if (session.isFollower) session.requireWritable("CHECKPOINT");
       return session.engine.checkpoint().then(() => session.outcome("CHECKPOINT", null, "done"));
@@ -198,4 +197,13 @@ export function runUtility(
       }
       return runDefinition(session, text, statement, sink, given);
   }
+}
+
+/** Storage knows of columns what plans go by; what shards know is asked for. */
+async function analyze(session: StatementHost, names: readonly ObjectName[]): Promise<StatementOutcome> {
+  const tables = names.map((name) => session.resolveTable(name));
+  const { shards } = session.engine;
+  if (shards !== null && tables.length === 0) await shards.analyze();
+  else if (shards !== null) { for (const { id } of tables) if (shards.has(id)) await shards.analyze(id); }
+  return session.outcome("ANALYZE", null, "done");
 }

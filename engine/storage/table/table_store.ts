@@ -490,6 +490,16 @@ export class TableStore implements TableShape {
     return statistics;
   }
 
+  /** The sketch of the distinct values of a column in files; null: none is in files. */
+  sketch(columnId: number): DistinctSketch | null {
+    let sketch: DistinctSketch | null = null;
+    for (const part of this.#parts.older) {
+      const own = part.until === Infinity && part instanceof Segment ? part.sketch(columnId) : undefined;
+      if (own !== undefined) (sketch ??= new DistinctSketch()).merge(own);
+    }
+    return sketch;
+  }
+
   // Checkpoint side.
 
   /**
