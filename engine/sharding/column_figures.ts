@@ -2,24 +2,11 @@
  * What a router knows of the values in columns at its shards, for plans: each shard says what its storage knows, and it
  * is joined as what the parts of a table know is. It is asked for anew when the table has changed by a tenth.
  */
-import type { StoredValue } from "../operations/effect.ts";
 import type { ColumnStatistics } from "../storage/access/readable_table.ts";
 import { DistinctSketch } from "../storage/table/distinct_sketch.ts";
 import { joinStatistics, type PartStatistics } from "../storage/table/table_statistics.ts";
+import type { ColumnReport } from "./shard_messages.ts";
 import type { ShardPort } from "./shard_port.ts";
-
-/** What a shard knows of one column. */
-export interface ColumnReport {
-  readonly columnId: number;
-  readonly rows: number;
-  readonly distinct: number;
-  readonly nullFraction: number;
-  readonly minimum: StoredValue;
-  readonly maximum: StoredValue;
-  readonly averageBytes: number;
-  /** Of the distinct values that are in files. */
-  readonly registers: Uint8Array | null;
-}
 
 interface KnownTable {
   readonly columns: ReadonlyMap<number, ColumnStatistics>;

@@ -45,12 +45,12 @@ import {
   TO_ROUTER,
 } from "./exchange_ends.ts";
 import type { FragmentCode, FragmentTask } from "./fragment_runs.ts";
-import type { ColumnReport } from "./column_figures.ts";
 import { ShardFragments } from "./shard_fragments.ts";
 import { StopFlags } from "./stop_flags.ts";
 import { appendRows, compact, rowAt, wantedRows } from "./row_parts.ts";
 import {
   type BranchCommit,
+  type ColumnReport,
   type FetchedRows,
   type FragmentRows,
   type FromShard,

@@ -2,7 +2,6 @@
 import { DatabaseError, type ErrorFields, type SqlState } from "../base/errors.ts";
 import type { GatheredBatch } from "../execution/runtime/execution.ts";
 import type { HashedFile } from "../storage/file_hashes.ts";
-import type { ColumnReport } from "./column_figures.ts";
 import type { PeerMessage } from "./exchange_ends.ts";
 import type { Manifest } from "../storage/manifest.ts";
 import { DamagedFileError } from "../storage/table/damaged_file.ts";
@@ -141,6 +140,19 @@ export interface ShardReport {
   /** Chains all that it has applied. */
   readonly digest: string;
   readonly tables: readonly { readonly id: number; readonly rows: number; readonly bytes: number }[];
+}
+
+/** What a shard knows of one column. */
+export interface ColumnReport {
+  readonly columnId: number;
+  readonly rows: number;
+  readonly distinct: number;
+  readonly nullFraction: number;
+  readonly minimum: StoredValue;
+  readonly maximum: StoredValue;
+  readonly averageBytes: number;
+  /** Of the distinct values that are in files. */
+  readonly registers: Uint8Array | null;
 }
 
 /** An answer to a call; `isLast` false: further ones come. */
