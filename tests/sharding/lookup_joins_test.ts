@@ -1,4 +1,4 @@
-/** Joins by look-ups run where the rows are that they look for, or by hashing; plans are those of one without shards. */
+/** Joins by look-ups run where the rows are that they look for, or by hashing; plans are those without shards. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
