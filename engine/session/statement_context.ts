@@ -79,13 +79,19 @@ export class StatementContext implements ExecutionContext {
         broadcastBytes: this.#session.settings.bytes("broadcast_limit"),
         isTight: shards.isTight(this.transaction),
       },
-      gather: (fragment, _, again) => this.gathered ?? this.#gather(shards, fragment, again),
+      gather: (fragment, parameters, again) =>
+        this.gathered ?? this.#gather(shards, fragment, { ...this.gathering, parameters }, again),
       explain: (fragment, { parameters }) => shards.explainGather(this.transaction, fragment, parameters),
     };
   }
 
-  #gather(shards: StatementShards, fragment: Fragment, again: boolean): BatchSource {
-    const { arrivals, transaction, gathering } = this;
+  #gather(
+    shards: StatementShards,
+    fragment: Fragment,
+    gathering: GatherContext,
+    again: boolean,
+  ): BatchSource {
+    const { arrivals, transaction } = this;
     const known = arrivals?.again(fragment) ?? null;
     if (known !== null) return known;
     const stream = arrivals === undefined ? null : shards.stream(transaction, fragment, gathering);

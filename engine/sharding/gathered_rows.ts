@@ -2,6 +2,8 @@
 import type { GatheredBatch, PlaceWork } from "../execution/runtime/execution.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { SqlValue } from "../types/value.ts";
+import { toStored } from "../types/stored_value.ts";
+import { readKey } from "./read_key.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
 
 /** The rows of one fragment with these parameters. */
@@ -25,7 +27,11 @@ export class GatheredRows {
   #statement = -1;
 
   /** Rows that have come for this statement. */
-  of({ text }: Fragment, parameters: readonly SqlValue[], statement: number): Gathered | undefined {
+  of(
+    { text, parameters: named }: Fragment,
+    parameters: readonly SqlValue[],
+    statement: number,
+  ): Gathered | undefined {
     if (this.#statement !== statement) {
       this.#byFragment.clear();
       this.#working.clear();
@@ -33,7 +39,11 @@ export class GatheredRows {
     }
     const known = this.#byFragment.get(text);
     if (known === undefined || known.parameters === parameters) return known;
-    return known.parameters.every((value, index) => value === parameters[index]) ? known : undefined;
+    const isSame = named.every(({ index, type }) => {
+      const [one, other] = [known.parameters[index] ?? null, parameters[index] ?? null];
+      return one === other || readKey([toStored(type, one)]) === readKey([toStored(type, other)]);
+    });
+    return isSame ? known : undefined;
   }
 
   /** What each shard has done for a fragment when it was gathered last. */

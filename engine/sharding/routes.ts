@@ -72,7 +72,8 @@ export class Routes {
       columnId === placement.columnId;
     if (places === null || !says) return null;
     const wanted = value.kind === "parameter"
-      ? parameters[value.index] ?? null
+      // What is computed before the fragment runs is not known to EXPLAIN.
+      ? parameters[value.index]
       : value.kind === "constant"
       ? value.value
       : undefined;

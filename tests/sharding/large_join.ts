@@ -51,7 +51,7 @@ export async function joinLarge(
 }
 
 /** The most that this process has had resident. */
-function residentBytes(): number {
+export function residentBytes(): number {
   const [, kilobytes] = /VmHWM:\s+(\d+)/.exec(Deno.readTextFileSync("/proc/self/status")) ?? [];
   return Number(kilobytes) * 1024;
 }

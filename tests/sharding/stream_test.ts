@@ -8,6 +8,8 @@ import type { FromShard, ShardReply } from "../../engine/sharding/shard_messages
 import { ShardPort } from "../../engine/sharding/shard_port.ts";
 import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
 import type { ResultSink } from "../../engine/statements/outcome.ts";
+import { loadLarge } from "./large_join.ts";
+import { scanLarge } from "./large_scan.ts";
 import { lateShards, openShardedEngine } from "./sharded_database.ts";
 
 const COUNT = 4;
@@ -330,4 +332,19 @@ Deno.test("what was read while it came is compared with what others have written
   match(await client.failure("INSERT INTO empty VALUES (1, 'a'); COMMIT"), /^40001 /);
   await client.run("ROLLBACK");
   await client.close();
+});
+
+Deno.test("the large scan is right over threads and files", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "large-scan-" });
+  try {
+    await loadLarge(directory, 4, 20_000);
+    deepStrictEqual(await scanLarge(directory, 4), {
+      cursor: 20_000,
+      select: 20_000,
+      merged: 20_000,
+      copied: "COPY 20000",
+    });
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
 });

@@ -5,7 +5,9 @@ import type { Block } from "../../storage/access/block.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import { PipelineCode, type RunningPipeline } from "../codegen/pipeline_code.ts";
 import type { Program, Sink } from "../codegen/region.ts";
-import { storedCode } from "../codegen/value_form.ts";
+import { emitValue } from "../codegen/expression.ts";
+import { nullableCode, storedCode } from "../codegen/value_form.ts";
+import type { SqlValue } from "../../types/value.ts";
 import type { BatchSource, GatheredBatch } from "../runtime/execution.ts";
 import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
 import { isEncoded } from "../../types/stored_value.ts";
@@ -14,7 +16,15 @@ type Gather = Extract<Plan, { kind: "gather" | "exchange" }>;
 
 /** Puts the rows into a program. */
 export function produceGather(plan: Gather, program: Program, sink: Sink): void {
-  program.add(new GatherPipeline(plan, program, sink));
+  const values = plan.kind === "gather" ? plan.values : [];
+  const slot = values.length === 0 ? -1 : program.compilation.newSlot();
+  if (values.length > 0) {
+    program.once(plan, (code) => {
+      const list = values.map(({ expression }) => nullableCode(emitValue(code, expression)));
+      code.emit(`S.x[${slot}] = [${list.join(", ")}];`);
+    });
+  }
+  program.add(new GatherPipeline(plan, program, sink, slot));
 }
 
 /** A gather that is under way. */
@@ -34,9 +44,12 @@ class GatherPipeline implements Pipeline {
   readonly #code: PipelineCode;
   readonly #flags: readonly number[];
   readonly #reruns: boolean;
+  readonly #valuesSlot: number;
 
-  constructor(plan: Gather, program: Program, sink: Sink) {
+  /** `valuesSlot`: where the parameters are that have been computed; -1: there are none. */
+  constructor(plan: Gather, program: Program, sink: Sink, valuesSlot: number) {
     this.#plan = plan;
+    this.#valuesSlot = valuesSlot;
     this.#slot = program.compilation.newSlot();
     this.operators = [program.compilation.operatorIndex(plan)];
     this.#flags = program.flags;
@@ -59,7 +72,7 @@ class GatherPipeline implements Pipeline {
     return ended;
   }
 
-  #open({ context }: ExecutionState): BatchSource {
+  #open({ context, x }: ExecutionState): BatchSource {
     const plan = this.#plan;
     if (plan.kind === "exchange") {
       return assertDefined(context.exchange?.(plan.number), `exchange ${plan.number}`);
@@ -67,7 +80,13 @@ class GatherPipeline implements Pipeline {
     const { fragment } = plan;
     const gatherer = context.gatherer?.(fragment.tableIds);
     if (gatherer === undefined || gatherer === null) throw new TypeError("rows are gathered only elsewhere");
-    return gatherer.gather(fragment, context, this.#reruns);
+    const parameters = [...context.parameters];
+    const computed = this.#valuesSlot < 0 ? [] : x[this.#valuesSlot] as SqlValue[];
+    plan.values.forEach(({ index }, position) => {
+      parameters[index] = computed[position] ?? null;
+    });
+    const given = computed.length === 0 ? context.parameters : parameters;
+    return gatherer.gather(fragment, given, this.#reruns);
   }
 
   /** Works through a morsel. true: no more rows come, or what is above wants no more. */

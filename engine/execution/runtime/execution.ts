@@ -67,9 +67,10 @@ export interface Gatherer {
   readonly spread: Spread;
   /**
    * The rows that have come; the statement is stopped by a signal, and runs again, when they are still to come and
-   * cannot be waited for. `again`: they are read more than once.
+   * cannot be waited for. `parameters`: those of the statement, and what was computed for the fragment; `again`: they
+   * are read more than once.
    */
-  gather(fragment: Fragment, context: ExecutionContext, again: boolean): BatchSource;
+  gather(fragment: Fragment, parameters: readonly SqlValue[], again: boolean): BatchSource;
   /** For EXPLAIN: where a fragment runs, and what came of it when it was gathered last. */
   explain(fragment: Fragment, context: ExecutionContext): GatherExplanation;
 }

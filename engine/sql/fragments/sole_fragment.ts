@@ -15,7 +15,7 @@ export function soleFragment(plan: Plan): Fragment | null {
 function fragmentBelow(plan: Plan): Fragment | null {
   switch (plan.kind) {
     case "gather":
-      return plan.rows <= FEW_ROWS ? plan.fragment : null;
+      return plan.rows <= FEW_ROWS && plan.values.length === 0 ? plan.fragment : null;
     case "project":
     case "filter":
     case "sort":

@@ -47,6 +47,7 @@ import {
   lookupJoin,
   placementsOfLookup,
 } from "./lookup_join.ts";
+import { LiftedValues } from "./lifted_values.ts";
 import { partialAggregate } from "./partial_aggregate.ts";
 import { pointsOf } from "./points.ts";
 
@@ -72,7 +73,7 @@ const SMALL_BYTES = 4096;
 export function splitPlan({ plan, columns, parts }: PlannedStatement, spread: Spread): Plan | null {
   if (parts !== undefined || plan.kind === "update" || plan.kind === "delete") return null;
   const splitter = new Splitter(plan, columns.map(({ column }) => column), spread);
-  const split = splitter.split(plan, true);
+  const split = splitter.values.restore(splitter.split(splitter.values.lift(plan), true));
   const [first, ...more] = splitter.made;
   if (first === undefined) return null;
   first.isAlone = more.length === 0 && !readsTables(split);
@@ -84,6 +85,7 @@ type MadeFragment = Fragment & { isAlone: boolean };
 
 class Splitter {
   readonly made: MadeFragment[] = [];
+  readonly values: LiftedValues;
   readonly #mentions = new Map<ColumnRef, number>();
   readonly #spread: Spread;
   #nextColumn = 0;
@@ -91,6 +93,7 @@ class Splitter {
 
   constructor(root: Plan, results: readonly ColumnRef[], spread: Spread) {
     this.#spread = spread;
+    this.values = new LiftedValues(root, (subquery) => this.#subqueries(subquery));
     for (const column of results) this.#mention(this.#mentions, column);
     this.#count(root, this.#mentions);
     visitPlan(root, {
@@ -331,7 +334,12 @@ class Splitter {
     try {
       const made: MadeFragment = { ...fragment, text: fragmentText(fragment), isAlone: false };
       this.made.push(made);
-      return { kind: "gather", fragment: made, rows: plan.rows };
+      return {
+        kind: "gather",
+        fragment: made,
+        values: this.values.valuesOf(made.parameters),
+        rows: plan.rows,
+      };
     } catch (error) {
       if (error instanceof NoText) return null;
       throw error;

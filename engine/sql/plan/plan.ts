@@ -308,7 +308,13 @@ export type Plan =
     readonly rows: number;
   }
   /** The rows that a fragment gives at all places. */
-  | { readonly kind: "gather"; readonly fragment: Fragment; readonly rows: number }
+  | {
+    readonly kind: "gather";
+    readonly fragment: Fragment;
+    /** Parameters of the fragment beside those of the statement: subqueries, which are computed before. */
+    readonly values: readonly { readonly index: number; readonly expression: Expression }[];
+    readonly rows: number;
+  }
   /** Within a fragment: the rows that all places send to this one. */
   | {
     readonly kind: "exchange";

@@ -342,6 +342,10 @@ export function mapOwnExpressions(plan: Plan, map: ExpressionMapper): Plan {
           : mapList(plan.returning, (each) => ({ ...each, expression: map(each.expression) })),
       };
     case "gather":
+      return {
+        ...plan,
+        values: mapList(plan.values, (each) => ({ ...each, expression: map(each.expression) })),
+      };
     case "exchange":
       return plan;
     default:

@@ -194,10 +194,11 @@ export function ownExpressions(plan: Plan): readonly Expression[] {
     case "set_operation":
     case "with":
     case "with_scan":
-    case "gather":
     case "exchange":
     case "lock_rows":
       return [];
+    case "gather":
+      return plan.values.map(({ expression }) => expression);
     case "insert":
       return [
         ...plan.values,
