@@ -4,7 +4,8 @@
  * An edge leads from one shard to another (or itself) for one exchange in one pass, or to the router for the rows of
  * the fragment itself. Whoever reads grants credits: four batches may be on an edge before the first of them has been
  * read, so that nobody is ahead by more. Batches are read in turns, one of each shard, so that their order does not
- * depend on who is faster.
+ * depend on who is faster. Only who has used up its credits is read out of turn: the one whose turn it is may wait for
+ * it, by way of others.
  */
 import { assertDefined } from "../base/assert.ts";
 import type { BatchSource, GatheredBatch } from "../execution/runtime/execution.ts";
@@ -115,12 +116,18 @@ export class ExchangeEnds {
       for (let looked = 0; looked < this.count; looked++) {
         const from = state.turn;
         const batch = this.#take(edge, from);
-        if (batch === undefined && ended[from] !== true) return null;
+        if (batch === undefined && ended[from] !== true) return this.#takeFull(edge);
         state.turn = (from + 1) % this.count;
         if (batch !== undefined) return batch;
       }
       return undefined;
     };
+  }
+
+  /** A batch of a place that may send no more before it is read; null: there is none. */
+  #takeFull(edge: string): GatheredBatch | null {
+    const from = this.#edge(edge).arrived.findIndex((batches) => batches.length >= CREDITS);
+    return from < 0 ? null : this.#take(edge, from) ?? null;
   }
 
   /** What comes of one place. */

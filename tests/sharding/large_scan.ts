@@ -8,8 +8,8 @@ import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
 import type { ResultSink } from "../../engine/statements/outcome.ts";
 import { loadLarge, residentBytes } from "./large_join.ts";
 
-/** What the process may have resident: about as much as it has when it has opened the database, and some batches. */
-const MAX_RESIDENT_BYTES = 640 << 20;
+/** What the process may have resident, block caches and the heaps of five threads included. */
+const MAX_RESIDENT_BYTES = 1 << 30;
 /** Rows of one FETCH. */
 const FETCH_ROWS = 5000;
 /** Rows that the client takes before it has to breathe. */
