@@ -21,7 +21,7 @@ export const NARROW_PROTOCOL: BrokenBuild = {
 export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   {
     name: "prepare_ok is sent before the sync",
-    seed: 342,
+    seed: 351,
     file: "engine/replication/protocol/view_log.ts",
     changes: [[" && this.#stored.isDurable(op)", ""]],
   },
@@ -42,7 +42,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "the longest log wins over the log view",
-    seed: 13,
+    seed: 126,
     file: "engine/replication/protocol/suffix_choice.ts",
     changes: [[
       "vote.logView === logView",
@@ -51,7 +51,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "what cannot be read counts as a nack",
-    seed: 38,
+    seed: 57,
     file: "engine/replication/protocol/suffix_choice.ts",
     changes: [['    case "unreadable":\n      return false;', '    case "unreadable":\n      return true;'], [
       "return !slot.isLost;",
@@ -60,7 +60,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "lost entries are taken for torn ones",
-    seed: 247,
+    seed: 317,
     file: "tests/simulation/cluster/toy_log.ts",
     changes: [[
       "    this.#slots = disk.image.copy();",
@@ -79,13 +79,13 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "a primary of before keeps its state",
-    seed: 1,
+    seed: 6,
     file: "engine/replication/protocol/replica_core.ts",
     changes: [["state.rebuild();", "return;"]],
   },
   {
     name: "a log keeps what its view goes without",
-    seed: 1,
+    seed: 9,
     file: "engine/replication/protocol/view_log.ts",
     changes: [["      this.#truncateAfter(op - 1);\n      return;\n", "      return;\n"], [
       "this.#suffix.get(op) ?? (",
@@ -122,7 +122,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "a member acknowledges across a gap",
-    seed: 56,
+    seed: 184,
     file: "engine/replication/protocol/backup.ts",
     changes: [["op: core.log.solidOp,", "op: core.log.lastOp,"]],
   },
@@ -159,7 +159,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "a read without a lease does not wait for the entry behind it",
-    seed: 18,
+    seed: 114,
     file: "tests/simulation/cluster/toy_member.ts",
     changes: [["provenAt: this.#makeEntry(life, 0).op", "provenAt: op + 0 * this.#makeEntry(life, 0).op"]],
   },
@@ -195,7 +195,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "a checkpoint is made above the commit number",
-    seed: 20,
+    seed: 25,
     file: "tests/simulation/cluster/toy_member.ts",
     changes: [["const op = Math.min(life.replica.commit, this.appliedOp);", "const op = this.appliedOp;"]],
   },
