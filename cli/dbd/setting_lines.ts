@@ -176,7 +176,7 @@ export const SETTINGS: readonly SettingLine[] = [
     key: "routers",
     kind: "count",
     value: "N",
-    help: "1 to 8 threads that have clients' sockets (not HTTP's), beside that of the sessions (1: none)",
+    help: "1 to 8 threads that have clients' sockets (not HTTP's), beside the sessions' (1: none)",
   },
   {
     key: "drain_timeout",

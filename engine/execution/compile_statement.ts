@@ -9,7 +9,7 @@ import type { Fragment, Plan, PlannedStatement } from "../sql/plan/plan.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { CompiledStatement, ExecutionContext, StatementExecution } from "./runtime/execution.ts";
 import type { Spread } from "../sql/fragments/join_places.ts";
-import { soleFragment } from "../sql/fragments/sole_fragment.ts";
+import { readsByGathersOnly, soleFragment } from "../sql/fragments/sole_fragment.ts";
 import { splitPlan } from "../sql/fragments/split_plan.ts";
 import { Compilation } from "./codegen/compilation.ts";
 import { Program, type Sink } from "./codegen/region.ts";
@@ -71,8 +71,10 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
     readonly plan: Plan;
     readonly compiled: CompiledStatement;
     readonly soleFragment: Fragment | null;
+    readonly streams: boolean;
   };
-  const whole: Version = { plan: planned.plan, compiled: here, soleFragment: null };
+  const streams = readsByGathersOnly(planned.plan);
+  const whole: Version = { plan: planned.plan, compiled: here, soleFragment: null, streams };
   let split: { readonly spread: Spread; readonly version: Version | null } | undefined;
   /** What runs fragments elsewhere, made when it is first needed; null: the plan has none. */
   const elsewhere = (spread: Spread): Version | null => {
@@ -89,6 +91,7 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
       plan,
       compiled: compilePlan(plan, planned, options),
       soleFragment: soleFragment(plan),
+      streams: readsByGathersOnly(plan),
     };
     split = { spread, version };
     return version;
@@ -102,6 +105,7 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
     source: (context) => chosen(context).compiled.source(context),
     plan: (context) => chosen(context).plan,
     soleFragment: (context) => chosen(context).soleFragment,
+    streams: (context) => chosen(context).streams,
   };
 }
 

@@ -1,7 +1,6 @@
 /** How a query becomes a portal: it reads in the transaction, at the snapshot of now, as far as rows are asked for. */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { StatementExecution } from "../execution/runtime/execution.ts";
-import { readsByGathersOnly } from "../sql/fragments/sole_fragment.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../statements/outcome.ts";
 import type { CachedPlan } from "../statements/plan_cache.ts";
 import { Portal } from "../statements/portal.ts";
@@ -42,7 +41,7 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
   /** null: what it reads does not come while it runs. */
   const begin = (): StatementExecution | null => {
     const context = host.contextFor(transaction);
-    if (isElsewhere && !readsByGathersOnly(plan.compiled.plan?.(context) ?? planned.plan)) return null;
+    if (isElsewhere && plan.compiled.streams?.(context) !== true) return null;
     arrivals = context.arrivals;
     return execution = plan.compiled.start(context);
   };

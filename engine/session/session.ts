@@ -478,6 +478,16 @@ export class Session implements SessionHost {
     return this.#run(() => compiled, LONG_WRITE, parameters, sink, finish);
   }
 
+  mayRunAnew(
+    { planned, compiled }: Pick<CachedPlan, "planned" | "compiled">,
+    parameters: readonly SqlValue[] = [],
+  ): boolean {
+    if (!planned.readOnly) return true;
+    if (this.engine.shards?.concern(planned) !== true) return false;
+    const transaction = this.#block?.transaction ?? (this.#reader ??= this.#begin(false, true));
+    return compiled.streams?.(new StatementContext(this, transaction, parameters)) !== true;
+  }
+
   durableAfter(read: Pick<CachedPlan["planned"], "tableIds">): OpNumber {
     return this.need.saw(readsDurableAt(this.engine, { planned: read }));
   }
@@ -566,7 +576,7 @@ export class Session implements SessionHost {
     if (!planned.readOnly && (this.isFollower || !writesTemporaryRows(planned))) {
       this.requireWritable(writingCommand(planned));
     }
-    if (sink === answer) sink.begin(planned.columns, !planned.readOnly);
+    if (sink === answer) sink.begin(planned.columns, this.mayRunAnew(plan, parameters));
     const isAloneReading = planned.readOnly && this.#block === null;
     if (isAloneReading && this.engine.manager.remote === null) {
       const outcome = this.#readAtOnce(plan, parameters, sink);

@@ -61,6 +61,8 @@ export interface StatementHost {
     finish: (execution: StatementExecution) => StatementOutcome,
     parameters?: readonly SqlValue[],
   ): MaybePromise<StatementOutcome>;
+  /** Whether its first rows may be taken back: it writes, or may stop to fetch rows of shards. */
+  mayRunAnew(plan: Pick<CachedPlan, "planned" | "compiled">, parameters?: readonly SqlValue[]): boolean;
   /** The op that must be durable before what was read may be sent; 0: it may be sent at once. */
   durableAfter(read: Pick<PlannedStatement, "tableIds">): OpNumber;
   /** Raises 57014 when the running statement has been canceled. */

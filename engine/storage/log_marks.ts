@@ -70,6 +70,13 @@ export class LogMarks {
     this.#file.writeAt(offset, this.#bytes);
   }
 
+  /** Writes the newest once more, in its place: who has read it cannot know whether it is durable. */
+  renew(): void {
+    if (this.#newest === null) return;
+    this.#sequence--;
+    this.write(this.#newest);
+  }
+
   #offsetOf(sector: number): number {
     return (sector + 1) * SECTOR_BYTES;
   }

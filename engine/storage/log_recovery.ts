@@ -170,7 +170,7 @@ export function recoverMemberLog(
     const cutBytes = openEnd === undefined ? cutTail(reader, scan.end) : 0;
     // The file before another one was made durable as a whole.
     const unsure = next === undefined ? mark?.end ?? entry.format.recordsStart : scan.end;
-    if (mark !== null) marks?.write(mark);
+    marks?.renew();
     makeDurable(reader, unsure, openEnd ?? scan.end);
     if (next === undefined && scan.lastOp >= base.op) {
       history.setEnd(scan.lastOp, scan.lastOp === base.op ? base.digest : scan.digest);

@@ -8,6 +8,7 @@ import type { FromShard, ShardReply } from "../../engine/sharding/shard_messages
 import { ShardPort } from "../../engine/sharding/shard_port.ts";
 import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
 import type { ResultSink } from "../../engine/statements/outcome.ts";
+import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 import { loadLarge } from "./large_join.ts";
 import { scanLarge } from "./large_scan.ts";
 import { lateShards, openShardedEngine } from "./sharded_database.ts";
@@ -347,4 +348,34 @@ Deno.test("the large scan is right over threads and files", async () => {
   } finally {
     await Deno.remove(directory, { recursive: true });
   }
+});
+
+/** Rows, none of which may be taken back once it may have been sent. */
+class SendingSink extends RowBuffer {
+  #mayTakeBack = false;
+
+  override begin(columns: RowBuffer["columns"], mayTakeBack = false): void {
+    super.begin(columns);
+    this.#mayTakeBack = mayTakeBack;
+  }
+
+  override retract(): void {
+    ok(this.#mayTakeBack || this.rows.length === 0, `${this.rows.length} rows may have been sent`);
+    super.retract();
+  }
+}
+
+Deno.test("a read that finds what it has to fetch late, after many rows, takes none back that may have been sent", async () => {
+  const client = await new Shards().open();
+  await client.run("CREATE TABLE u (id INT PRIMARY KEY, v INT)", "INSERT INTO u VALUES (0, 10), (1, 11)");
+  const query =
+    "SELECT id, (SELECT v FROM u WHERE u.id = w.id / 1000 ORDER BY v LIMIT 1) FROM wide w ORDER BY id";
+  for (const [before, after] of [["", ""], ["BEGIN; UPDATE u SET v = v;", "ROLLBACK"]] as const) {
+    const sink = new SendingSink();
+    if (before !== "") await client.run(before);
+    await client.session.simple(query, sink, () => {});
+    deepStrictEqual([sink.rows[998], sink.rows[999], sink.rows.length], [[999, 10], [1000, 11], WIDE + 4]);
+    if (after !== "") await client.run(after);
+  }
+  await client.close();
 });

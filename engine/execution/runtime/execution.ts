@@ -173,6 +173,8 @@ export interface CompiledStatement {
   plan?(context: ExecutionContext): Plan;
   /** All that it reads in this context, if that is the rows of one fragment: they can be gathered before it starts. */
   soleFragment?(context: ExecutionContext): Fragment | null;
+  /** What it reads in this context comes while it runs: it never stops to run anew. Absent: it may. */
+  streams?(context: ExecutionContext): boolean;
 }
 
 /** One running statement. */

@@ -187,8 +187,10 @@ function runCopyTo(
   if (planned.columns.length === 0) {
     throw new DatabaseError(SQLSTATE.featureNotSupported, "COPY query must have a RETURNING clause");
   }
-  const out = new CopyOutSink(session, sink, settings, planned.columns, !planned.readOnly);
-  return session.runWork(compileStatement(planned), out, () => {
+  const compiled = compileStatement(planned);
+  const isHeld = session.mayRunAnew({ planned, compiled });
+  const out = new CopyOutSink(session, sink, settings, planned.columns, isHeld);
+  return session.runWork(compiled, out, () => {
     const rows = out.finish();
     return {
       ...session.outcome(`COPY ${rows}`, rows, "affected"),
