@@ -1,11 +1,11 @@
 /** How a query becomes a portal: it reads in the transaction, at the snapshot of now, as far as rows are asked for. */
-import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { StatementExecution } from "../execution/runtime/execution.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../statements/outcome.ts";
 import type { CachedPlan } from "../statements/plan_cache.ts";
 import { Portal } from "../statements/portal.ts";
 import { tagOf } from "../statements/statement_kind.ts";
 import type { TransactionBlock } from "../statements/transaction_block.ts";
+import { changedMeanwhile } from "../transactions/conflicts.ts";
 import { isRetrySignal } from "../transactions/signals.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { readsDurableAt } from "./read_durability.ts";
@@ -95,12 +95,4 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
   // One that locks rows or advances a sequence does so when they are fetched.
   if (planned.readOnly) block?.portals.add(portal);
   return portal;
-}
-
-function changedMeanwhile(): DatabaseError {
-  return new DatabaseError(
-    SQLSTATE.serializationFailure,
-    "could not serialize access due to concurrent update",
-    { hint: "Run the transaction again." },
-  );
 }

@@ -48,7 +48,7 @@ export interface ResultSink extends ResultWriter {
    * of them may leave the process before.
    */
   begin(columns: readonly ResultColumn[], retractable: boolean): void;
-  /** Takes back all rows since `begin`; the statement runs again. */
+  /** Takes back all rows since `begin`; the statement runs again. Raises 40001 when some of them have been sent. */
   retract(): void;
   /** true: the receiver is slow; the session waits for {@link drained} before it produces more. */
   readonly full: boolean;

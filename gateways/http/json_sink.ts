@@ -20,6 +20,7 @@ import type { SqlValue } from "../../engine/types/value.ts";
 import { JsonBuffer } from "../shared/json/json_buffer.ts";
 import { memberNames } from "../shared/json/member_names.ts";
 import { writeJsonInteger, writeJsonValue } from "../shared/json/json_value.ts";
+import { rowsSent } from "../shared/rows_sent.ts";
 
 /** Receives the lines of an NDJSON answer while it is made. */
 export interface LineTarget {
@@ -57,6 +58,8 @@ export class JsonSink implements ResultSink {
   #hasRows = false;
   #hasBegun = false;
   #retractable = false;
+  /** Lines of the running result have been sent. */
+  #hasSent = false;
   /** Where the first row's first value is, for an aggregate alone. */
   #valueStart = 0;
   #valueEnd = 0;
@@ -96,6 +99,7 @@ export class JsonSink implements ResultSink {
     );
     this.#isJson = columns.map(({ type }) => type.kind === "json" || type.kind === "jsonb");
     this.#retractable = retractable;
+    this.#hasSent = false;
     this.#hasBegun = true;
     this.#rowCount = 0;
     if (this.#lines) {
@@ -107,6 +111,7 @@ export class JsonSink implements ResultSink {
   }
 
   retract(): void {
+    if (this.#hasSent) throw rowsSent();
     this.#buffer.truncate(this.#rowsStart);
     this.#rowCount = 0;
   }
@@ -167,6 +172,7 @@ export class JsonSink implements ResultSink {
     buffer.byte(NEWLINE);
     if (this.#target === null || this.#retractable || buffer.length < PIECE_BYTES) return;
     this.#target.sendLines(buffer.take());
+    this.#hasSent = true;
     this.#rowsStart = 0;
   }
 

@@ -19,6 +19,7 @@ import type { NumberOrBigint, SqlValue } from "../../engine/types/value.ts";
 import type { MessageWriter } from "./message_writer.ts";
 import type { ResultFormats } from "./parameters.ts";
 import { BACKEND } from "./protocol.ts";
+import { rowsSent } from "../shared/rows_sent.ts";
 
 /** How a column is written. */
 const TEXT = 0,
@@ -124,6 +125,7 @@ export class PgResultSink implements ResultSink {
   retract(): void {
     if (this.#rowsAt < 0) return;
     this.#output.abandonMessage();
+    if (this.#output.isReleased(this.#rowsAt)) throw rowsSent();
     this.#output.truncate(this.#rowsAt);
   }
 

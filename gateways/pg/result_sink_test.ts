@@ -145,3 +145,18 @@ Deno.test("PgResultSink.abandon() takes back half a row, and all rows that were 
   check(false, "TD");
   check(true, "");
 });
+
+Deno.test("PgResultSink.retract() takes back rows that nobody has, and raises 40001 for others", () => {
+  for (const isReleased of [false, true]) {
+    const { output, sink: results } = sink();
+    results.expectSimple();
+    const columns = columnsOf([{ kind: "i32" }]);
+    results.begin(columns, false);
+    writeRow(results, columns, [1]);
+    if (isReleased) output.release(0, 0);
+    if (isReleased) throws(() => results.retract(), { code: "40001" });
+    else results.retract();
+    output.release(0, 0);
+    equal(typesOf(messagesOf(output.take(0) ?? new Uint8Array(0))), isReleased ? "TD" : "T");
+  }
+});

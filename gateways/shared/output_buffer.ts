@@ -189,6 +189,11 @@ export class OutputBuffer {
     return this.#bytes.slice(position - this.#base, this.#length);
   }
 
+  /** Whether something behind an absolute position may have been sent. */
+  isReleased(position: number): boolean {
+    return this.#released > position;
+  }
+
   /** Takes back everything behind an absolute position; nothing of it may have been released. */
   truncate(position: number): void {
     assert(position >= this.#released, "only bytes that are not released yet can be taken back");

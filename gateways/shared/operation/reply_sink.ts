@@ -19,6 +19,7 @@ import { formatText, type TextOptions } from "../../../engine/types/text_io.ts";
 import type { SqlValue } from "../../../engine/types/value.ts";
 import type { Reply } from "./operation.ts";
 import { REPLY_CODES, writeReply } from "./reply_codec.ts";
+import { rowsSent } from "../rows_sent.ts";
 
 /** A message of rows is handed on when it has grown to this. */
 const PIECE_BYTES = 64 * 1024;
@@ -48,6 +49,8 @@ export class ReplySink implements ResultSink {
   /** Which columns are sent as text in spite of their type. */
   #printed: readonly boolean[] = [];
   #retractable = false;
+  /** Something of the running result has been handed on. */
+  #hasSent = false;
   /** Where the rows since `begin` start, and where the message of rows under construction does; -1: none. */
   #resultStart = 0;
   #messageStart = -1;
@@ -77,6 +80,7 @@ export class ReplySink implements ResultSink {
     this.#types = columns.map((column) => column.type);
     this.#printed = columns.map((column) => isPrintedByServer(column.type));
     this.#retractable = retractable;
+    this.#hasSent = false;
     this.write({
       kind: "columns",
       number: this.#number,
@@ -89,6 +93,7 @@ export class ReplySink implements ResultSink {
   }
 
   retract(): void {
+    if (this.#hasSent) throw rowsSent();
     this.#messageStart = -1;
     this.#messageRows = 0;
     this.#writer.truncate(this.#resultStart);
@@ -110,6 +115,7 @@ export class ReplySink implements ResultSink {
     this.#writer.reset();
     this.#resultStart = 0;
     this.#retractable = false;
+    this.#hasSent = true;
     return bytes;
   }
 
