@@ -201,7 +201,7 @@ export const BROKEN_PROTOCOLS: readonly SeededBuild[] = [
   },
   {
     name: "a checkpoint takes the place of acknowledged entries above it",
-    seed: 2496,
+    seed: 3118,
     file: "tests/simulation/cluster/toy_log.ts",
     changes: [[
       "    this.#beginAfter(checkpoint.length, checkpoint);",
