@@ -39,6 +39,10 @@ const QUERIES = [
   "SELECT count(*) FROM t WHERE a > (SELECT max(a) FROM t WHERE a < 40) AND a < 2 + (SELECT random() * 0 FROM empty LIMIT 1)",
   "SELECT count(*) FROM t WHERE a IN (SELECT max(a) FROM t UNION SELECT 3)",
   "SELECT count(*) FROM t WHERE EXISTS (SELECT FROM empty) OR a > (SELECT max(a) - 3 FROM t WHERE a < 60)",
+  // The form of values in JSON is the session's, or asks the catalog.
+  "SELECT a, json_agg(k ORDER BY id) FROM t GROUP BY a ORDER BY a",
+  "SELECT a, jsonb_object_agg(id, ROW(k, e) ORDER BY id) FROM t GROUP BY a ORDER BY a",
+  "SELECT a, json_agg(CASE WHEN id > 0 THEN 't'::regclass END ORDER BY id) FROM t GROUP BY a ORDER BY a",
   "WITH x AS MATERIALIZED (SELECT max(a) AS m FROM t WHERE a < 50) SELECT count(*) FROM t WHERE a = (SELECT max(m) FROM x)",
 ];
 

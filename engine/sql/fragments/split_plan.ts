@@ -24,7 +24,7 @@ import {
 } from "../plan/traverse.ts";
 import { topNCount } from "../planner/top_n.ts";
 import { fragmentText, NoText } from "./fragment_text.ts";
-import { asksSession, isSteady } from "./steady_expression.ts";
+import { asksSession, asksSessionForForm, isSteady, isSteadyAggregate } from "./steady_expression.ts";
 import {
   areColocated,
   bytesOf,
@@ -192,7 +192,10 @@ class Splitter {
     if (input === null) return null;
     const own = allDefinedColumns(plan.input);
     if (!ownExpressions(plan).every((each) => isSteady(each, own))) return null;
+    if (!plan.aggregates.every(isSteadyAggregate)) return null;
     const split = partialAggregate({ ...plan, input: input.plan }, this.newColumn);
+    // What keeps all rows of a group has more room here.
+    if (split === null && this.#spread.isTight) return null;
     if (split === null || this.#spread.isTight && plan.groups.length > 0) {
       return this.#aggregateByKey(plan, input);
     }
@@ -677,7 +680,10 @@ function visibleTypes(plan: Plan): ReadonlyMap<ColumnRef, Fragment["columns"][nu
 
 function mayAskSession(plan: Plan): boolean {
   let asks = false;
-  visitPlan(plan, { expression: (each) => asks ||= asksSession(each) });
+  visitPlan(plan, {
+    plan: (each) => asks ||= each.kind === "aggregate" && each.aggregates.some(asksSessionForForm),
+    expression: (each) => asks ||= asksSession(each),
+  });
   return asks;
 }
 

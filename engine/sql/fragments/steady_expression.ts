@@ -1,6 +1,7 @@
 /** Which expressions give the same value wherever they are evaluated. */
 import type { SqlType } from "../../types/sql_type.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
+import type { AggregateCall } from "../plan/plan.ts";
 import { operands, subqueryPlan } from "../plan/traverse.ts";
 
 /** Functions that ask for nothing of a session but its clock's reading, time zone and styles, which travel along. */
@@ -95,4 +96,14 @@ function namesNothing(type: SqlType): boolean {
 /** Whether evaluating it may look at anything of the session. */
 export function asksSession(expression: Expression): boolean {
   return expression.kind === "call" || (expression.kind === "cast" && !expression.cast.identity);
+}
+
+/** Whether an aggregate asks the session for the form of its values: those of JSON show them as texts. */
+export function asksSessionForForm({ aggregate: { returnType } }: AggregateCall): boolean {
+  return returnType.kind === "json" || returnType.kind === "jsonb";
+}
+
+/** Whether an aggregate asks for nothing but what of the session travels along. */
+export function isSteadyAggregate(call: AggregateCall): boolean {
+  return !asksSessionForForm(call) || call.args.every(({ type }) => namesNothing(type));
 }
