@@ -212,10 +212,11 @@ async function execute(
   if (parameters.length > 0) return (await run(session, session.prepare(sql, []), parameters)).result;
   let last: StatementOutcome | null = null;
   let durableOp = 0;
-  await session.simple(sql, new RowBuffer(), (outcome) => {
+  const onOutcome = (outcome: StatementOutcome): void => {
     last = outcome;
     durableOp = Math.max(durableOp, outcome.durableOp);
-  });
+  };
+  await session.engine.whenParsed(sql, () => session.simple(sql, new RowBuffer(), onOutcome));
   await session.whenDurable(durableOp);
   return resultOf(last);
 }

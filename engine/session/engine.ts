@@ -20,6 +20,7 @@ import { assert } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";
 import { prepareCallable } from "../functions/user_function.ts";
 import type { Host } from "../host/host.ts";
+import type { MaybePromise } from "../statements/outcome.ts";
 import { StateMachine } from "../state_machine/state_machine.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { MemberSeat, SeatedEngine } from "../replication/member_seat.ts";
@@ -39,6 +40,7 @@ import { APPLY_SLICE_MICROSECONDS, type EngineOptions, type EngineState, openSta
 import { Notifications } from "./notifications.ts";
 import type { ExternalSources } from "../statements/refresh/external_port.ts";
 import type { RunningRefresh } from "../statements/refresh/refresh_host.ts";
+import { LongTexts } from "./long_texts.ts";
 import { Planning } from "./planning.ts";
 import { Session } from "./session.ts";
 import { StateWaits } from "./state_need.ts";
@@ -90,6 +92,7 @@ export class Engine implements SessionEngine, SeatedEngine {
   readonly #stateWaits: StateWaits;
   /** What begins and ends blocks, parsed: clients say it in one or two ways, and for each transaction. */
   readonly #blockTexts = new Map<string, readonly ParsedStatement[]>();
+  readonly #longTexts = new LongTexts(this);
   #nextProcessId = 1;
   #commits = 0;
   #working: Promise<void> | null = null;
@@ -505,9 +508,13 @@ export class Engine implements SessionEngine, SeatedEngine {
     return op;
   }
 
+  whenParsed<T>(text: string, run: () => MaybePromise<T>): MaybePromise<T> {
+    return this.#longTexts.whenParsed(text)?.then(run) ?? run();
+  }
+
   /** Parses a text of statements; raises 42601 and the like. */
   parse(text: string): readonly ParsedStatement[] {
-    const known = this.#blockTexts.get(text);
+    const known = this.#blockTexts.get(text) ?? this.#longTexts.take(text);
     if (known !== undefined) return known;
     const statements = parseStatements(text);
     if (text.length <= MAX_BLOCK_TEXT_LENGTH && isBlockText(statements)) {

@@ -8,7 +8,7 @@ import type { CompiledStatement } from "../execution/runtime/execution.ts";
 import type { ExtractedLiteral } from "../sql/parser/fingerprint.ts";
 import type { PlanningEnvironment } from "../sql/binder/environment.ts";
 import type { SqlType } from "../types/sql_type.ts";
-import type { PlannedStatement } from "../sql/plan/plan.ts";
+import type { Plan, PlannedStatement } from "../sql/plan/plan.ts";
 import { visitPlan } from "../sql/plan/traverse.ts";
 import type { Expression } from "../sql/plan/expression.ts";
 import { AssertionError } from "../base/assert.ts";
@@ -171,7 +171,11 @@ const OPERATOR_BYTES = 2000;
 export function planBytes(planned: PlannedStatement, text: string): number {
   let bytes = 2 * text.length;
   const count = {
-    plan: () => void (bytes += OPERATOR_BYTES),
+    plan: (plan: Plan) => {
+      bytes += OPERATOR_BYTES;
+      if (plan.kind !== "function_scan") return;
+      for (const call of plan.functions) bytes += call.function.heldBytes ?? 0;
+    },
     expression: (each: Expression) => {
       bytes += each.kind === "constant" || each.kind === "parameter" || each.kind === "column"
         ? LEAF_BYTES

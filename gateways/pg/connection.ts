@@ -420,14 +420,16 @@ export class Connection {
         input.expectEnd();
         extended.dropUnnamed();
         this.#sink.expectSimple();
-        const running = session.simple(text, this.#sink, this.#onOutcome);
+        const running = session.engine.whenParsed(
+          text,
+          () => session.simple(text, this.#sink, this.#onOutcome),
+        );
         if (running instanceof Promise) return running.then(() => this.#readyForQuery());
         this.#readyForQuery();
         return;
       }
       case FRONTEND.parse:
-        extended.parse(input);
-        return;
+        return extended.parse(input);
       case FRONTEND.describe:
         extended.describe(input);
         return;

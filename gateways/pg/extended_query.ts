@@ -74,7 +74,7 @@ export class ExtendedQuery {
   }
 
   /** Parse. */
-  parse(reader: MessageReader): void {
+  parse(reader: MessageReader): MaybePromise<void> {
     const name = reader.readText();
     const text = reader.readText();
     const count = reader.readU16();
@@ -85,6 +85,10 @@ export class ExtendedQuery {
       types = declared;
     }
     reader.expectEnd();
+    return this.#session.engine.whenParsed(text, () => this.#prepare(name, text, types));
+  }
+
+  #prepare(name: string, text: string, types: readonly (SqlType | undefined)[]): void {
     if (name === "") {
       this.#unnamedStatement = null;
       this.#unnamedStatement = this.#prepareUnnamed(text, types);

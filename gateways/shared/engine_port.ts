@@ -36,6 +36,8 @@ export interface SettingsPort {
 
 /** One client's session. */
 export interface SessionPort {
+  /** Runs what needs the statements of the text, when those of a long one have been parsed and others had turns. */
+  readonly engine: { whenParsed<T>(text: string, run: () => MaybePromise<T>): MaybePromise<T> };
   readonly processId: number;
   readonly secretKey: number;
   readonly status: TransactionStatus;

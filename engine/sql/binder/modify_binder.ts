@@ -34,6 +34,7 @@ import { bindBinary, bindCondition, bindExpression } from "./expression_binder.t
 import { bindFrom, ONE_ROW } from "./from_binder.ts";
 import { join } from "./join_binder.ts";
 import { bindRowId, scanTable, withRowId } from "./table_item_binder.ts";
+import { lateRows } from "./late_rows.ts";
 import { findRelation, unknownRelation } from "./names.ts";
 import { bindQuery, bindWith, type BoundWith, finishWith } from "./query_binder.ts";
 import { type OutputColumn, outputReference } from "./bound_query.ts";
@@ -373,17 +374,22 @@ export function bindInsertValues(
   }
   const outputs = binding.newColumns(used.length);
   const rowNumber = statement.rowId === null ? null : binding.newColumn();
+  const types = used.map((position) => columnAt(table, position).type);
+  used.forEach((position, index) => {
+    const column = columnAt(table, position);
+    values.set(position, columnReference(outputs[index] ?? 0, column.type, true));
+  });
+  const late = rowNumber !== null || statement.overriding === "user" ? null : lateRows({
+    ...{ rows: body.rows, outputs, types },
+    bindCell: (ast, index) => bindCell(ast, used[index] ?? 0),
+  });
+  if (late !== null) return { plan: late, values, rowNumber };
   const list = body.rows.map((row, number) => {
     const cells = used.map((position, index) => {
       const ast = row[index];
       return ast === undefined ? constant(columnAt(table, position).type, null) : bindCell(ast, position);
     });
     return rowNumber === null ? cells : [...cells, constant({ kind: "i64" }, number)];
-  });
-  const types = used.map((position) => columnAt(table, position).type);
-  used.forEach((position, index) => {
-    const column = columnAt(table, position);
-    values.set(position, columnReference(outputs[index] ?? 0, column.type, true));
   });
   return {
     plan: {

@@ -95,6 +95,8 @@ export interface BoundFunction {
   readonly rows?: (context: EvaluationContext, ...args: SqlValue[]) => Iterable<readonly SqlValue[]>;
   /** The number of the user's function that it is; absent: built in. */
   readonly userFunctionId?: number;
+  /** What it keeps in memory by itself, roughly, where that is much. */
+  readonly heldBytes?: number;
   /** Columns of a set-returning function. */
   readonly rowColumns?: readonly { readonly name: string; readonly type: SqlType }[];
 }

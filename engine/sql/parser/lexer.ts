@@ -33,8 +33,19 @@ function buildClasses(): Uint8Array {
 
 /** Splits the text into tokens. */
 export function tokenize(text: string): TokenList {
-  return new Lexer(text).run();
+  const lexer = new Lexer(text);
+  lexer.run(Infinity);
+  return lexer.tokens;
 }
+
+/** The same, piece by piece, for texts of megabytes: others may have a turn between any two. */
+export function* tokenizeInPieces(text: string): Generator<void, TokenList> {
+  const lexer = new Lexer(text);
+  while (!lexer.run(PIECE_TOKENS)) yield;
+  return lexer.tokens;
+}
+
+const PIECE_TOKENS = 2048;
 
 function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
@@ -74,11 +85,15 @@ class Lexer {
     this.#length = text.length;
   }
 
-  run(): TokenList {
+  /** Reads so many tokens; answers whether the end was reached. */
+  run(atMost: number): boolean {
     const text = this.#text;
-    while (true) {
+    for (const end = this.#kinds.length + atMost; this.#kinds.length < end;) {
       this.#skipSpace();
-      if (this.#offset >= this.#length) break;
+      if (this.#offset >= this.#length) {
+        this.#push(TOKEN.end, "", this.#length, this.#length);
+        return true;
+      }
       const code = text.charCodeAt(this.#offset);
       if (code >= 128) {
         this.#word();
@@ -104,9 +119,13 @@ class Lexer {
           else throw this.#nearError(SQLSTATE.syntaxError, "syntax error", this.#offset, this.#offset + 1);
       }
     }
-    this.#push(TOKEN.end, "", this.#length, this.#length);
+    return false;
+  }
+
+  /** What was read so far. */
+  get tokens(): TokenList {
     return {
-      text,
+      text: this.#text,
       kinds: this.#kinds,
       categories: this.#categories,
       values: this.#values,

@@ -12,6 +12,7 @@ import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { KEYWORD_CATEGORY, SUGGESTED_KEYWORDS } from "./keywords.ts";
 import { refusalHint } from "./refusal_hints.ts";
 import { errorPosition } from "./source_text.ts";
+import type { Expression } from "./ast_expression.ts";
 import { tokenize } from "./lexer.ts";
 import { TOKEN, type TokenKind, type TokenList } from "./token.ts";
 
@@ -21,6 +22,22 @@ export interface ParseOptions {
   readonly literals?: readonly { readonly position: number }[];
   /** UTF-16 units that the text may have; without it there is no limit. */
   readonly lengthMax?: number;
+  /** The tokens of the text, where they are known already. */
+  readonly tokens?: TokenList;
+  /** Lists of VALUES that were parsed before the statement around them, by the token that they begin with. */
+  readonly rowsAhead?: ReadonlyMap<number, RowsAhead>;
+}
+
+/** A row of VALUES. */
+export interface ValuesRow {
+  readonly items: readonly Expression[];
+  readonly position: number;
+}
+
+/** Rows of VALUES, and the token behind them. */
+export interface RowsAhead {
+  readonly rows: readonly ValuesRow[];
+  readonly end: number;
 }
 
 /** A cursor over tokens. `ahead` counts tokens from the current one. */
@@ -34,6 +51,7 @@ export class TokenStream {
   readonly #literalIndexes: ReadonlyMap<number, number> | null;
   readonly #usedLiterals = new Set<number>();
   #parameterCount = 0;
+  readonly #rowsAhead: ReadonlyMap<number, RowsAhead> | undefined;
 
   constructor(text: string, options: ParseOptions = {}) {
     if (options.lengthMax !== undefined && text.length > options.lengthMax) {
@@ -43,7 +61,8 @@ export class TokenStream {
       );
     }
     this.text = text;
-    this.#tokens = tokenize(text);
+    this.#tokens = options.tokens ?? tokenize(text);
+    this.#rowsAhead = options.rowsAhead;
     this.#literalIndexes = options.literals === undefined
       ? null
       : new Map(options.literals.map((literal, index) => [literal.position, index]));
@@ -82,6 +101,14 @@ export class TokenStream {
   /** Moves the cursor back to a mark. */
   rewind(mark: number): void {
     this.#index = mark;
+  }
+
+  /** The rows of VALUES here, if they were parsed before; moves behind them. */
+  takeRowsAhead(): readonly ValuesRow[] | null {
+    const ahead = this.#rowsAhead?.get(this.#index);
+    if (ahead === undefined) return null;
+    this.#index = ahead.end;
+    return ahead.rows;
   }
 
   /** Moves to the next token. */

@@ -53,6 +53,10 @@ export class ScriptedEngine implements EnginePort {
 
   readonly notifications = { attach: () => {} };
 
+  whenParsed<T>(_text: string, run: () => MaybePromise<T>): MaybePromise<T> {
+    return run();
+  }
+
   onDurable(listener: (durableOp: OpNumber) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -84,11 +88,11 @@ export class ScriptedSession implements SessionPort {
   readonly currentTransaction = null;
   readonly preparedByName = new Map<string, PreparedStatement>();
   readonly cursors = { get: () => undefined, close: () => {} };
-  readonly #engine: ScriptedEngine;
+  readonly engine: ScriptedEngine;
   #notices: Notice[] = [];
 
   constructor(engine: ScriptedEngine, processId: number, settings: Readonly<Record<string, string>>) {
-    this.#engine = engine;
+    this.engine = engine;
     this.processId = processId;
     this.settings = new Settings(settings);
   }
@@ -129,7 +133,7 @@ export class ScriptedSession implements SessionPort {
     sink: ResultSink,
     options: { readonly inPipeline?: boolean } = {},
   ): MaybePromise<StatementOutcome> {
-    this.#engine.journal.push(`execute ${prepared.text}${options.inPipeline === true ? " in pipeline" : ""}`);
+    this.engine.journal.push(`execute ${prepared.text}${options.inPipeline === true ? " in pipeline" : ""}`);
     return this.#run(prepared.text, parameters, sink);
   }
 
@@ -151,12 +155,12 @@ export class ScriptedSession implements SessionPort {
           outcome: this.#outcome(`SELECT ${rows.length}`, 0, "rows"),
         };
       },
-      close: () => void this.#engine.journal.push("portal closed"),
+      close: () => void this.engine.journal.push("portal closed"),
     };
   }
 
   sync(): MaybePromise<StatementOutcome | null> {
-    this.#engine.journal.push("sync");
+    this.engine.journal.push("sync");
     return null;
   }
 
@@ -165,21 +169,21 @@ export class ScriptedSession implements SessionPort {
   }
 
   fail(): void {
-    this.#engine.journal.push("fail");
+    this.engine.journal.push("fail");
     if (this.status === "block") this.status = "failed";
   }
 
   onTerminated(): void {}
 
   cancel(): void {
-    this.#engine.journal.push("cancel");
-    for (const wait of this.#engine.waits.splice(0)) {
+    this.engine.journal.push("cancel");
+    for (const wait of this.engine.waits.splice(0)) {
       wait.reject(new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to user request"));
     }
   }
 
   close(): void {
-    this.#engine.journal.push("close");
+    this.engine.journal.push("close");
   }
 
   #run(text: string, parameters: readonly SqlValue[], sink: ResultSink): MaybePromise<StatementOutcome> {
@@ -197,11 +201,11 @@ export class ScriptedSession implements SessionPort {
         sink.retract();
         return this.#writeRows(sink, count);
       case "write":
-        this.#engine.lastOp = count as OpNumber;
+        this.engine.lastOp = count as OpNumber;
         return this.#outcome("INSERT 0 1", count, "affected");
       case "wait": {
         const wait = Promise.withResolvers<void>();
-        this.#engine.waits.push(wait);
+        this.engine.waits.push(wait);
         return wait.promise.then(() => this.#outcome("WAIT", 0, "done"));
       }
       case "fail":
@@ -270,7 +274,7 @@ export class ScriptedSession implements SessionPort {
       },
     };
     await sink.copyIn({ binary: false, columnCount: 2 }, target);
-    this.#engine.journal.push(`copied ${JSON.stringify(text)}`);
+    this.engine.journal.push(`copied ${JSON.stringify(text)}`);
     return this.#outcome("COPY 1", 0, "affected");
   }
 

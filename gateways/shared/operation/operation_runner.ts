@@ -44,9 +44,16 @@ export function runOperation(
 ): MaybePromise<void> {
   switch (operation.kind) {
     case "sql":
-      return operation.parameters === null
-        ? session.simple(operation.text, sink, onOutcome)
-        : runStatement(session, { text: operation.text, parameters: operation.parameters }, sink, onOutcome);
+      return session.engine.whenParsed(
+        operation.text,
+        () =>
+          operation.parameters === null ? session.simple(operation.text, sink, onOutcome) : runStatement(
+            session,
+            { text: operation.text, parameters: operation.parameters },
+            sink,
+            onOutcome,
+          ),
+      );
     case "create":
     case "update":
     case "delete":

@@ -1,0 +1,52 @@
+/** Statement texts of megabytes are parsed ahead, piece by piece, so that others have their turns between. */
+import { DatabaseError } from "../base/errors.ts";
+import type { ParsedStatement } from "../sql/parser/ast.ts";
+import { parseInPieces } from "../sql/parser/parse_in_pieces.ts";
+
+/** Shorter texts are parsed when they are needed. */
+const LONG_CHARACTERS = 64 * 1024;
+/** How long a text is parsed before others get their turn. */
+const TURN_MICROSECONDS = 2_000;
+
+/** See the file's head. */
+export class LongTexts {
+  readonly #engine: { monotonic(): number; yieldToLoop(): Promise<void> };
+  /** What was parsed just now. */
+  readonly #parsed = new Map<string, readonly ParsedStatement[]>();
+
+  constructor(engine: { monotonic(): number; yieldToLoop(): Promise<void> }) {
+    this.#engine = engine;
+  }
+
+  /** Resolves when a long text is parsed; it is to be used at once. null: it is short. */
+  whenParsed(text: string): Promise<void> | null {
+    return text.length < LONG_CHARACTERS ? null : this.#parseInTurns(text);
+  }
+
+  /** The statements of a text that was parsed just now. */
+  take(text: string): readonly ParsedStatement[] | undefined {
+    return text.length < LONG_CHARACTERS ? undefined : this.#parsed.get(text);
+  }
+
+  async #parseInTurns(text: string): Promise<void> {
+    const engine = this.#engine;
+    const pieces = parseInPieces(text);
+    let turnEnd = engine.monotonic() + TURN_MICROSECONDS;
+    try {
+      let piece = pieces.next();
+      while (piece.done !== true) {
+        if (engine.monotonic() >= turnEnd) {
+          await engine.yieldToLoop();
+          turnEnd = engine.monotonic() + TURN_MICROSECONDS;
+        }
+        piece = pieces.next();
+      }
+      await engine.yieldToLoop();
+      this.#parsed.set(text, piece.value);
+    } catch (error) {
+      // Whoever needs the statements meets it again, at the same place.
+      if (!(error instanceof DatabaseError)) throw error;
+    }
+    void engine.yieldToLoop().then(() => this.#parsed.delete(text));
+  }
+}

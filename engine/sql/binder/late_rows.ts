@@ -1,0 +1,67 @@
+/**
+ * Long lists of VALUES for an INSERT whose cells are literals: each row is bound when its turn comes to be written, and
+ * forgotten. Expressions for all of them would take a hundred times the memory of the text, and every look at the plan
+ * seconds in which nobody else has a turn.
+ */
+import type { SqlType } from "../../types/sql_type.ts";
+import type { BoundFunction } from "../functions/definition.ts";
+import type { Expression as Ast } from "../parser/ast.ts";
+import type { ColumnRef, Expression } from "../plan/expression.ts";
+import type { Plan } from "../plan/plan.ts";
+import { evaluate } from "./evaluate.ts";
+
+/** Shorter lists are bound at once. */
+const LATE_ROWS = 1000;
+/** What a literal takes in the syntax tree, roughly. */
+const LITERAL_BYTES = 200;
+
+/** Where the rows come from, and what becomes of them. */
+interface LateRows {
+  readonly rows: readonly (readonly Ast[])[];
+  /** What there is for each cell of a row. */
+  readonly outputs: readonly ColumnRef[];
+  readonly types: readonly SqlType[];
+  /** Binds a cell, given its place in the row. */
+  bindCell(ast: Ast, index: number): Expression;
+}
+
+/** A plan that binds the rows one by one; null: they are too few, or not literals alone. */
+export function lateRows({ rows, outputs, types, bindCell }: LateRows): Plan | null {
+  if (rows.length <= LATE_ROWS || !rows.every((row) => row.every(isLiteral))) return null;
+  // What is wrong with a column, and not with one of its values, shows when the statement is prepared.
+  rows[0]?.forEach(bindCell);
+  const list: BoundFunction = {
+    name: '"*VALUES*"',
+    argumentTypes: [],
+    returnType: { kind: "record", fields: [] },
+    volatility: "stable",
+    strict: false,
+    mayReturnNull: true,
+    evaluate: () => null,
+    rowColumns: types.map((type, index) => ({ name: `column${index + 1}`, type })),
+    heldBytes: rows.length * outputs.length * LITERAL_BYTES,
+    *rows(context) {
+      for (const row of rows) yield row.map((ast, index) => evaluate(bindCell(ast, index), context));
+    },
+  };
+  return {
+    kind: "function_scan",
+    input: null,
+    functions: [{ function: list, args: [], outputs }],
+    ordinality: null,
+    rows: rows.length,
+  };
+}
+
+/** Whether it is a literal that `normalize` has left in the text, as it does with many, or one with a sign. */
+function isLiteral(ast: Ast): boolean {
+  switch (ast.kind) {
+    case "literal":
+      return ast.literalIndex === null;
+    case "unary":
+      return ast.schema === null && (ast.operator === "-" || ast.operator === "+") &&
+        ast.operand.kind === "literal" && isLiteral(ast.operand);
+    default:
+      return false;
+  }
+}
