@@ -7,7 +7,8 @@ import { markDependentGroups } from "../sql/planner/dependent_groups.ts";
 import { compileRowProducer, compileStatement } from "./compile_statement.ts";
 import { accelerate } from "./testing/accelerate.ts";
 import { corpus, corpusDatabase } from "./testing/corpus.ts";
-import { RowCollector, type TestDatabase } from "./testing/fixture.ts";
+import { RowCollector, TestDatabase } from "./testing/fixture.ts";
+import { SeededRandom } from "./testing/seeded_random.ts";
 
 function accelerated(planned: PlannedStatement): PlannedStatement {
   return { ...planned, plan: markDependentGroups(accelerate(planned.plan)) };
@@ -58,6 +59,47 @@ Deno.test("compileStatement() gives the interpreter's rows over many blocks, wit
     "select g from generate_series(1, 10000) g where g % 7 = 0",
   ];
   for (const text of texts) check(database, text, accelerated(database.plan(text, false)));
+});
+
+Deno.test("groups of integers within bounds are the interpreter's, whatever the bounds of each block", () => {
+  for (const seed of [1, 2, 3]) {
+    const random = new SeededRandom(seed);
+    const make = {
+      low: () => random.below(3) - 128,
+      near: () => random.pick([-1, 0, 1, 255, 256]),
+      far: () => random.pick([-2048, 2047, 2048, 0]) + (random.chance(0.2) ? 2 ** 20 : 0),
+      big: () => random.chance(0.1) ? 2n ** 62n : random.below(3),
+      part: () => random.chance(0.05) ? null : random.below(4),
+      s: () => random.pick(["x", "y"]),
+    };
+    const columns = [
+      "id i64",
+      "low smallint",
+      "near integer",
+      "far integer",
+      "big bigint",
+      "part integer",
+      "s text",
+    ];
+    const database = new TestDatabase([{ name: "t", columns, primaryKey: ["id"], count: 400, make }], random);
+    const texts = [
+      ...["low", "near", "far", "big", "part", "s", "id"].map((key) =>
+        `select ${key}, count(*), sum(id), max(far) from t where id > 20 group by ${key}`
+      ),
+      "select low, near, count(*) from t group by low, near",
+      "select s, near, low, min(id) from t group by s, near, low",
+      "select part, s, count(distinct near) from t group by part, s",
+      "select low, near, s, count(*) from t group by grouping sets ((low, s), (near), ())",
+      "select distinct near, low from t",
+      "select near, count(*) from t group by near union all select low, count(*) from t group by low",
+      "select x.id, (select sum(m) from (select max(y.id) m from t y where y.part = x.part group by y.near) z) " +
+      "from t x where x.id < 9",
+    ];
+    for (const text of texts) {
+      check(database, text, database.plan(text, false));
+      check(database, text, accelerated(database.plan(text, false)));
+    }
+  }
 });
 
 Deno.test("hash joins give the interpreter's rows over many blocks", () => {

@@ -1,8 +1,9 @@
 /**
  * Generated code around a {@link GroupTable}: finding the group of a row, and the groups' slots.
  *
- * When all keys are dictionary columns with few bits together, the group is first looked for in an array indexed by
- * the codes, which is good for as long as the dictionaries stay the same.
+ * When all keys are dictionary columns, or integers within narrow bounds, with few bits together, the group is first
+ * looked for in an array indexed by the codes, which is good for as long as the dictionaries stay the same. That has no
+ * loop, whose rounds a processor guesses right only while the keys come in an order that it has learned.
  */
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { AggregateSlot } from "../../sql/functions/definition.ts";
@@ -11,7 +12,7 @@ import { GroupTable, type SlotKind, type SumPlace } from "../runtime/group_table
 import { hashCode, hashMore } from "../runtime/hashing.ts";
 import type { Compilation } from "./compilation.ts";
 import type { Emitter } from "./emitter.ts";
-import type { KeyCode } from "./key_code.ts";
+import type { KeyCode, KeyPlace } from "./key_code.ts";
 
 /** The group table of a slot, made at first use. */
 export function groupsOf(
@@ -30,7 +31,7 @@ export function groupsOf(
 /** Codes of all keys together may have this many bits to be an index. */
 const MAX_INDEX_BITS = 16;
 
-/** Group numbers by dictionary codes; -1: not known yet. */
+/** Group numbers by the places of their keys; -1: not known yet. */
 export function groupMemo(
   state: ExecutionState,
   slot: number,
@@ -66,7 +67,6 @@ export class GroupCode {
   readonly #slots: readonly AggregateSlot[];
   readonly #kinds: readonly SlotKind[];
   readonly #compilation: Compilation;
-  readonly #memoSlot: number;
   readonly #leadingKeys: number;
 
   /** `leadingKeys`: how many key codes {@link lookupUnder} is given in front of the keys. */
@@ -79,7 +79,6 @@ export class GroupCode {
     this.#compilation = compilation;
     this.#leadingKeys = leadingKeys;
     this.slot = compilation.newSlot();
-    this.#memoSlot = compilation.newSlot();
     this.keys = keys;
     this.#slots = slots;
     this.#kinds = slots.map((slot) => slot.kind);
@@ -121,27 +120,26 @@ export class GroupCode {
   ): string {
     const names = code.recall<GroupNames>(this);
     const group = code.name("g");
-    const places = this.keys.map((key, index) => {
-      const expression = expressions[index];
-      return expression === undefined ? null : key.dictionary(code, expression);
-    });
-    const bits = places.reduce((sum, place) => sum + (place?.bits ?? 99), 0);
-    if (onNew === null && places.length > 0 && bits <= MAX_INDEX_BITS) {
-      const dictionaries = places.map((place) => place?.dictionary ?? "");
-      const key = this.#compilation.derivedKey(this, dictionaries.join());
+    const places = onNew === null ? this.#places(code, expressions) : [];
+    const bits = places.reduce((sum, place) => sum + place.bits, 0);
+    if (places.length > 0 && bits <= MAX_INDEX_BITS) {
+      const dictionaries = places.flatMap(({ dictionary }) => dictionary ?? []);
+      const layout = places.map(({ bits, low }) => `${bits} ${low}`).join();
+      const slot = this.#compilation.slotFor(this.#compilation.derivedKey(this, layout));
+      const key = this.#compilation.derivedKey(this, `${layout} ${dictionaries.join()}`);
       const memo = code.once(key, () => {
         const name = code.name("memo");
         code.emit(`let ${name};`);
         return name;
       });
-      const make = `${code.use("groupMemo", groupMemo)}(S, ${this.#memoSlot}, ${names.table}, [${
+      const make = `${code.use("groupMemo", groupMemo)}(S, ${slot}, ${names.table}, [${
         dictionaries.join(", ")
       }], ${bits})`;
       code.emit(`if (${memo} === undefined) ${memo} = ${make};`);
       let shift = 0;
       const index = places.map((place) => {
-        const part = shift === 0 ? place?.code ?? "0" : `(${place?.code} << ${shift})`;
-        shift += place?.bits ?? 0;
+        const part = shift === 0 ? place.code : `(${place.code} << ${shift})`;
+        shift += place.bits;
         return part;
       }).join(" | ");
       const at = code.define("at", index);
@@ -155,6 +153,18 @@ export class GroupCode {
     code.emit(`let ${group} = -1;`);
     this.#search(code, names, group, expressions, onNew);
     return group;
+  }
+
+  /** The places of all keys; none: a key has none. */
+  #places(code: Emitter, expressions: readonly Expression[]): KeyPlace[] {
+    const places: KeyPlace[] = [];
+    for (const [index, key] of this.keys.entries()) {
+      const expression = expressions[index];
+      const place = expression === undefined ? null : key.place(code, expression);
+      if (place === null) return [];
+      places.push(place);
+    }
+    return places;
   }
 
   /** As {@link lookup}, with codes that are known already in front of the keys. */

@@ -12,7 +12,7 @@ import type { ExecutionState } from "../runtime/execution_state.ts";
 import { NULL_CODE } from "../runtime/hashing.ts";
 import { BigInterner, TextInterner, ValueInterner } from "../runtime/interner.ts";
 import type { Compilation } from "./compilation.ts";
-import type { Binding, DictionaryLocation, Emitter, Value } from "./emitter.ts";
+import type { Binding, Emitter, Value } from "./emitter.ts";
 import { emitValue } from "./expression.ts";
 import { formOf, isFloat } from "./value_form.ts";
 
@@ -111,6 +111,20 @@ export function dictionaryCodes(
   return codes;
 }
 
+/** Numbers with more bits are not looked for by their place: few of the places might be used. */
+const MAX_NUMBER_BITS = 12;
+
+/** Where the values of a key are, if there can be few of them: `code` is an expression of the place. */
+export interface KeyPlace {
+  readonly code: string;
+  /** How many bits a place has. */
+  readonly bits: number;
+  /** The number whose place is the first. */
+  readonly low: number;
+  /** The dictionary whose entries are at the places; null: each place is of one number. */
+  readonly dictionary: string | null;
+}
+
 /** One key of a hash join or grouping. */
 export class KeyCode {
   /** Slot of the interner; made even if it stays unused. */
@@ -159,11 +173,27 @@ export class KeyCode {
     }
   }
 
-  /** Where the key is a bare dictionary column without NULLs. */
-  dictionary(code: Emitter, expression: Expression): DictionaryLocation | null {
-    if (this.#kind !== "text" || expression.kind !== "column" || this.#isOpenedInLoop) return null;
-    const place = code.binding(expression.column).dictionary;
-    return place === undefined || place.isNull !== null ? null : place;
+  /** A place for each value, where the key is a bare column without NULLs that can have few of them; null: none. */
+  place(code: Emitter, expression: Expression): KeyPlace | null {
+    if (expression.kind !== "column" || this.#isOpenedInLoop) return null;
+    switch (this.#kind) {
+      case "text": {
+        const place = code.binding(expression.column).dictionary;
+        return place === undefined || place.isNull !== null ? null : { ...place, low: 0 };
+      }
+      case "number":
+      case "number_or_bigint": {
+        if (code.binding(expression.column).isVector !== true) return null;
+        const { code: value, isNull, range } = emitValue(code, expression);
+        if (isNull !== null || range === undefined) return null;
+        const { low, high } = range;
+        const bits = Math.ceil(Math.log2(high - low + 1));
+        if (bits > MAX_NUMBER_BITS) return null;
+        return { code: low === 0 ? value : `(${value} - ${low})`, bits, low, dictionary: null };
+      }
+      default:
+        return null;
+    }
   }
 
   /**
