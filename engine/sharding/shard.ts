@@ -574,6 +574,8 @@ export class Shard {
 
   /** Lets others have their turn when it is time. Raises 57014 when nobody waits for the fetch any more. */
   async #turn(asked: Asked, end: number): Promise<number> {
+    // Others' turn may take long: rows come, and a collection ends there.
+    this.#requireWanted(asked);
     const { clock, timers } = this.#options.host;
     const full = this.#options.drained?.() ?? null;
     if (full !== null) await full;
