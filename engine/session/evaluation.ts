@@ -127,24 +127,29 @@ export class SessionEvaluation implements CatalogContext, SessionServices {
   }
 
   random(): number {
-    return this.#session.engine.randomFraction();
+    return this.#again("random", 1, () => this.#session.engine.randomFraction());
   }
 
   randomBytes(n: number): Uint8Array {
-    return this.#session.engine.randomBytes(n);
+    return this.#again("random bytes", n, () => this.#session.engine.randomBytes(n));
   }
 
   clockTimestamp(): number {
     // The statement's timestamp is taken when it is first asked for, and must not be later than this one.
     void this.statementTimestamp;
-    return this.#session.engine.now();
+    return this.#again("clock", 1, () => this.#session.engine.now());
+  }
+
+  /** What an attempt of the statement before this one has got, if it has. */
+  #again<Value>(source: number | string, count: number, take: () => Value): Value {
+    const numbers = (this.#session.currentTransaction ?? this.committing)?.numbers ?? null;
+    return numbers === null ? take() : numbers.get(source, count, take);
   }
 
   nextSequenceValue(name: string): number | bigint {
     const sequence = this.#sequence(name);
     const transaction = this.#transaction();
-    const take = (): number | bigint => this.#session.engine.machine.sequences.next(sequence);
-    const value = transaction.numbers === null ? take() : transaction.numbers.get(sequence.id, 1, take);
+    const value = this.#again(sequence.id, 1, () => this.#session.engine.machine.sequences.next(sequence));
     transaction.noteSequence(sequence.id, value, true);
     this.#currentValues.set(sequence.id, value);
     this.#lastSequence = sequence.id;

@@ -33,6 +33,9 @@ const OPTIMISTIC_ATTEMPTS = 4;
 /** A statement that was taken for a short one begins anew, open to others, when it has run for so long. */
 const SHORT_MICROSECONDS = 5_000;
 
+/** Slices in which an attempt that has missed something finds out nothing more; then it is stopped. */
+const SLICES_IN_VAIN = 16;
+
 /** What the runner needs of its surroundings. */
 export interface RunnerEnvironment {
   readonly manager: TransactionManager;
@@ -83,6 +86,7 @@ function attempt(
 ): MaybePromise<StatementExecution> {
   if (run.transaction.isBehind) return caughtUp(environment, run, mark);
   run.transaction.outside?.beginAttempt();
+  environment.manager.remote?.beginAttempt(run.transaction);
   let arrivals: StreamArrivals | undefined;
   try {
     for (const tableId of run.claims) {
@@ -95,6 +99,7 @@ function attempt(
     arrivals = context.arrivals;
     const execution = compiled.start(context);
     if (execution.step(run.sink)) {
+      requireTrue(environment, run);
       arrivals?.close();
       return execution;
     }
@@ -104,9 +109,25 @@ function attempt(
     return goOn(environment, run, mark, { execution, arrivals });
   } catch (thrown) {
     arrivals?.close();
-    if (!isRetrySignal(thrown)) throw thrown;
-    return retry(environment, run, mark, thrown);
+    const signal = signalOf(environment, run, thrown);
+    if (signal === null) throw thrown;
+    return retry(environment, run, mark, signal);
   }
+}
+
+/** Raises a signal when what the attempt has read is not all true; see `RemoteTables`. */
+function requireTrue({ manager }: RunnerEnvironment, { transaction }: StatementRun): void {
+  const missed = manager.remote?.missed(transaction) ?? null;
+  if (missed !== null) throw missed;
+}
+
+/** Why a statement has to run again; null: it does not. What fails with something that is not true has not failed. */
+function signalOf(
+  { manager }: RunnerEnvironment,
+  { transaction }: StatementRun,
+  thrown: unknown,
+): RetrySignal | null {
+  return manager.remote?.missed(transaction) ?? (isRetrySignal(thrown) ? thrown : null);
 }
 
 /** Brings the transaction's rows to the form that others have given their tables, and attempts the statement. */
@@ -143,6 +164,7 @@ function goOnAlone(
     run.transaction.rollbackTo(mark, { keepLocks: true, forgetReads: true });
     return attempt(environment, run, mark);
   }
+  requireTrue(environment, run);
   return execution;
 }
 
@@ -156,15 +178,26 @@ async function goOn(
   },
 ): Promise<StatementExecution> {
   environment.manager.register(run.transaction);
+  const { remote } = environment.manager;
+  let missed = 0, slicesInVain = 0;
   try {
     for (;;) {
       const sliceEnd = environment.monotonic() + SLICE_MICROSECONDS;
       do {
         if (run.sink.full) break;
-        if (execution.step(run.sink)) return execution;
+        if (execution.step(run.sink)) {
+          requireTrue(environment, run);
+          return execution;
+        }
         if (arrivals?.isStarved === true) break;
       } while (!gas.isTurnDue && environment.monotonic() < sliceEnd);
       environment.checkCanceled();
+      if (remote !== null) {
+        const now = remote.missedCount(run.transaction);
+        slicesInVain = now > 0 && now === missed ? slicesInVain + 1 : 0;
+        missed = now;
+        if (slicesInVain >= SLICES_IN_VAIN) requireTrue(environment, run);
+      }
       if (run.sink.full) await run.sink.drained();
       else if (arrivals?.isStarved === true) await arrivals.wait(environment.abort);
       else await environment.yieldToLoop();
@@ -172,10 +205,11 @@ async function goOn(
     }
   } catch (thrown) {
     arrivals?.close();
-    if (!isRetrySignal(thrown)) throw thrown;
-    const isTooLate = thrown instanceof RemoteWait && thrown.otherwise !== null && execution.rowCount > 0;
-    if (isTooLate) throw thrown.otherwise;
-    return await retry(environment, run, mark, thrown);
+    const signal = signalOf(environment, run, thrown);
+    if (signal === null) throw thrown;
+    const isTooLate = signal instanceof RemoteWait && signal.otherwise !== null && execution.rowCount > 0;
+    if (isTooLate) throw signal.otherwise;
+    return await retry(environment, run, mark, signal);
   } finally {
     arrivals?.close();
   }

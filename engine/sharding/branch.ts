@@ -5,6 +5,7 @@ import { GatheredRows } from "./gathered_rows.ts";
 import type { GatherStream } from "./gather_stream.ts";
 import type { RowCollection } from "./row_moves.ts";
 import type { FetchedTable } from "./fetched_table.ts";
+import type { MissedPoints } from "./missed_points.ts";
 
 /** See the file's head. */
 export class Branch {
@@ -30,6 +31,10 @@ export class Branch {
   tightIn = -1;
   /** The statement that has asked shards what they say of themselves, by its number in the transaction. */
   lookedAt = -1;
+  /** An attempt of a statement is under way that is told of what it misses that it is not there. */
+  isGuessing = false;
+  /** What that has missed; null: nothing. */
+  missed: MissedPoints | null = null;
   /** By table: rows that are going to move. */
   readonly collections = new Map<number, RowCollection>();
   /** How long a shard may take to answer; 0: for ever. */

@@ -1,7 +1,7 @@
 /**
  * What a transaction has fetched of a table whose rows are at shards. Reading it answers from there, or asks for what
- * is missing. Points that are asked for one by one become a fetch of the whole table before they are too many, for each
- * of them runs the statement again.
+ * is missing: of many rows by stopping the statement; single ones may be told to be missing, and are answered as if
+ * they were not there then.
  */
 import { assertDefined } from "../base/assert.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
@@ -22,43 +22,44 @@ import type { TableReader } from "../storage/table/table_reader.ts";
 import { batchMemory, batchRow } from "../transactions/batch_values.ts";
 import { rowBytes } from "../transactions/write_set.ts";
 import { readKey } from "./read_key.ts";
-import type { FetchedRows, Wanted } from "./shard_messages.ts";
+import { type Point, type PointKey, pointKey, rangeOf } from "./points.ts";
+import type { BulkWanted, FetchedRows, Wanted } from "./shard_messages.ts";
 
-/** Points asked for one by one before the whole table is. */
-const MAX_POINTS = 24;
-/** The same of a table with many rows. */
-const MAX_POINTS_OF_LARGE = 1000;
 /** Single rows in a list, which is looked through. */
 const MAX_SCANNED = 32;
-const LARGE_ROWS = 1_000_000;
 /** Rough memory of a row besides its values. */
 const ROW_BYTES = 64;
 
-const WHOLE: Wanted = { kind: "scan", prune: [] };
+const EMPTY: LocationCursor = { next: () => NO_ROW };
 const files = segmentFilesIn(new MemoryDisk(), "fetched");
 const cache = new BlockCache(1 << 20);
+
+/** Who is asked for what is missing. */
+export interface MissingRows {
+  /** Stops the statement until it has been fetched. */
+  fetch(table: FetchedTable, wanted: BulkWanted): never;
+  /** The same of a single thing, or notes that it is missing. */
+  miss(table: FetchedTable, point: Point, key: PointKey): void;
+}
 
 /** See the file's head. */
 export class FetchedTable implements ReadableTable {
   readonly definition: TableDefinition;
   readonly estimatedRows: number;
-  readonly #ask: (wanted: Wanted) => never;
+  readonly #missing: MissingRows;
   /** Rows that were asked for by their ids, as long as nothing else was: most statements want no more than one. */
   #points: { readonly ids: RowId[]; readonly rows: StoredRow[] } | null = { ids: [], rows: [] };
   #store: TableStore | null = null;
   #op = 1;
-  /** Ids and other things that were asked for. */
-  readonly #knownIds = new Set<RowId>();
-  readonly #known = new Set<string>();
+  /** What has been asked for. */
+  readonly #known = new Set<PointKey>();
   #isWhole = false;
   #count: number | undefined;
-  #pointCount = 0;
 
-  /** `ask` stops the statement until what is wanted has been fetched. */
-  constructor(definition: TableDefinition, estimatedRows: number, ask: (wanted: Wanted) => never) {
+  constructor(definition: TableDefinition, estimatedRows: number, missing: MissingRows) {
     this.definition = definition;
     this.estimatedRows = estimatedRows;
-    this.#ask = ask;
+    this.#missing = missing;
   }
 
   /** Where rows are from now on that are more than single ones. */
@@ -84,17 +85,23 @@ export class FetchedTable implements ReadableTable {
       return 0;
     }
     const points = this.#points;
-    if (wanted.kind === "id" && rows.kind === "rows" && points !== null && points.ids.length < MAX_SCANNED) {
-      const [id] = rows.ids, [row] = rows.rows;
-      if (id === undefined || row === undefined || points.ids.includes(id)) return 0;
-      points.ids.push(id);
-      points.rows.push(row);
-      return ROW_BYTES + rowBytes(row);
+    let bytes = 0;
+    if (
+      points !== null && rows.kind === "rows" && wanted.kind === "points" && wanted.lookups.length === 0 &&
+      wanted.ranges.length === 0 && points.ids.length + rows.ids.length <= MAX_SCANNED
+    ) {
+      for (const [index, id] of rows.ids.entries()) {
+        const row = rows.rows[index];
+        if (row === undefined || points.ids.includes(id)) continue;
+        points.ids.push(id);
+        points.rows.push(row);
+        bytes += ROW_BYTES + rowBytes(row);
+      }
+      return bytes;
     }
     const store = this.#whole();
     const op = (++this.#op) as OpNumber;
     const isNew = (id: RowId): boolean => store.find(id, op) === NO_ROW;
-    let bytes = 0;
     if (rows.kind === "rows") {
       for (const [index, id] of rows.ids.entries()) {
         const values = rows.rows[index];
@@ -105,7 +112,7 @@ export class FetchedTable implements ReadableTable {
       return bytes;
     }
     const { batch } = rows;
-    if (this.#knownIds.size === 0 && this.#known.size === 0) {
+    if (this.#known.size === 0) {
       store.createBatch(op, batch);
       return batchMemory(batch);
     }
@@ -117,24 +124,33 @@ export class FetchedTable implements ReadableTable {
   }
 
   /** All that was wanted has come. */
-  complete(wanted: Wanted): void {
-    if (wanted.kind === "id") {
-      this.#knownIds.add(wanted.id);
-      return;
-    }
+  complete(wanted: BulkWanted): void {
     // What has been found stays where it was found while a statement runs.
     if (wanted.kind !== "count") this.#whole();
     if (wanted.kind === "scan" && wanted.prune.length === 0) this.#isWhole = true;
     this.#known.add(readKey(wanted));
   }
 
-  #need(wanted: Wanted): void {
-    if (this.#isWhole) return;
-    if (wanted.kind === "id" ? this.#knownIds.has(wanted.id) : this.#known.has(readKey(wanted))) return;
-    const isPoint = wanted.kind === "id" || wanted.kind === "lookup";
-    if (isPoint) this.#pointCount++;
-    const isTooMuch = this.#pointCount > (this.estimatedRows > LARGE_ROWS ? MAX_POINTS_OF_LARGE : MAX_POINTS);
-    this.#ask(isPoint && isTooMuch ? WHOLE : wanted);
+  /** The same of single things. */
+  know(keys: Iterable<PointKey>): void {
+    for (const key of keys) {
+      if (typeof key === "string") this.#whole();
+      this.#known.add(key);
+    }
+  }
+
+  #need(wanted: BulkWanted): void {
+    if (this.#isWhole || this.#known.has(readKey(wanted))) return;
+    this.#missing.fetch(this, wanted);
+  }
+
+  /** false: whether it is there is not known. */
+  #knows(point: Point): boolean {
+    if (this.#isWhole) return true;
+    const key = pointKey(point);
+    if (this.#known.has(key)) return true;
+    this.#missing.miss(this, point, key);
+    return false;
   }
 
   get #reader(): TableReader {
@@ -158,7 +174,7 @@ export class FetchedTable implements ReadableTable {
   find(id: RowId): RowLocation {
     const location = this.#points === null ? this.#reader.find(id) : this.#points.ids.indexOf(id);
     if (location >= 0) return location as RowLocation;
-    this.#need({ kind: "id", id });
+    this.#knows({ kind: "id", id });
     return NO_ROW;
   }
 
@@ -168,13 +184,17 @@ export class FetchedTable implements ReadableTable {
   }
 
   lookup(indexId: number, key: readonly StoredValue[]): LocationCursor {
-    this.#need({ kind: "lookup", indexId, key });
-    return this.#reader.lookup(indexId, key);
+    return this.#knows({ kind: "lookup", indexId, key }) ? this.#reader.lookup(indexId, key) : EMPTY;
   }
 
   range(indexId: number, bounds: IndexBounds): LocationCursor {
     this.#need({ kind: "range", indexId, bounds });
     return this.#reader.range(indexId, bounds);
+  }
+
+  mayHave(indexId: number | null, bounds: IndexBounds): boolean {
+    return this.#knows({ kind: "any", indexId, bounds }) &&
+      rangeOf(this.#reader, indexId, bounds).next() !== NO_ROW;
   }
 
   idAt(location: RowLocation): RowId {
@@ -189,8 +209,7 @@ export class FetchedTable implements ReadableTable {
 
   exactRowCount(): number {
     if (this.#isWhole) return this.#whole().rowCount;
-    if (this.#count === undefined) this.#ask({ kind: "count" });
-    return this.#count as number;
+    return this.#count ?? this.#missing.fetch(this, { kind: "count" });
   }
 
   statistics(): ColumnStatistics | undefined {

@@ -7,9 +7,8 @@
  *
  * *Commits* are entries of the engine's log, with a part for each shard concerned: see `shard_commits.ts`.
  */
-import { assert, assertDefined } from "../base/assert.ts";
+import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import { LIMITS } from "../base/limits.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type { Host } from "../host/host.ts";
@@ -22,7 +21,7 @@ import type { RoutedEngine } from "../session/engine_parts.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { AloneRows, GatherContext, GatheredStream } from "../statements/statement_host.ts";
 import type { ShardStatus } from "../system_catalog/shard_status.ts";
-import type { ColumnStatistics, ReadableTable } from "../storage/access/readable_table.ts";
+import type { ColumnStatistics } from "../storage/access/readable_table.ts";
 import type { KeptKey } from "../transactions/remote_tables.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
 import { isRetrySignal, RemoteWait, StaleSnapshot } from "../transactions/signals.ts";
@@ -38,14 +37,16 @@ import { Branch } from "./branch.ts";
 import { CommittedChanges } from "./committed_changes.ts";
 import { Fragments } from "./fragments.ts";
 import { Gathers } from "./gathers.ts";
-import { FetchedTable } from "./fetched_table.ts";
+import { FetchedTable, type MissingRows } from "./fetched_table.ts";
+import { Fetches, type FetchingRouter } from "./fetches.ts";
+import { MissedPoints } from "./missed_points.ts";
 import { ShardCommits } from "./shard_commits.ts";
 import { ShardFigures } from "./shard_figures.ts";
 import type { ShardGroup } from "./shard_group.ts";
 import { RowCollection, RowMoves } from "./row_moves.ts";
 import { RowPlaces } from "./row_places.ts";
 import { Routes } from "./routes.ts";
-import type { BranchCommit, FetchedRows, Wanted } from "./shard_messages.ts";
+import type { BranchCommit, FetchedRows } from "./shard_messages.ts";
 import type { ShardPort } from "./shard_port.ts";
 import type { StopFlags } from "./stop_flags.ts";
 import { divide, type Divided, isAtShards } from "./slices.ts";
@@ -68,6 +69,7 @@ export class Router implements Shards {
   readonly #branches = new WeakMap<Transaction, Branch>();
   readonly #asking: Asking;
   readonly #gathers: Gathers;
+  readonly #fetches: Fetches;
   readonly #figures: ShardFigures;
   readonly #routes: Routes;
   #nextBranch = 1;
@@ -91,6 +93,15 @@ export class Router implements Shards {
     this.#routes = new Routes(() => this.#catalog, this.count);
     this.#asking = new Asking(this.ports, host.stops, host);
     this.commits = new ShardCommits(engine, group, this.#asking);
+    const defined = (): Promise<void> | null => this.#defining.size > 0 ? this.#defined() : null;
+    const reach: FetchingRouter["reach"] = (...args) => this.#reach(...args);
+    this.#fetches = new Fetches({
+      routes: this.#routes,
+      asking: this.#asking,
+      defined,
+      reach,
+      isMoved: (branch, tableId) => this.#isMoved(branch, tableId),
+    });
     const monotonic = (): number => host.clock.monotonic();
     const commits = (): number => this.#changes.count;
     this.#gathers = new Gathers({
@@ -100,10 +111,10 @@ export class Router implements Shards {
       commits,
       monotonic,
       branchOf: (transaction) => this.#branchOf(transaction),
-      defined: () => this.#defining.size > 0 ? this.#defined() : null,
+      defined,
       requireFilled: (branch, tableId) => this.#requireFilled(branch, tableId),
       isPlannedFor: (branch, fragment) => this.#isPlannedFor(branch, fragment),
-      reach: (transaction, branch, shards) => this.#reach(transaction, branch, shards),
+      reach,
     });
   }
 
@@ -248,21 +259,53 @@ export class Router implements Shards {
 
   // ---------------------------------------------------------------- reading
 
-  table(transaction: Transaction, tableId: number): ReadableTable {
+  table(transaction: Transaction, tableId: number): FetchedTable {
     const known = this.#branchOf(transaction);
     const definition = assertDefined(this.#catalog.table(tableId), `table ${tableId}`);
     this.#requireFilled(known, tableId);
-    const table: FetchedTable = known.table(definition, () => {
-      const ask = (wanted: Wanted): never => {
+    return known.table(definition, () => {
+      const fetch: MissingRows["fetch"] = (table, wanted) => {
         // The statement runs anew: what it gathers is kept from now on.
         known.keepsIn = transaction.statements;
         throw new RemoteWait((abort, done, failed) => {
-          this.#fetch(transaction, known, table, wanted, abort).then(done, failed);
+          this.#fetches.bulk({ transaction, branch: known, abort }, table, wanted).then(done, failed);
         });
       };
-      return new FetchedTable(definition, this.rowCount(tableId), ask);
+      const miss: MissingRows["miss"] = (table, point, key) => {
+        known.keepsIn = transaction.statements;
+        const missed = known.missed ??= new MissedPoints(transaction.locks.length);
+        if (!missed.note(table, point, key) || !known.isGuessing) throw this.missed(transaction);
+      };
+      return new FetchedTable(definition, this.rowCount(tableId), { fetch, miss });
     });
-    return table;
+  }
+
+  beginAttempt(transaction: Transaction): void {
+    const branch = this.#branchOf(transaction);
+    branch.isGuessing = true;
+    branch.missed = null;
+  }
+
+  missedCount(transaction: Transaction): number {
+    return this.#branches.get(transaction)?.missed?.count ?? 0;
+  }
+
+  missed(transaction: Transaction): RemoteWait | null {
+    const branch = this.#branches.get(transaction);
+    if (branch === undefined) return null;
+    const { missed } = branch;
+    branch.isGuessing = false;
+    branch.missed = null;
+    if (missed === null) return null;
+    return new RemoteWait((abort, done, failed) => {
+      this.#fetches.missed({ transaction, branch, abort }, missed).then((isFound) => {
+        // What was locked because something was taken to be missing may have been locked in vain.
+        if (isFound && transaction.isOpen) {
+          this.#engine.manager.locks.releaseAfter(transaction, missed.locksBefore);
+        }
+        done();
+      }, failed);
+    });
   }
 
   #branchOf(transaction: Transaction): Branch {
@@ -295,46 +338,6 @@ export class Router implements Shards {
       return !this.#isMoved(branch, table.id) &&
         (now === table || now !== undefined && !movesRows(table, now));
     });
-  }
-
-  async #fetch(
-    transaction: Transaction,
-    branch: Branch,
-    table: FetchedTable,
-    wanted: Wanted,
-    abort: AbortSignal,
-  ): Promise<void> {
-    await this.#defined();
-    abort.throwIfAborted();
-    if (!transaction.isOpen) return;
-    const find = (): number[] => this.#routes.ofFetch(branch, table.definition.id, wanted);
-    await this.#reach(transaction, branch, find());
-    if (this.#isMoved(branch, table.definition.id)) throw changedMeanwhile();
-    if (!branch.has(table)) return;
-    const shards = find();
-    const parts: FetchedRows[][] = shards.map(() => []);
-    const request = { kind: "fetch", branch: branch.number, tableId: table.definition.id, wanted } as const;
-    const patience = { abort, milliseconds: branch.milliseconds, leavesOut: false };
-    try {
-      await this.#asking.all(
-        shards.map((shard) => ({ shard, request })),
-        (part, index, isLast) => {
-          if (isLast) return;
-          const rows = part as FetchedRows;
-          branch.bytes += rows.kind === "count" ? 0 : rows.kind === "rows" ? 64 : rows.batch.ids.byteLength;
-          parts[index]?.push(rows);
-        },
-        patience,
-      );
-      for (const part of parts.flat()) {
-        branch.bytes += table.add(part, wanted);
-        if (branch.bytes > LIMITS.statementMemoryBytes) throw tooMuch(table.definition.name);
-      }
-      table.complete(wanted);
-    } catch (error) {
-      branch.forget(table);
-      throw error;
-    }
   }
 
   gather(transaction: Transaction, fragment: Fragment, context: GatherContext): BatchSource {
@@ -481,14 +484,17 @@ export class Router implements Shards {
   /** Checks that were put off to the commit may read what has not been fetched. */
   async #runChecks(transaction: Transaction): Promise<void> {
     for (;;) {
+      this.beginAttempt(transaction);
+      let wait: unknown = null;
       try {
-        return transaction.deferred.run();
+        transaction.deferred.run();
       } catch (thrown) {
-        if (!isRetrySignal(thrown) || thrown.kind !== "outside_wait") throw thrown;
-        const never = new AbortController().signal;
-        await new Promise<void>((resolve, reject) => thrown.begin(never, resolve, reject));
-        requireOpen(transaction);
+        wait = thrown;
       }
+      wait = this.missed(transaction) ?? wait;
+      if (wait === null) return;
+      await waitFor(wait);
+      requireOpen(transaction);
     }
   }
 
@@ -625,23 +631,24 @@ export class Router implements Shards {
 
   /** Finds out where committed rows are that the transaction changes, if it has not yet. */
   async #findHomes(transaction: Transaction, effects: readonly Effect[]): Promise<void> {
-    for (const effect of effects) {
-      if (effect.kind !== "update" && effect.kind !== "delete") continue;
-      const { tableId, id } = effect;
-      if (!this.has(tableId) || this.#routes.placesOf(tableId)?.placement.kind !== "column") continue;
-      const branch = this.#branchOf(transaction);
-      if (branch.homeOf(tableId, id) !== undefined) continue;
-      this.#noteHome(branch, tableId, id);
-      if (branch.homeOf(tableId, id) !== undefined) continue;
-      const definition = assertDefined(this.#catalog.table(tableId), `table ${tableId}`);
-      const never = new AbortController().signal;
-      const table = this.table(transaction, tableId) as FetchedTable;
-      assert(table.definition === definition, "a table as it is committed");
-      await this.#fetch(transaction, branch, table, { kind: "id", id }, never);
-      requireOpen(transaction);
-      this.#noteHome(branch, tableId, id);
-      if (branch.homeOf(tableId, id) === undefined) throw changedMeanwhile();
-    }
+    const changed = effects.filter((effect) => {
+      if (effect.kind !== "update" && effect.kind !== "delete") return false;
+      return this.has(effect.tableId) && this.#routes.placesOf(effect.tableId)?.placement.kind === "column";
+    }) as Extract<Effect, { readonly kind: "update" | "delete" }>[];
+    if (changed.length === 0) return;
+    const branch = this.#branchOf(transaction);
+    const isUnknown = ({ tableId, id }: { readonly tableId: number; readonly id: RowId }): boolean => {
+      if (branch.homeOf(tableId, id) === undefined) this.#noteHome(branch, tableId, id);
+      return branch.homeOf(tableId, id) === undefined;
+    };
+    const unknown = changed.filter(isUnknown);
+    if (unknown.length === 0) return;
+    this.beginAttempt(transaction);
+    for (const { tableId, id } of unknown) this.table(transaction, tableId).find(id);
+    const wait = this.missed(transaction);
+    if (wait !== null) await waitFor(wait);
+    requireOpen(transaction);
+    if (unknown.some(isUnknown)) throw changedMeanwhile();
   }
 
   /** What others were given of a sequence since may be in the log already, which must not go back. */
@@ -704,18 +711,14 @@ function inFront(moves: readonly RowMoves[], written: Divided["byShard"]): Divid
   return result;
 }
 
+/** Waits for what a check or look-up has to wait for. Raises what is no such signal. */
+async function waitFor(thrown: unknown): Promise<void> {
+  if (!isRetrySignal(thrown) || thrown.kind !== "outside_wait") throw thrown;
+  const never = new AbortController().signal;
+  await new Promise<void>((resolve, reject) => thrown.begin(never, resolve, reject));
+}
+
 function requireOpen(transaction: Transaction): void {
   if (transaction.isOpen) return;
   throw new DatabaseError(SQLSTATE.adminShutdown, "the session ended before its transaction was committed");
-}
-
-function tooMuch(table: string): DatabaseError {
-  return new DatabaseError(
-    SQLSTATE.outOfMemory,
-    "the rows that the statement needs of all shards are too many",
-    {
-      detail: `It was fetching rows of relation "${table}".`,
-      hint: "Narrow it by conditions on the columns of the table.",
-    },
-  );
 }

@@ -8,7 +8,8 @@ import { toStored } from "../types/stored_value.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Branch } from "./branch.ts";
 import { RowPlaces } from "./row_places.ts";
-import type { Wanted } from "./shard_messages.ts";
+import type { Point } from "./points.ts";
+import type { BulkWanted } from "./shard_messages.ts";
 
 /** Where a fragment runs; see `GatherExplanation`. */
 interface Route {
@@ -86,22 +87,36 @@ export class Routes {
   }
 
   /** The shards that can have rows that are to be fetched. */
-  ofFetch(branch: Branch, tableId: number, wanted: Wanted): number[] {
+  ofFetch(branch: Branch, tableId: number, wanted: BulkWanted): readonly number[] {
+    return this.#ofWanted(branch, tableId, (places) => this.#shardOfBulk(places, tableId, wanted));
+  }
+
+  /** The same of a single thing. */
+  ofPoint(branch: Branch, tableId: number, point: Point): readonly number[] {
+    return this.#ofWanted(branch, tableId, (places) => {
+      if (point.kind === "id") return places.ofId(point.id);
+      if (point.indexId === null) return null;
+      const columns = this.#keyColumns(tableId, point.indexId);
+      return places.ofKeys(columns, point.kind === "lookup" ? { prefix: point.key } : point.bounds);
+    });
+  }
+
+  #ofWanted(
+    branch: Branch,
+    tableId: number,
+    shardOf: (places: RowPlaces) => number | null,
+  ): readonly number[] {
     const places = this.placesOf(tableId);
     if (places === null) return this.#all;
     if (places.isCopied) return [branch.copyAt(this.#count)];
-    const shard = this.#shardOfWanted(places, tableId, wanted);
+    const shard = shardOf(places);
     return shard === null ? this.#all : [shard];
   }
 
-  #shardOfWanted(places: RowPlaces, tableId: number, wanted: Wanted): number | null {
+  #shardOfBulk(places: RowPlaces, tableId: number, wanted: BulkWanted): number | null {
     switch (wanted.kind) {
-      case "id":
-        return places.ofId(wanted.id);
       case "scan":
         return places.ofScan(wanted.prune);
-      case "lookup":
-        return places.ofKeys(this.#keyColumns(tableId, wanted.indexId), { prefix: wanted.key });
       case "range":
         return places.ofKeys(this.#keyColumns(tableId, wanted.indexId), wanted.bounds);
       case "id_range":

@@ -46,6 +46,7 @@ import {
 } from "./exchange_ends.ts";
 import type { FragmentCode, FragmentTask } from "./fragment_runs.ts";
 import { ShardFragments } from "./shard_fragments.ts";
+import { cursorOfPoints } from "./points.ts";
 import { StopFlags } from "./stop_flags.ts";
 import { appendRows, compact, rowAt, wantedRows } from "./row_parts.ts";
 import {
@@ -369,16 +370,11 @@ export class Shard {
       if (table !== undefined) {
         const reader = this.#machine.store(tableId).at(snapshot);
         switch (wanted.kind) {
-          case "id": {
-            const location = reader.find(wanted.id);
-            if (location !== NO_ROW) this.#rows(call, [wanted.id], [rowAt(reader, table, location)]);
+          case "points":
+            await this.#cursor(request, table, reader, cursorOfPoints(reader, wanted));
             break;
-          }
           case "id_range":
             await this.#cursor(request, table, reader, reader.findRange(wanted.bounds));
-            break;
-          case "lookup":
-            await this.#cursor(request, table, reader, reader.lookup(wanted.indexId, wanted.key));
             break;
           case "range":
             await this.#cursor(request, table, reader, reader.range(wanted.indexId, wanted.bounds));

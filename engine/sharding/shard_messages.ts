@@ -3,6 +3,7 @@ import { DatabaseError, type ErrorFields, type SqlState } from "../base/errors.t
 import type { GatheredBatch } from "../execution/runtime/execution.ts";
 import type { HashedFile } from "../storage/file_hashes.ts";
 import type { PeerMessage } from "./exchange_ends.ts";
+import type { Points } from "./points.ts";
 import type { Manifest } from "../storage/manifest.ts";
 import { DamagedFileError } from "../storage/table/damaged_file.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
@@ -11,10 +12,11 @@ import type { IndexBounds, ZonePredicate } from "../storage/access/readable_tabl
 import type { ReadPredicate } from "../transactions/read_set.ts";
 
 /** Which rows of a table are wanted. */
-export type Wanted =
-  | { readonly kind: "id"; readonly id: RowId }
+export type Wanted = Points | BulkWanted;
+
+/** The same of many rows. */
+export type BulkWanted =
   | { readonly kind: "id_range"; readonly bounds: IndexBounds }
-  | { readonly kind: "lookup"; readonly indexId: number; readonly key: readonly StoredValue[] }
   | { readonly kind: "range"; readonly indexId: number; readonly bounds: IndexBounds }
   | { readonly kind: "scan"; readonly prune: readonly ZonePredicate[] }
   /** How many there are. */

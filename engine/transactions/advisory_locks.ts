@@ -302,6 +302,7 @@ export function effectsOf(
   session: Pick<LockingSession, "currentTransaction">,
 ): { readonly transaction: Transaction; readonly outside: NontransactionalEffects } {
   const transaction = assertDefined(session.currentTransaction, "transaction of a running statement");
+  transaction.requireTrue();
   transaction.outside ??= new NontransactionalEffects();
   return { transaction, outside: transaction.outside };
 }

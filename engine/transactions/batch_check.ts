@@ -48,6 +48,7 @@ export function* firstTakenKey(check: BatchCheck, index: IndexDefinition): Gener
   const locked = manager.locks.hasSpace(index.id);
   const own = writeSet.rows.length > 0;
   const committed = !writeSet.truncated && mayBeCommitted(check, index);
+  const isNoted = committed === "noted";
   if (!locked && !own && !committed) return null;
   const columns = keyColumns(table, index);
   const positions = index.columns.map((part) => columnPosition(table, part.columnId));
@@ -62,14 +63,19 @@ export function* firstTakenKey(check: BatchCheck, index: IndexDefinition): Gener
     if (own) { for (const _ of writeSet.lookup(index, key)) return { row, lock: null }; }
     if (committed) {
       const id = batch.ids[row] as number;
-      if (manager.keyHolderNow(table, index, key, transaction, writeSet, id)) return { row, lock: null };
+      if (manager.keyHolderNow(table, index, key, transaction, writeSet, id, isNoted)) {
+        return { row, lock: null };
+      }
     }
   }
   return null;
 }
 
-/** false: no committed key lies between the batch's smallest and largest. */
-function mayBeCommitted(check: BatchCheck, index: IndexDefinition): boolean {
+/**
+ * false: no committed key lies between the batch's smallest and largest. "noted": whether such a key comes meanwhile is
+ * looked up by the commit.
+ */
+function mayBeCommitted(check: BatchCheck, index: IndexDefinition): boolean | "noted" {
   const { manager, transaction, table, batch, limit } = check;
   const known = manager.catalog.table(table.id);
   if (known === undefined) return false;
@@ -80,10 +86,9 @@ function mayBeCommitted(check: BatchCheck, index: IndexDefinition): boolean {
   const bounds = first === undefined ? null : boundsOf(batch, limit, columnPosition(table, first.columnId));
   if (bounds === null) return true;
   if (!isRemote) return manager.store(table.id).at(manager.lastOp).range(index.id, bounds).next() !== NO_ROW;
-  // Whether such a key comes meanwhile is looked up by the commit.
   const columnIds = index.columns.map((part) => part.columnId);
   transaction.reads.push({ kind: "index", tableId: table.id, columnIds, bounds });
-  return manager.committed(transaction, table.id).range(index.id, bounds).next() !== NO_ROW;
+  return manager.committed(transaction, table.id).mayHave?.(index.id, bounds) !== false && "noted";
 }
 
 /** The smallest and the largest value of a column; null where it has values whose order is not plain. */

@@ -7,10 +7,16 @@ const NO_CONSTRAINTS: ReadonlySet<number> = new Set();
 
 /** See the file's head. */
 export class DeferredChecks {
+  /** Whether what checks have read was not true: then they fail for nothing, and are made again. */
+  readonly #isGuess: () => boolean;
   readonly #checks: { readonly check: () => void; readonly constraintId: number }[] = [];
   #pending: PendingChecks = new Map();
   /** By constraint, and by null for all others: what SET CONSTRAINTS has said. */
   modes: ReadonlyMap<number | null, "deferred" | "immediate"> = new Map();
+
+  constructor(isGuess: () => boolean) {
+    this.#isGuess = isGuess;
+  }
 
   get isEmpty(): boolean {
     return this.#checks.length === 0;
@@ -35,8 +41,16 @@ export class DeferredChecks {
 
   /** Runs the checks. They may not add further ones. */
   run(): void {
-    for (const { check } of this.#checks) check();
-    this.#checks.length = 0;
+    for (const { check } of this.#checks) this.#run(check);
+    if (!this.#isGuess()) this.#checks.length = 0;
+  }
+
+  #run(check: () => void): void {
+    try {
+      check();
+    } catch (thrown) {
+      if (!this.#isGuess()) throw thrown;
+    }
   }
 
   /** What SET CONSTRAINTS has said of a deferrable constraint; undefined: nothing. */
@@ -59,7 +73,7 @@ export class DeferredChecks {
       }),
     );
     for (const { check, constraintId } of this.#checks) {
-      if (ids === null || ids.includes(constraintId)) check();
+      if (ids === null || ids.includes(constraintId)) this.#run(check);
     }
   }
 

@@ -1,42 +1,49 @@
 /**
- * Numbers of sequences and row ids that the running statement has got. An attempt that was taken back only because rows
- * had to be fetched gets the same ones again, in the same order: fetching leaves no gaps.
+ * What the running statement has got that is new each time: numbers of sequences, row ids, random values, the time. An
+ * attempt that was taken back only because rows had to be fetched gets the same again, in the same order for each
+ * source: fetching leaves no gaps, and what was looked for is looked for again.
  */
 
+/** What one source has given. */
 interface HandedOut {
-  /** A sequence's or a table's id. */
-  readonly source: number;
-  readonly count: number;
-  readonly value: number | bigint;
+  readonly counts: number[];
+  readonly values: unknown[];
+  /** The first that the running attempt has not got. */
+  next: number;
 }
+
+/** What is got beyond that of one source is new each time. */
+const MAX_VALUES = 1 << 20;
 
 /** One per transaction. */
 export class HandedOutNumbers {
-  readonly #list: HandedOut[] = [];
-  #next = 0;
+  readonly #sources = new Map<number | string, HandedOut>();
 
   /** A new statement begins, or an attempt that gets numbers of its own. */
   forget(): void {
-    this.#list.length = 0;
-    this.#next = 0;
+    if (this.#sources.size > 0) this.#sources.clear();
   }
 
   /** The statement runs again from its start. */
   rewind(): void {
-    this.#next = 0;
+    for (const source of this.#sources.values()) source.next = 0;
   }
 
-  /** The number that the attempt before got here; else a new one of `take`. */
-  get(source: number, count: number, take: () => number | bigint): number | bigint {
-    const known = this.#list[this.#next];
-    if (known?.source === source && known.count === count) {
-      this.#next++;
-      return known.value;
+  /** What the attempt before got here of a sequence, a table, or what has this name; else something new of `take`. */
+  get<Value>(source: number | string, count: number, take: () => Value): Value {
+    let known = this.#sources.get(source);
+    if (known === undefined) this.#sources.set(source, known = { counts: [], values: [], next: 0 });
+    const { counts, values, next } = known;
+    if (next < values.length && counts[next] === count) {
+      known.next++;
+      return values[next] as Value;
     }
-    this.#list.length = this.#next;
     const value = take();
-    this.#list.push({ source, count, value });
-    this.#next++;
+    if (next >= MAX_VALUES) return value;
+    counts.length = values.length = next;
+    counts.push(count);
+    values.push(value);
+    known.next++;
     return value;
   }
 }

@@ -190,23 +190,36 @@ export class TableView implements ReadableTable {
     const committed = this.#committed?.findRange(bounds) ?? EMPTY;
     const writeSet = this.#writeSet;
     if (writeSet === null) return committed;
-    const own: RowLocation[] = [];
-    for (const row of writeSet.rows) {
-      if (row.values !== null && withinBounds([row.id], bounds)) own.push(OVERLAY_BASE + row.position);
-    }
-    let at = 0;
-    for (const batch of writeSet.batches) {
-      for (const id of batch.ids) {
-        if (withinBounds([id], bounds)) own.push(BATCH_BASE + at);
-        at++;
-      }
-    }
+    const own = [...this.#ownIds(bounds)];
     const direction = bounds.backward ? -1 : 1;
     const compare = (a: RowLocation, b: RowLocation): number => {
       const left = this.idAt(a), right = this.idAt(b);
       return left < right ? -direction : left > right ? direction : 0;
     };
     return merge(own.sort(compare), this.#withoutShadowed(committed, this.#committed), compare);
+  }
+
+  mayHave(indexId: number | null, bounds: IndexBounds): boolean {
+    const committed = this.#committed;
+    if (indexId !== null || committed?.mayHave === undefined) {
+      return (indexId === null ? this.findRange(bounds) : this.range(indexId, bounds)).next() !== NO_ROW;
+    }
+    this.#track?.({ kind: "id_range", tableId: this.#definition.id, bounds });
+    return committed.mayHave(null, bounds) || this.#ownIds(bounds).next().done !== true;
+  }
+
+  /** Where its own rows are whose ids lie in the bounds. */
+  *#ownIds(bounds: IndexBounds): Generator<RowLocation, void, void> {
+    for (const row of this.#writeSet?.rows ?? []) {
+      if (row.values !== null && withinBounds([row.id], bounds)) yield OVERLAY_BASE + row.position;
+    }
+    let at = BATCH_BASE;
+    for (const batch of this.#writeSet?.batches ?? []) {
+      for (const id of batch.ids) {
+        if (withinBounds([id], bounds)) yield at;
+        at++;
+      }
+    }
   }
 
   /** Committed blocks, with rows that the write set replaces hidden and columns that only exist here filled in. */

@@ -144,6 +144,17 @@ export class Transaction {
     return this.interruptible && !this.neverWrites && this.level === "serializable";
   }
 
+  /** What the running attempt of a statement has read is not all true; see `RemoteTables`. */
+  get isGuess(): boolean {
+    return (this.#manager.remote?.missedCount(this) ?? 0) > 0;
+  }
+
+  /** Stops an attempt that guesses before it does what cannot be taken back. */
+  requireTrue(): void {
+    const missed = this.isGuess ? this.#manager.remote?.missed(this) : null;
+    if (missed) throw missed;
+  }
+
   /** See `RowTransaction`. */
   get repeatsChecks(): boolean {
     return this.level !== "serializable";
@@ -286,7 +297,7 @@ export class Transaction {
   }
 
   /** Checks that wait for the commit. */
-  readonly deferred = new DeferredChecks();
+  readonly deferred = new DeferredChecks(() => this.isGuess);
 
   /** See `RowTransaction`. */
   notePending(tableId: number, constraintId: number): void {

@@ -200,7 +200,10 @@ export class TransactionManager {
     return store.versionOp(location) > snapshot;
   }
 
-  /** Whether another committed row than `id`, not replaced by the write set, holds the key of a unique index. */
+  /**
+   * Whether another committed row than `id`, not replaced by the write set, holds the key of a unique index.
+   * `isNoted`: what is read is part of something that has been noted.
+   */
   keyHolderNow(
     table: TableDefinition,
     index: IndexDefinition,
@@ -208,12 +211,13 @@ export class TransactionManager {
     transaction: Transaction,
     writeSet: TableWriteSet,
     id: RowId,
+    isNoted = false,
   ): boolean {
     const committed = this.catalog.table(table.id);
     if (committed === undefined) return false;
     const known = committed.indexes.some((each) => each.id === index.id);
     const isRemote = this.remote?.has(table.id) === true;
-    if (isRemote) {
+    if (isRemote && !isNoted) {
       const columnIds = index.columns.map((part) => part.columnId);
       const bounds = { prefix: key, low: null, high: null, backward: false };
       transaction.reads.push({ kind: "index", tableId: table.id, columnIds, bounds });

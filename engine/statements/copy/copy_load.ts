@@ -406,7 +406,7 @@ class LoadExecution implements StatementExecution {
     if (count === 0) return null;
     const reader = this.#context.table(table.id);
     const above = { prefix: [], low: { value: lowest, inclusive: true }, high: null, backward: false };
-    const isFree = reader.findRange(above).next() === NO_ROW;
+    const isFree = !(reader.mayHave?.(null, above) ?? reader.findRange(above).next() !== NO_ROW);
     if (isAscending && isFree) return null;
     const seen = new Set<number>();
     for (const parsed of batches) {

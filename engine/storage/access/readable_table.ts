@@ -55,6 +55,11 @@ export interface ReadableTable {
   lookup(indexId: number, key: readonly StoredValue[]): LocationCursor;
   /** Rows in index order within bounds. */
   range(indexId: number, bounds: IndexBounds): LocationCursor;
+  /**
+   * Whether there may be rows in a range of an index, or of row ids (null). Not given: to be looked for by
+   * {@link range} and {@link findRange}, for which nothing has to be fetched.
+   */
+  mayHave?(indexId: number | null, bounds: IndexBounds): boolean;
   idAt(location: RowLocation): number | bigint;
   valueAt(location: RowLocation, columnId: number): StoredValue;
   /** Visible rows, exactly, when that is known without a scan; else undefined. */
