@@ -182,6 +182,7 @@ export class SessionEvaluation implements CatalogContext, SessionServices {
   setSequenceValue(name: string, value: number | bigint, called: boolean): void {
     const sequence = this.#sequence(name);
     const transaction = this.#transaction();
+    transaction.requireTrue();
     this.#session.engine.machine.sequences.set(sequence, value, called);
     transaction.noteSequence(sequence.id, value, called);
     if (called) this.#currentValues.set(sequence.id, value);

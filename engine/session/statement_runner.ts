@@ -127,7 +127,8 @@ function signalOf(
   { transaction }: StatementRun,
   thrown: unknown,
 ): RetrySignal | null {
-  return manager.remote?.missed(transaction) ?? (isRetrySignal(thrown) ? thrown : null);
+  const signal = manager.remote?.missed(transaction) ?? thrown;
+  return isRetrySignal(signal) ? signal : null;
 }
 
 /** Brings the transaction's rows to the form that others have given their tables, and attempts the statement. */

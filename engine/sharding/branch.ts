@@ -25,13 +25,15 @@ export class Branch {
   readonly gathered = new GatheredRows();
   /** What is being read while it comes. */
   readonly streams = new Set<GatherStream>();
+  /** The statement that rows were fetched for last, by its number in the transaction. */
+  fetchesIn = -1;
   /** The statement that keeps what it gathers, by its number in the transaction. */
   keepsIn = -1;
   /** The statement for which shards have not had the memory to keep what it would, likewise. */
   tightIn = -1;
   /** The statement that has asked shards what they say of themselves, by its number in the transaction. */
   lookedAt = -1;
-  /** An attempt of a statement is under way that is told of what it misses that it is not there. */
+  /** An attempt of a statement is under way that goes on when it misses something, as if that were not there. */
   isGuessing = false;
   /** What that has missed; null: nothing. */
   missed: MissedPoints | null = null;

@@ -1,7 +1,7 @@
 /**
  * What a transaction has fetched of a table whose rows are at shards. Reading it answers from there, or asks for what
- * is missing: of many rows by stopping the statement; single ones may be told to be missing, and are answered as if
- * they were not there then.
+ * is missing: of many rows by stopping the statement; of single ones the statement may miss several before it stops,
+ * and is answered meanwhile as if they were not there.
  */
 import { assertDefined } from "../base/assert.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";

@@ -1,4 +1,4 @@
-// What has been fetched of a table: single rows first, and then all of it; and what is told to be missing.
+// What has been fetched of a table: single rows first, and then all of it; and what it says is missing.
 import { deepStrictEqual, strictEqual, throws } from "node:assert/strict";
 import { TestClient } from "../statements/copy/client_for_test.ts";
 import { NO_ROW } from "../storage/access/block.ts";

@@ -1,6 +1,6 @@
 /**
- * What one attempt of a statement has missed. It was told of each that it is not there, and went on only to find out
- * what else it is going to miss, so that all of that can be asked for together.
+ * What one attempt of a statement has missed. It went on as if that were not there, only to find out what else it is
+ * going to miss, so that all of that can be asked for together.
  */
 import type { FetchedTable } from "./fetched_table.ts";
 import { type Point, pointBytes, type PointKey } from "./points.ts";

@@ -58,6 +58,8 @@ interface TransactionReads {
   readonly reads: readonly ReadPredicate[];
 }
 
+/** What a block keeps, roughly, of what its statements have fetched. */
+const KEPT_BYTES = 32 << 20;
 /** How long a shard is not woken for what nobody waits for. */
 const LATER_MICROSECONDS = 10_000;
 
@@ -282,6 +284,14 @@ export class Router implements Shards {
 
   beginAttempt(transaction: Transaction): void {
     const branch = this.#branchOf(transaction);
+    if (branch.fetchesIn !== transaction.statements) {
+      branch.fetchesIn = transaction.statements;
+      // A block of many statements is to be no larger than one: what it needs again it fetches again, at its cut.
+      if (branch.bytes > KEPT_BYTES && branch.streams.size === 0) {
+        branch.forgetAll();
+        transaction.views.clear();
+      }
+    }
     branch.isGuessing = true;
     branch.missed = null;
   }

@@ -1,8 +1,8 @@
 /** What a transaction keeps in order to take back what it has done since a place in its life. */
 import { assertDefined } from "../base/assert.ts";
-import type { Catalog } from "../catalog/catalog.ts";
 import type { RowId, StoredRow } from "../operations/effect.ts";
 import type { DeferredChecks } from "./deferred_checks.ts";
+import type { CatalogMark } from "./private_catalog.ts";
 import type { TableWriteSet } from "./write_set.ts";
 
 /** A place in a transaction's life that it can return to. */
@@ -10,11 +10,10 @@ export interface Mark {
   readonly journal: number;
   readonly reads: number;
   readonly locks: number;
-  readonly changes: number;
   readonly sequences: number;
   readonly messages: number;
   readonly deferred: ReturnType<DeferredChecks["mark"]>;
-  readonly catalog: Catalog;
+  readonly catalog: CatalogMark;
 }
 
 /** How to take one write back. */

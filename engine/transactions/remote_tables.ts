@@ -5,7 +5,6 @@
 import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
 import type { RowId, StoredValue } from "../operations/effect.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
-import type { RemoteWait } from "./signals.ts";
 
 /** A key of a unique index that a row is to have. */
 export interface KeptKey {
@@ -18,7 +17,7 @@ export interface KeptKey {
 /**
  * See the file's head.
  *
- * *Attempts.* What looks for single rows and keys may be told that they are not there, and goes on only to find out
+ * *Attempts.* What looks for single rows and keys that are missing goes on as if there were none, only to find out
  * what else it is going to miss: what comes of such an attempt is nothing. All that it has missed is fetched together,
  * and the statement begins anew.
  */
@@ -31,8 +30,8 @@ export interface RemoteTables<Reader> {
   beginAttempt(transaction: Reader): void;
   /** How much that is so far; 0: all that has been read is true. */
   missedCount(transaction: Reader): number;
-  /** The end of the attempt: fetches what it has missed; null: that is nothing. */
-  missed(transaction: Reader): RemoteWait | null;
+  /** The end of the attempt: the signal that fetches what it has missed; null: that is nothing. */
+  missed(transaction: Reader): object | null;
   /** Whether no committed row of the table has the id or a higher one. */
   isAboveAll(tableId: number, id: RowId): boolean;
   /** Whether a row is known to have been changed since what the transaction sees of it. */

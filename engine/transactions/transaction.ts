@@ -25,8 +25,9 @@ import { DeferredChecks } from "./deferred_checks.ts";
 import { type JournalEntry, type Mark, takeBack } from "./journal.ts";
 import type { IsolationLevel } from "./isolation_level.ts";
 import { type Lock, LOCK_MODES, type LockKey, type LockMode, type LockOwner } from "./lock_table.ts";
+import { PrivateCatalog } from "./private_catalog.ts";
 import type { NontransactionalEffects } from "./nontransactional_effects.ts";
-import { type Done, indexedTables, lastSequences } from "./transaction_effects.ts";
+import { type Done, lastSequences } from "./transaction_effects.ts";
 import { TransactionSize } from "./transaction_size.ts";
 import { type Reading, TransactionViews } from "./transaction_views.ts";
 import { TableWriteSet, type WriteSetRow } from "./write_set.ts";
@@ -105,9 +106,8 @@ export class Transaction {
   /** Tables and rows that foreign keys refer to and that are to be locked as soon as others may run in between. */
   #referenced: [tableId: number, id: RowId][] | null = null;
   readonly #journal: JournalEntry[] = [];
-  readonly #changes: CatalogChange[] = [];
   readonly #sequences: Extract<Effect, { kind: "sequence" }>[] = [];
-  #catalog: Catalog;
+  readonly #catalog: PrivateCatalog;
   readonly #size = new TransactionSize();
 
   constructor(manager: TransactionManager, options: TransactionOptions) {
@@ -118,18 +118,18 @@ export class Transaction {
     this.isolate(options.level ?? "serializable");
     this.#makerFor = options.makerFor;
     this.views = new TransactionViews(manager, this);
-    this.#catalog = manager.catalog;
+    this.#catalog = new PrivateCatalog(manager);
     if (manager.remote !== null) this.numbers = new HandedOutNumbers();
   }
 
   /** The catalog with this transaction's own DDL. */
   get catalog(): Catalog {
-    return this.#changes.length > 0 ? this.#catalog : this.#manager.catalog;
+    return this.#catalog.now;
   }
 
   /** true: commit will append an entry. */
   get hasEffects(): boolean {
-    if (this.#changes.length > 0 || this.#sequences.length > 0) return true;
+    if (this.hasDdl || this.#sequences.length > 0) return true;
     for (const writeSet of this.#writeSets.values()) if (!writeSet.isEmpty) return true;
     return false;
   }
@@ -162,14 +162,14 @@ export class Transaction {
 
   /** true: the transaction changed the catalog. */
   get hasDdl(): boolean {
-    return this.#changes.length > 0;
+    return this.#catalog.isChanged;
   }
 
   /** The table as this transaction sees it. */
   table(tableId: number): ReadableTable {
     if (this.snapshot < this.#manager.lastFillOp) this.#requireFilled(tableId);
     const writeSet = this.#writeSets.get(tableId);
-    if (writeSet === undefined && !this.interruptible && this.#changes.length === 0) {
+    if (writeSet === undefined && !this.interruptible && !this.hasDdl) {
       return this.#manager.committed(this, tableId);
     }
     return this.views.of(tableId, writeSet);
@@ -344,6 +344,8 @@ export class Transaction {
       ? !writeSet.truncated && this.#manager.existsNow(tableId, id, this)
       : own.existed;
     if (own === undefined ? existed : own.values !== null) {
+      // Who has it may be there only because the attempt does not know better: what else it misses is to be found out.
+      if (this.isGuess) return;
       if (own?.isFilled === true && !this.#manager.existsNow(tableId, id, this)) {
         throw new StaleSnapshot(tableId, id);
       }
@@ -389,13 +391,13 @@ export class Transaction {
 
   /** Whether a definition changes a committed table in another way than by adding columns. */
   rewrites(table: TableDefinition): boolean {
-    return !onlyAddsColumns(this.#manager.catalog.table(table.id), table);
+    return this.#catalog.rewrites(table);
   }
 
   /** Whether others may write to a table whose rows this transaction fills or looks at for new columns. */
   sharesTable(tableId: number): boolean {
     const after = this.catalog.table(tableId);
-    return this.#changes.length > 0 && after !== undefined &&
+    return this.hasDdl && after !== undefined &&
       this.#writeSets.get(tableId)?.truncated !== true &&
       this.#manager.alteringTransaction(tableId) !== this &&
       !this.rewrites(after);
@@ -471,8 +473,7 @@ export class Transaction {
         throw new TableWait(rival, `relation "${change.table.name}"`);
       }
     } else this.requireAlone(tableId);
-    this.#catalog = this.catalog.apply(change);
-    this.#changes.push(change);
+    this.#catalog.apply(change);
     this.views.clear();
     const writeSet = this.#writeSets.get(tableId);
     if (writeSet === undefined) return;
@@ -506,7 +507,7 @@ export class Transaction {
   /** What its effects are made of. */
   get done(): Done {
     const sequences = lastSequences(this.#sequences, this.catalog, this.#manager);
-    return { changes: this.#changes, writeSets: this.#writeSets.values(), sequences };
+    return { changes: this.#catalog.changes, writeSets: this.#writeSets.values(), sequences };
   }
 
   /** Roughly the bytes of its entry. */
@@ -522,7 +523,7 @@ export class Transaction {
 
   /** The definitions of tables that were there before and get indexes with this transaction. */
   get indexedTables(): TableDefinition[] {
-    return indexedTables(this.#changes, this.#manager.catalog, this.#catalog);
+    return this.#catalog.indexedTables;
   }
 
   /** A place to return to with {@link rollbackTo}. */
@@ -531,11 +532,10 @@ export class Transaction {
       journal: this.#journal.length,
       reads: this.reads.length,
       locks: this.locks.length,
-      changes: this.#changes.length,
       sequences: this.#sequences.length,
       messages: this.messages.length,
       deferred: this.deferred.mark(),
-      catalog: this.#catalog,
+      catalog: this.#catalog.mark(),
     };
   }
 
@@ -561,10 +561,7 @@ export class Transaction {
     this.messages.length = mark.messages;
     this.deferred.rollbackTo(mark.deferred);
     if (!options.keepLocks) this.#manager.locks.releaseAfter(this, mark.locks);
-    if (this.#changes.length > mark.changes) {
-      this.#changes.length = mark.changes;
-      this.#catalog = mark.catalog;
-    }
+    this.#catalog.rollbackTo(mark.catalog);
     this.views.clear();
   }
 
@@ -661,13 +658,7 @@ export class Transaction {
 
   /** Ids of the tables that its DDL makes, drops, or alters in another way than by adding columns. */
   get rewrittenTables(): number[] {
-    const altered = this.#changes.flatMap((change) =>
-      change.kind === "put_table" ? [change.table.id] : change.kind === "drop_table" ? [change.tableId] : []
-    );
-    return [...new Set(altered)].filter((id) => {
-      const after = this.#catalog.table(id);
-      return after === undefined || this.rewrites(after);
-    });
+    return this.#catalog.rewrittenTables;
   }
 
   /** The definition that the running statement knows: rows are brought to a newer one after it. */
@@ -675,7 +666,7 @@ export class Transaction {
     const own = this.#writeSets.get(tableId);
     if (own !== undefined) return own.definition;
     const now = this.catalog.table(tableId);
-    const table = now && this.#changes.length === 0 ? this.compiledCatalog?.table(tableId) ?? now : now;
+    const table = now && !this.hasDdl ? this.compiledCatalog?.table(tableId) ?? now : now;
     // Another transaction has dropped it since the statement was compiled.
     if (table === undefined && this.compiledCatalog?.table(tableId) !== undefined) {
       throw new StaleSnapshot(tableId, null);
@@ -763,7 +754,7 @@ export class Transaction {
       if (!forbidsDuplicates(index, key)) continue;
       takeKey(this.#manager, this, table, index, key);
       for (const row of writeSet.lookup(index, key)) {
-        if (row.id === id) continue;
+        if (row.id === id || this.isGuess) continue;
         const isOld = row.isFilled && this.#manager.changedSince(table.id, row.id, this.snapshot);
         throw isOld ? new StaleSnapshot(table.id, row.id) : duplicateKey(table, index, values);
       }
@@ -780,9 +771,6 @@ export class Transaction {
     this.becomeInterruptible();
     const rival = this.#manager.catalogOwner(this);
     if (rival !== undefined) throw new TableWait(rival, "the catalog");
-    if (this.#changes.length === 0 && this.#catalog !== this.#manager.catalog) {
-      this.#catalog = this.#manager.catalog;
-    }
   }
 
   /** Waits until no other open transaction has uncommitted rows in the table, and keeps new ones out. */

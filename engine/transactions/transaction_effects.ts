@@ -1,7 +1,6 @@
 /** The effects of a transaction: catalog changes first, then rows by table, then sequences. */
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogChange } from "../catalog/catalog_change.ts";
-import type { TableDefinition } from "../catalog/definitions.ts";
 import type { Effect, EffectSource } from "../operations/effect.ts";
 import type { TableWriteSet } from "./write_set.ts";
 
@@ -41,22 +40,6 @@ export function effectSource({ changes, writeSets, sequences }: Done, estimatedB
     yield* sequences;
   };
   return { count, estimatedBytes, each };
-}
-
-/** The definitions of tables that were there before and get indexes with the changes. */
-export function indexedTables(
-  changes: readonly CatalogChange[],
-  catalogBefore: Catalog,
-  catalog: Catalog,
-): TableDefinition[] {
-  if (changes.length === 0) return [];
-  const ids = new Set(changes.flatMap((each) => each.kind === "put_table" ? [each.table.id] : []));
-  return [...ids].flatMap((id) => {
-    const before = catalogBefore.table(id), after = catalog.table(id);
-    if (before === undefined || after === undefined) return [];
-    const isNew = after.indexes.some((index) => !before.indexes.some((each) => each.id === index.id));
-    return isNew ? [after] : [];
-  });
 }
 
 /** The last of the values that a transaction has noted for each sequence. */
