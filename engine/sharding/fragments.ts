@@ -274,7 +274,9 @@ function countOf(expression: Expression, parameters: readonly SqlValue[]): SqlVa
     case "parameter":
       return parameters[expression.index] ?? null;
     case "cast":
-      return expression.cast.identity ? countOf(expression.argument, parameters) : null;
+      return expression.cast.identity || expression.cast.to.kind === "f64"
+        ? countOf(expression.argument, parameters)
+        : null;
     case "coalesce":
       return expression.args.map((each) => countOf(each, parameters)).find((each) => each !== null) ?? null;
     case "call": {

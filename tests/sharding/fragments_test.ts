@@ -61,6 +61,8 @@ const QUERIES: readonly (readonly [text: string, rows: number | null])[] = [
   ["SELECT id FROM t ORDER BY upper(f) DESC NULLS LAST, -a, id OFFSET 17", null],
   ["SELECT max(id), min(id) FROM t", 8],
   ["SELECT count(*) FROM (SELECT id FROM t LIMIT 30) x", 120],
+  ["SELECT count(*) FROM (SELECT id FROM t LIMIT 9223372036854775807 OFFSET 3) x", null],
+  ["SELECT id FROM t ORDER BY a, id LIMIT 9223372036854775806 OFFSET 390", null],
   ["SELECT * FROM t WHERE id = 33", 1],
   ["SELECT * FROM t WHERE id = 330000", 0],
   ["SELECT f, id FROM t WHERE a = 5 ORDER BY id", 30],

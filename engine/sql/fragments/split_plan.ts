@@ -242,16 +242,13 @@ class Splitter {
     const own = allDefinedColumns(plan.input);
     if (!plan.keys.every(({ expression }) => isSteady(expression, own))) return null;
     if (this.#spread.isTight) return null;
-    // Each pass has an order of its own.
-    if (
-      plan.limit === null && (exchangedBytes(input.plan) !== null || isTooMuch(input, this.#outputs(plan)))
-    ) {
-      return null;
-    }
     const part = { ...plan, input: input.plan };
-    if (plan.limit === null) return this.#gather(part, { order: plan.keys });
-    const gather = this.#gather(part, { order: plan.keys, merges: false });
-    return gather === null ? null : { ...plan, input: gather };
+    // Each pass has an order of its own.
+    const merges = exchangedBytes(input.plan) === null;
+    if (plan.limit === null && (!merges || isTooMuch(input, this.#outputs(plan)))) return null;
+    const gather = this.#gather(part, { order: plan.keys, merges });
+    // Merged, they are in order; LIMIT above takes the first.
+    return gather === null || merges ? gather : { ...plan, input: gather };
   }
 
   #limit(plan: Plan & { readonly kind: "limit" }): Plan | null {

@@ -5,7 +5,8 @@
  * Checked are: transfers are there whole or not at all, exactly once, those that were acknowledged for certain and
  * those that were refused for certain not; every snapshot has the same sum, in one statement and in several; of
  * doctors whose rows are at several shards one is on duty; no number of a sequence is given twice; counters are as
- * often counted up as was acknowledged, and no less than somebody has been answered.
+ * often counted up as was acknowledged, and no less than somebody has been answered; rows of equal values come in one
+ * order, whichever shard is the first to answer.
  */
 // Loaded before virtual time begins, as a shard loads it when its first fragment comes.
 import "../../../engine/sharding/fragment_runs.ts";
@@ -24,6 +25,9 @@ import { runDurably } from "../../support/run_sql.ts";
 const ACCOUNTS = 12;
 const INITIAL = 100;
 const COUNTERS = 5;
+/** Rows of a table that nobody changes, of few values. */
+const TIED = 40;
+const FIRST = 25;
 const CLIENTS = 4;
 const LIVES = 3;
 /** The longest that a message takes. */
@@ -66,6 +70,8 @@ class ShardWorld {
   readonly #counted = new Map<number, { certain: number; perhaps: number }>();
   /** By counter: the highest value that a reader was answered. */
   readonly #seen = new Map<number, number>();
+  /** Ids of the tied rows in the order in which they were first answered. */
+  #tied: string | null = null;
   /** The highest number of the sequence that a client was given. */
   #number = 0;
   #committed = 0;
@@ -165,6 +171,8 @@ class ShardWorld {
        CREATE TABLE counter (id INT PRIMARY KEY, counted INT NOT NULL);
        INSERT INTO counter SELECT n, 0 FROM generate_series(1, ${COUNTERS}) AS n;
        CREATE TABLE done (id SERIAL PRIMARY KEY, mark INT NOT NULL, number INT NOT NULL UNIQUE);
+       CREATE TABLE tied (id INT PRIMARY KEY, kind INT NOT NULL);
+       INSERT INTO tied SELECT n, n % 3 FROM generate_series(1, ${TIED}) AS n;
        CREATE TABLE duty (id INT PRIMARY KEY, present INT NOT NULL);
        INSERT INTO account SELECT n, ${INITIAL} FROM generate_series(1, ${ACCOUNTS}) AS n;
        INSERT INTO duty VALUES (1, 1), (2, 1), (3, 1), (4, 1)`,
@@ -177,7 +185,7 @@ class ShardWorld {
     const session = engine.openSession();
     try {
       while (life === this.#life) {
-        switch (this.#random.below(8)) {
+        switch (this.#random.below(9)) {
           case 0:
           case 1:
             await this.#transfer(session);
@@ -196,6 +204,9 @@ class ShardWorld {
           }
           case 5:
             await this.#look(session);
+            break;
+          case 8:
+            await this.#lookAtTies(session);
             break;
           default:
             await this.#sum(session);
@@ -268,6 +279,26 @@ class ShardWorld {
       const counter = Number(id);
       if (life !== this.#life) return;
       this.#seen.set(counter, Math.max(this.#seen.get(counter) ?? 0, Number(counted)));
+    }
+  }
+
+  /** Merged while they come, or kept before: the order is that of the shards. */
+  async #lookAtTies(session: Session): Promise<void> {
+    const query = "SELECT id FROM tied ORDER BY kind";
+    const answers: unknown[][][] = [];
+    const keep = (text: string) => (rows: unknown[][]): string => {
+      answers.push(rows);
+      return text;
+    };
+    const first = `${query} LIMIT ${FIRST}`;
+    if (!await this.#attempt(session, ["BEGIN", query, keep(first), keep("COMMIT")])) return;
+    const life = this.#life;
+    for (const each of [query, first]) answers.push(await runDurably(session, each));
+    if (life !== this.#life) return;
+    for (const rows of answers) {
+      const ids = rows.map(([id]) => Number(id)).join();
+      this.#tied ??= ids;
+      strictEqual(ids, this.#tied.split(",", rows.length).join(), "rows of equal values change their places");
     }
   }
 
