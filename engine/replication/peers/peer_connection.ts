@@ -47,7 +47,7 @@ export interface PeerConnectionListener {
   onHeard(): void;
   /** The bytes of a piece of a file are good until it returns; those of others stay. */
   onMessage(message: PeerMessage): void;
-  /** Called once. `reason`: null when one of the two has closed it. */
+  /** Called once. `reason`: null when one of the two has closed it or ended. */
   onClose(reason: string | null): void;
 }
 
@@ -113,7 +113,7 @@ export class PeerConnection {
         }
       } while (!this.#isClosed && await this.#input.fill());
     } catch (error) {
-      reason = error instanceof Error ? error.message : String(error);
+      reason = reasonOf(error);
     }
     this.close(reason);
   }
@@ -165,7 +165,7 @@ export class PeerConnection {
       }
       this.#isWriting = false;
     } catch (error) {
-      this.close(error instanceof Error ? error.message : String(error));
+      this.close(reasonOf(error));
     }
   }
 
@@ -219,6 +219,20 @@ export class PeerConnection {
     pieces.add(frame.subarray(PIECE_HEAD_BYTES - FRAME_LENGTH_BYTES));
     return (flags & FLAGS.last) === 0 ? null : pieces.take();
   }
+}
+
+/** What a system calls it when the process at the other end has ended, or has closed what it had not read. */
+const GONE: ReadonlySet<string> = new Set([
+  "ConnectionReset",
+  "ConnectionAborted",
+  "BrokenPipe",
+  "UnexpectedEof",
+]);
+
+/** Why a connection has failed, for people; null: the other end is gone. */
+function reasonOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return String(error);
+  return GONE.has(error.name) ? null : error.message;
 }
 
 function laneOf({ kind }: PeerMessage): Lane {

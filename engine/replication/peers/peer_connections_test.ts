@@ -1,7 +1,7 @@
 /** Members over TCP: messages, reconnection, those that do not fit, and those that are none. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { denoNetwork } from "../../host/deno_network.ts";
-import type { NetworkAddress } from "../../host/network.ts";
+import type { Network, NetworkAddress } from "../../host/network.ts";
 import type { Prepare } from "../protocol/message.ts";
 import { encodeMessage } from "./message_codec.ts";
 import { MAX_QUEUED_BYTES } from "./peer_connection.ts";
@@ -114,6 +114,47 @@ Deno.test("PeerConnections hear that a member lives which has no message for the
     for (const member of [a, b]) member.close();
   }
 });
+
+for (
+  const [failure, lines] of [
+    [new Deno.errors.ConnectionReset("Connection reset by peer (os error 104)"), []],
+    [new Deno.errors.BrokenPipe("Broken pipe (os error 32)"), []],
+    [new Error("No route to host"), ["the connection to member 1 ended: No route to host"]],
+  ] as const
+) {
+  Deno.test(`PeerConnections say why a connection has failed, unless the other end is gone: ${failure.message}`, async () => {
+    const ports = await listeners(2);
+    const addresses = ports.map(({ local }) => local);
+    const inner = denoNetwork();
+    let fails = false;
+    const network: Network = {
+      ...inner,
+      connect: async (address) => {
+        const connection = await inner.connect(address);
+        return {
+          remote: connection.remote,
+          read: (target) => fails ? Promise.reject(failure) : connection.read(target),
+          write: (bytes) => connection.write(bytes),
+          close: () => connection.close(),
+        };
+      },
+    };
+    const knowledge = { clusterId: CLUSTER, hasLog: true };
+    const [a, b] = ports.map((port, index) =>
+      startPeer(port, addresses, { index, knowledge, ...(index === 0 ? { network } : {}) })
+    ) as [TestPeer, TestPeer];
+    try {
+      await until(() => a.peers.connected(1) && b.peers.connected(0), "a pair");
+      fails = true;
+      // For the read that is waiting already.
+      b.peers.send(0, { kind: "prepare_ok", from: 1, view: 1, op: 1, stamp: 0 });
+      await until(() => !a.peers.connected(1), "the end");
+      deepStrictEqual(a.lines, lines);
+    } finally {
+      for (const member of [a, b]) member.close();
+    }
+  });
+}
 
 Deno.test("PeerConnections use the room of a piece of a file again, and that of nothing else", async () => {
   const ports = await listeners(2);
