@@ -154,6 +154,21 @@ export async function startListeners(request: ListenerRequest): Promise<Listener
   }
 }
 
+/** Raises {@link StartError} when one of the addresses cannot be had, before anything is written for its sake. */
+export async function requireAddresses(settings: ServerSettings): Promise<void> {
+  const wanted = [
+    ["the binary protocol", settings.listenAddress],
+    ["HTTP", settings.httpAddress],
+    ["HTTPS", settings.httpTlsAddress],
+    ["PostgreSQL clients", settings.pgAddress],
+  ] as const;
+  for (const [what, address] of wanted) {
+    if (address === null) continue;
+    const open = (place: Address) => Promise.resolve(Deno.listen(place).close());
+    await onFreePort(what, address, { open, search: settings.development });
+  }
+}
+
 /** Starts the threads that have the clients' sockets; null: this one has. */
 function startRouters({ engine, settings, encryption, log }: ListenerRequest): RouterThreads | null {
   if (settings.routerCount === 1) return null;

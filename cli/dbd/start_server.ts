@@ -15,7 +15,7 @@ import { openSharded, shardCountOf } from "../../engine/sharding/open_sharded.ts
 import type { Features } from "../features/feature_table.ts";
 import { type ServerEncryption, startEncryption } from "./encryption.ts";
 import { openExternalSources } from "./external.ts";
-import { type Listeners, startListeners } from "./listeners.ts";
+import { type Listeners, requireAddresses, startListeners } from "./listeners.ts";
 import type { ServerSettings } from "./settings.ts";
 import { StartError } from "./start_error.ts";
 import { type StartedMember, startMember } from "./start_member.ts";
@@ -48,11 +48,12 @@ export interface StartedServer {
 export async function startServer(settings: ServerSettings, request: StartRequest): Promise<StartedServer> {
   const { features, version } = request;
   if (settings.checksInput) setChecksInput(true);
-  const started = await openEngine(settings, request);
-  const { engine } = started;
-  let encryption: ServerEncryption | null = null;
+  // First what writes nothing, so that a start that fails leaves nothing behind.
+  const encryption = await startEncryption(settings, features, (line) => request.log(line));
+  let opened: OpenedEngine | null = null;
   try {
-    encryption = await startEncryption(settings, features, (line) => request.log(line));
+    const started = opened = await openEngine(settings, request);
+    const { engine } = started;
     const listeners = await startListeners({
       engine,
       door: started.member?.door ?? null,
@@ -86,7 +87,7 @@ export async function startServer(settings: ServerSettings, request: StartReques
     };
   } catch (error) {
     encryption?.close();
-    await started.close();
+    await opened?.close();
     throw error;
   }
 }
@@ -121,6 +122,7 @@ async function openEngine(
     ...(external === undefined ? {} : { external }),
   };
   try {
+    if (host.disk.list(dataDirectory).length === 0) await requireAddresses(settings);
     if (cluster === null) requireSingle(host.disk, dataDirectory);
     const shardCount = shardCountOf({ host, directory: dataDirectory, shardCount: settings.shardCount });
     if (cluster === null) {

@@ -1,7 +1,7 @@
 /**
  * The server program as a process: how it starts, what it says when it cannot, how it stops.
  */
-import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
 import { connect } from "../../gateways/binary/client.ts";
 import { version } from "../../cli/shared/version.ts";
 import { projectRoot } from "../../tools/project.ts";
@@ -153,6 +153,24 @@ Deno.test("dbd refuses a directory that another server uses, and an address that
     const taken = await run([server.address, `${directory}/b`]);
     strictEqual(taken.code, 1);
     match(taken.stderr, /^dbd: Cannot listen on 127\.0\.0\.1:\d+ [^\n]*in use[^\n]*\n$/);
+    const at = (...flags: string[]) => run([...flags, "127.0.0.1:0", `${directory}/b`]);
+    const { port } = new URL(`http://${server.address}`);
+    const peers = `127.0.0.1:${port},127.0.0.1:1,127.0.0.1:2`;
+    const certificate = `${directory}/certificate`;
+    await Deno.writeTextFile(certificate, "none");
+    for (
+      const failed of [
+        await at("--pg-addr", server.address),
+        await at("--http-addr", server.address),
+        await at("--replica", "0", "--peers", peers, "--pg-addr", server.address),
+        await at("--tls-cert", certificate, "--tls-key", certificate),
+      ]
+    ) {
+      strictEqual(failed.code, 1);
+      match(failed.stderr, /^dbd: Cannot (listen on 127|use the TLS certificate)[^\n]+\n$/);
+    }
+    // None of them has left a directory behind.
+    await rejects(Deno.stat(`${directory}/b`), Deno.errors.NotFound);
     const damaged = `${directory}/c`;
     await Deno.writeTextFile(damaged, "no directory");
     const refused = await run(["127.0.0.1:0", damaged]);
