@@ -47,7 +47,7 @@ import type { SessionHost } from "../statements/statement_host.ts";
 import { PreparedNames } from "./prepared_names.ts";
 import { type OnceReply, type OnceRequest, runOnce } from "./exactly_once.ts";
 import { writesTemporaryRows, writingCommand } from "../statements/read_only.ts";
-import { proofOf, readsDurableAt, rowDurableAt, tellableAt } from "./read_durability.ts";
+import { proofOf, readsDurableAt, tellableAt } from "./read_durability.ts";
 import { findNamedRelation, findNamedTable } from "./relation_names.ts";
 import { Settings } from "../settings/settings.ts";
 import {
@@ -59,6 +59,7 @@ import {
   tagOf,
 } from "../statements/statement_kind.ts";
 import { RowCounter } from "../statements/row_buffer.ts";
+import { SingleReads } from "./single_reads.ts";
 import { runSeveral } from "./run_several.ts";
 import { SessionTimeouts } from "./session_timeouts.ts";
 import { StateNeed } from "./state_need.ts";
@@ -112,8 +113,7 @@ export class Session implements SessionHost {
   #derivedAt = -1;
   #isReadOnly = false;
   #level: IsolationLevel = "serializable";
-  /** The transaction of single reads, renewed for each; null while one of them is still running. */
-  #reader: Transaction | null = null;
+  readonly #reads: SingleReads;
   readonly #timeouts: SessionTimeouts;
   /** What the runner needs; for COPY, which runs statements piece by piece. */
   readonly environment: RunnerEnvironment;
@@ -156,6 +156,17 @@ export class Session implements SessionHost {
       },
       checkCanceled: () => this.checkCanceled(),
     };
+    this.#reads = new SingleReads({
+      engine,
+      environment: this.environment,
+      evaluation: this.evaluation,
+      need: this.need,
+      begin: () => this.#begin(false, true),
+      contextFor: (transaction, parameters) => this.#context(transaction, parameters),
+      runsIn: (transaction) => {
+        this.#statementTransaction = transaction;
+      },
+    });
   }
 
   get status(): TransactionStatus {
@@ -484,7 +495,7 @@ export class Session implements SessionHost {
   ): boolean {
     if (!planned.readOnly) return true;
     if (this.engine.shards?.concern(planned) !== true) return false;
-    const transaction = this.#block?.transaction ?? (this.#reader ??= this.#begin(false, true));
+    const transaction = this.#block?.transaction ?? this.#reads.transaction;
     return compiled.streams?.(new StatementContext(this, transaction, parameters)) !== true;
   }
 
@@ -578,12 +589,7 @@ export class Session implements SessionHost {
     }
     if (sink === answer) sink.begin(planned.columns, this.mayRunAnew(plan, parameters));
     const isAloneReading = planned.readOnly && this.#block === null;
-    if (isAloneReading && this.engine.manager.remote === null) {
-      const outcome = this.#readAtOnce(plan, parameters, sink);
-      if (outcome !== null) return outcome;
-    }
-    const readsBefore = this.#block?.transaction.reads.length ?? 0;
-    const finish = (execution: StatementExecution): StatementOutcome => {
+    const finishAt = (execution: StatementExecution, durableOp: number): StatementOutcome => {
       const count = execution.rowCount;
       const isSelect = planned.command === "SELECT";
       const kind = isSelect && planned.singleAggregate
@@ -594,44 +600,22 @@ export class Session implements SessionHost {
       return {
         ...this.outcome(tagOf(planned.command, count), count, kind),
         insertedId: execution.insertedId,
-        durableOp: this.need.saw(tellableAt(this.engine, plan, this.#block, readsBefore)),
+        durableOp: durableOp as OpNumber,
       };
     };
+    if (isAloneReading && plan.isPoint && this.engine.manager.remote === null) {
+      return this.#reads.atOnce({ plan, parameters, sink, finish: finishAt });
+    }
+    const readsBefore = this.#block?.transaction.reads.length ?? 0;
+    const finish = (execution: StatementExecution): StatementOutcome =>
+      finishAt(execution, this.need.saw(tellableAt(this.engine, plan, this.#block, readsBefore)));
     const { readOnly, tableIds } = planned;
     const options = { readOnly, short: readOnly || plan.short, isBounded: plan.isBounded, tableIds };
     const run = () => this.#run(compiled, options, parameters, sink, finish);
     if (!isAloneReading || this.engine.shards === null) return run();
-    const transaction = this.#statementTransaction = this.#reader ??= this.#begin(false, true);
+    const transaction = this.#statementTransaction = this.#reads.transaction;
     const context = new StatementContext(this, transaction, parameters);
     return readElsewhere(this, { plan, context, sink, finish, run }) ?? run();
-  }
-
-  /**
-   * The shortest way, for reads that finish in one piece: nothing is registered, for nothing else runs in between.
-   * Null: the read needs several pieces; its rows have been taken back.
-   */
-  #readAtOnce(plan: CachedPlan, parameters: readonly SqlValue[], sink: ResultSink): StatementOutcome | null {
-    const { planned } = plan;
-    if (!plan.isPoint) return null;
-    const transaction = this.#reader ??= this.#begin(false, true);
-    transaction.renew();
-    this.evaluation.beginStatement();
-    this.#statementTransaction = transaction;
-    const execution = plan.compiled.start(this.#context(transaction, parameters));
-    const finished = execution.step(sink);
-    this.#statementTransaction = null;
-    if (!finished) {
-      sink.retract();
-      return null;
-    }
-    const count = execution.rowCount;
-    const outcome = this.outcome(
-      tagOf(planned.command, count),
-      count,
-      planned.singleAggregate ? "value" : "rows",
-    );
-    const durableOp = plan.isSingleRow ? rowDurableAt(this.engine, plan) : readsDurableAt(this.engine, plan);
-    return durableOp === 0 ? outcome : { ...outcome, durableOp: this.need.saw(durableOp) };
   }
 
   /** Raises 25006 when the transaction refuses writes. */

@@ -79,6 +79,16 @@ export function runInTransaction(
   return attempt(environment, run, mark);
 }
 
+/** Goes on with a read that has begun in one piece with others and has not ended, in a transaction of its own. */
+export function goOnReading(
+  environment: RunnerEnvironment,
+  run: StatementRun,
+  execution: StatementExecution,
+): Promise<StatementExecution> {
+  run.transaction.compiledCatalog = environment.manager.catalog;
+  return goOn(environment, run, run.transaction.mark(), { execution, arrivals: undefined });
+}
+
 function attempt(
   environment: RunnerEnvironment,
   run: StatementRun,
