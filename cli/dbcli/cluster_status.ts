@@ -183,13 +183,19 @@ function versionText({ cluster_version: active = null, spoken_version: spoken = 
   return active === null ? `speaks ${spoken}` : `${active}, speaks ${spoken}`;
 }
 
-function lagText({ lag_operations: operations, lag_seconds: seconds }: MemberRow): string {
+function lagText(row: MemberRow): string {
+  const { lag_operations: operations, lag_seconds: seconds } = row;
   if (operations === null) return "";
   const age = seconds === null ? "" : `${seconds.toFixed(1)} s`;
   // A backup that follows is as old as the newest heartbeat; one that hears nothing cannot know what it lacks.
-  if (operations === 0) return seconds === null || seconds < 1 ? "none" : age;
+  if (operations === 0) return seconds !== null && seconds >= 1 ? age : follows(row) ? "none" : "";
   const words = operations === 1 ? "1 operation" : `${operations} operations`;
   return age === "" ? words : `${words}, ${age}`;
+}
+
+/** Whether it takes part, so that nothing known to be missing means that nothing is missing. */
+function follows({ connected, state }: MemberRow): boolean {
+  return connected && (state === null || state === "normal");
 }
 
 function mebibytes(bytes: number): string {

@@ -84,7 +84,7 @@ Deno.test("dbcli status: each member speaks for itself, the newest primary for w
   deepStrictEqual(statusTable(merged).split("\n").map((line) => line.trimEnd()), [
     " member |  address   |  role   |              state              | view | op | commit |         lag         | checkpoint |   version   | last contact",
     "--------+------------+---------+---------------------------------+------+----+--------+---------------------+------------+-------------+--------------",
-    "      0 | host0:7878 | primary | normal, cut off                 |    3 | 12 |      9 | none                |            |             |        4.3 s",
+    "      0 | host0:7878 | primary | normal, cut off                 |    3 | 12 |      9 |                     |            |             |        4.3 s",
     "      1 | host1:7878 | primary | normal                          |    4 |  9 |      9 | none                |            | 1           |",
     "      2 | host2:7878 | backup  | fetching state, 3.0 of 12.0 MiB |    4 |  5 |      8 | 4 operations, 2.5 s | 4 01234567 | 1, speaks 2 |        0.0 s",
     "(3 rows)",
@@ -104,8 +104,19 @@ Deno.test("dbcli status: without a primary the latest view speaks; a single serv
     ["backup", "normal", 5, false],
     ["backup", "view_change", 6, true],
   ]);
-  const lags = statusTable(rows).split("\n").slice(2, 4).map((line) => line.split("|")[7]?.trim());
-  deepStrictEqual(lags, ["1 operation, 0.5 s", "7.0 s"]);
+  const lagsOf = (members: readonly MemberRow[]) =>
+    statusTable(members).split("\n").slice(2, 2 + members.length).map((line) => line.split("|")[7]?.trim());
+  deepStrictEqual(lagsOf(rows), ["1 operation, 0.5 s", "7.0 s"]);
+  // What a member does not know to be missing is nothing only where it follows.
+  const nothing = { role: "backup", lag_operations: 0, lag_seconds: 0 } as const;
+  const states = ["normal", "transferring", "view_change", "recovering", null];
+  deepStrictEqual(
+    lagsOf([
+      ...states.map((state) => self(0, { ...nothing, state })),
+      seen(1, { ...nothing, connected: false }),
+    ]),
+    ["none", "", "", "", "none", ""],
+  );
   deepStrictEqual(mergeRows([[]]), []);
 });
 

@@ -92,8 +92,9 @@ export class StateNeed {
       ? "the state here may be of any age: this member is connected to no primary"
       : `the state here may be ${Math.round(staleness)} ms old, more than follower_max_staleness`;
     return new DatabaseError(SQLSTATE.cannotConnectNow, message, {
-      hint:
-        "Try again in a second, at another member, or at the primary. A clock that is ahead makes a state look old.",
+      hint: `Try again in a second, at another member, or at the primary.${
+        lastOp < this.#op ? "" : " A clock that is ahead makes a state look old."
+      }`,
     });
   }
 
