@@ -5,11 +5,16 @@
  * they first run, scans once for each signature of column vectors.
  */
 import type { ColumnRef } from "../sql/plan/expression.ts";
-import type { Fragment, Plan, PlannedStatement } from "../sql/plan/plan.ts";
+import type { Plan, PlannedStatement } from "../sql/plan/plan.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { CompiledStatement, ExecutionContext, StatementExecution } from "./runtime/execution.ts";
 import type { Spread } from "../sql/fragments/join_places.ts";
-import { readsByGathersOnly, soleFragment } from "../sql/fragments/sole_fragment.ts";
+import {
+  fragmentReadWith,
+  readsByGathersOnly,
+  type SoleFragment,
+  soleFragment,
+} from "../sql/fragments/sole_fragment.ts";
 import { splitPlan } from "../sql/fragments/split_plan.ts";
 import { Compilation } from "./codegen/compilation.ts";
 import { Program, type Sink } from "./codegen/region.ts";
@@ -70,7 +75,7 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
   type Version = {
     readonly plan: Plan;
     readonly compiled: CompiledStatement;
-    readonly soleFragment: Fragment | null;
+    readonly soleFragment: SoleFragment | null;
     readonly streams: boolean;
   };
   const streams = readsByGathersOnly(planned.plan);
@@ -104,7 +109,7 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
     start: (context): StatementExecution => chosen(context).compiled.start(context),
     source: (context) => chosen(context).compiled.source(context),
     plan: (context) => chosen(context).plan,
-    soleFragment: (context) => chosen(context).soleFragment,
+    soleFragment: (context) => fragmentReadWith(chosen(context).soleFragment, context.parameters),
     streams: (context) => chosen(context).streams,
   };
 }

@@ -2,8 +2,8 @@
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { ExecutionContext, GatheredBatch } from "../execution/runtime/execution.ts";
+import { countOf } from "../sql/fragments/sole_fragment.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
-import type { Expression } from "../sql/plan/expression.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
 import { toStored } from "../types/stored_value.ts";
@@ -264,29 +264,6 @@ function limitOf({ plan, merge }: Fragment, parameters: readonly SqlValue[]): nu
   if (plan.kind !== "limit" || merge !== null) return Infinity;
   const value = plan.limit === null ? null : countOf(plan.limit, parameters);
   return typeof value === "number" && value >= 0 ? value : Infinity;
-}
-
-/** The value of LIMIT, or of LIMIT and OFFSET together; null: it is none of the numbers that are looked for. */
-function countOf(expression: Expression, parameters: readonly SqlValue[]): SqlValue {
-  switch (expression.kind) {
-    case "constant":
-      return expression.value;
-    case "parameter":
-      return parameters[expression.index] ?? null;
-    case "cast":
-      return expression.cast.identity || expression.cast.to.kind === "f64"
-        ? countOf(expression.argument, parameters)
-        : null;
-    case "coalesce":
-      return expression.args.map((each) => countOf(each, parameters)).find((each) => each !== null) ?? null;
-    case "call": {
-      const values = expression.args.map((each) => countOf(each, parameters));
-      const isSum = expression.function.name === "+" && values.every((each) => typeof each === "number");
-      return isSum ? (values as number[]).reduce((sum, each) => sum + each, 0) : null;
-    }
-    default:
-      return null;
-  }
 }
 
 /** In how many passes the rows of exchanges are to come, so that what a shard keeps of them fits its share. */

@@ -1,6 +1,7 @@
 /**
- * `deno task soak:isolation [--shards K] [transactions] [seed]`: recorded histories against the real server, checked;
- * 10 000 transactions unless said otherwise.
+ * `deno task soak:isolation [--shards K] [--part NAME]… [transactions] [seed]`: recorded histories against the real
+ * server, checked; 10 000 transactions unless said otherwise. Parts are levels, kills, bank, skew and planted; all,
+ * when none is named.
  *
  * 1. 16 connections, with checkpoints all the time, at each isolation level. 2. The same at SERIALIZABLE while the
  * server is killed again and again. 3. A bank of 100 accounts. 4. What write skew would break. 5. In this process,
@@ -27,16 +28,33 @@ const connectionCount = 16;
 const kills = 10;
 const keys = { keys: 8, appendsPerKey: 60 };
 
-const { values: { shards: shardText }, positionals } = parseArgs({
+const PARTS: Readonly<Record<string, (dbd: string) => Promise<void>>> = {
+  levels: async (dbd) => {
+    await withoutKills(dbd);
+    await withoutKills(dbd, "repeatable read");
+    await withoutKills(dbd, "read committed");
+  },
+  kills: withKills,
+  bank,
+  skew: writeSkew,
+  planted,
+};
+
+const { values: { shards: shardText, part }, positionals } = parseArgs({
   args: Deno.args,
-  options: { shards: { type: "string", default: "1" } },
+  options: {
+    shards: { type: "string", default: "1" },
+    part: { type: "string", multiple: true, default: Object.keys(PARTS) },
+  },
   allowPositionals: true,
 });
 const shards = Number(shardText);
 const transactions = Number(positionals[0] ?? "10000");
 const seed = Number(positionals[1] ?? Date.now() % 1_000_000);
-if (!SHARD_COUNTS.includes(shards) || !(transactions >= 1) || !Number.isSafeInteger(seed)) {
-  console.error("Usage: deno task soak:isolation [--shards K] [transactions] [seed]");
+const isRight = SHARD_COUNTS.includes(shards) && transactions >= 1 && Number.isSafeInteger(seed);
+if (!isRight || part.some((name) => PARTS[name] === undefined)) {
+  console.error("Usage: deno task soak:isolation [--shards K] [--part NAME]… [transactions] [seed]");
+  console.error(`Parts: ${Object.keys(PARTS).join(", ")}`);
   Deno.exit(2);
 }
 const flags = ["--checkpoint-log", "1MiB", "--shards", String(shards)];
@@ -228,12 +246,6 @@ async function planted(): Promise<void> {
 
 console.log(`again with: deno task soak:isolation --shards ${shards} ${transactions} ${seed}`);
 const { dbd } = await compiledPrograms();
-await withoutKills(dbd);
-await withoutKills(dbd, "repeatable read");
-await withoutKills(dbd, "read committed");
-await withKills(dbd);
-await bank(dbd);
-await writeSkew(dbd);
-await planted();
+for (const name of part) await PARTS[name]?.(dbd);
 console.log(failed ? "FAILED" : "passed");
 if (failed) Deno.exit(1);
