@@ -9,8 +9,39 @@ import { movesRows } from "../catalog/placement.ts";
 import type { Effect, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
 import { keyColumns, keyOf, keyText } from "../transactions/stored_key.ts";
 
-/** Rows and keys that are remembered. */
+/** Rows and keys that are remembered, at the least. */
 const KEPT_CHANGES = 10_000;
+
+/**
+ * Rows by table, and keys that rows have got, with the number of their last commit. Nothing is taken out one by one:
+ * looking for the oldest in a `Map` that has lost thousands walks over all that is gone.
+ */
+class Changes {
+  readonly #rows = new Map<number, Map<RowId, number>>();
+  readonly #keys = new Map<string, number>();
+  /** How often something was set. */
+  size = 0;
+
+  setRow(tableId: number, id: RowId, commit: number): void {
+    let rows = this.#rows.get(tableId);
+    if (rows === undefined) this.#rows.set(tableId, rows = new Map());
+    rows.set(id, commit);
+    this.size++;
+  }
+
+  setKey(name: string, commit: number): void {
+    this.#keys.set(name, commit);
+    this.size++;
+  }
+
+  row(tableId: number, id: RowId): number {
+    return this.#rows.get(tableId)?.get(id) ?? 0;
+  }
+
+  key(name: string): number {
+    return this.#keys.get(name) ?? 0;
+  }
+}
 
 /** A commit that has been sent to the shards. */
 export interface SentCommit {
@@ -26,8 +57,11 @@ export interface SentCommit {
 export class CommittedChanges {
   /** How many commits have been sent. */
   count = 0;
-  /** By row, and by key that a row has got, the oldest first: the number of the last commit. */
-  readonly #changes = new Map<string, number>();
+  /** Those of late, and those before. */
+  #changes = new Changes();
+  #older = new Changes();
+  /** The newest commit in those before. */
+  #olderCommit = 0;
   /** The newest commit that is forgotten. */
   #forgotten = 0;
   /** By table: the newest commit that has written more than single rows. */
@@ -56,21 +90,23 @@ export class CommittedChanges {
           break;
         case "create":
         case "update":
-          this.#keep(`${effect.tableId}:${effect.id}`, commit);
+          this.#changes.setRow(effect.tableId, effect.id, commit);
           this.#noteKeys(after.table(effect.tableId), effect.values, commit);
           break;
         case "delete":
-          this.#keep(`${effect.tableId}:${effect.id}`, commit);
+          this.#changes.setRow(effect.tableId, effect.id, commit);
           break;
         default:
           break;
       }
     }
-    for (const [key, changed] of this.#changes) {
-      if (this.#changes.size <= KEPT_CHANGES) break;
-      this.#forgotten = changed;
-      this.#changes.delete(key);
-    }
+    if (this.#changes.size < KEPT_CHANGES) return;
+    // A commit of very many rows is not worth its memory.
+    const isHuge = this.#changes.size >= 2 * KEPT_CHANGES;
+    this.#forgotten = isHuge ? commit : this.#olderCommit;
+    this.#older = isHuge ? new Changes() : this.#changes;
+    this.#olderCommit = commit;
+    this.#changes = new Changes();
   }
 
   #noteDefinition(
@@ -92,13 +128,8 @@ export class CommittedChanges {
     for (const index of table.indexes) {
       if (!index.unique) continue;
       const key = keyOf(table, index, values, index.columns.length);
-      if (forbidsDuplicates(index, key)) this.#keep(keyName(table, index, key), commit);
+      if (forbidsDuplicates(index, key)) this.#changes.setKey(keyName(table, index, key), commit);
     }
-  }
-
-  #keep(name: string, commit: number): void {
-    this.#changes.delete(name);
-    this.#changes.set(name, commit);
   }
 
   #forget(tableId: number): void {
@@ -112,12 +143,13 @@ export class CommittedChanges {
 
   /** Whether a row is remembered to have changed since a cut. */
   hasChanged(tableId: number, id: RowId, cut: number): boolean {
-    return (this.#changes.get(`${tableId}:${id}`) ?? 0) > cut;
+    return this.#changes.row(tableId, id) > cut || this.#older.row(tableId, id) > cut;
   }
 
   /** Whether a row is remembered to have got a key of a unique index since a cut, or to have been written with it. */
   isGiven(table: TableDefinition, index: IndexDefinition, key: readonly StoredValue[], cut: number): boolean {
-    return (this.#changes.get(keyName(table, index, key)) ?? 0) > cut;
+    const name = keyName(table, index, key);
+    return this.#changes.key(name) > cut || this.#older.key(name) > cut;
   }
 
   /** Whether more than single rows of a table have been written since a cut. */

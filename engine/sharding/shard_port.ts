@@ -46,6 +46,8 @@ export class ShardPort {
   #outgoing: ShardRequest[] = [];
   /** It is sent at the end of this turn. */
   #isSending = false;
+  /** A timer looks after what nobody waits for. */
+  #isWatched = false;
   #error: DatabaseError | null = null;
   /** Messages sent, and requests in them. */
   readonly sent = { messages: 0, requests: 0 };
@@ -81,15 +83,24 @@ export class ShardPort {
     if (!this.#isSending) void this.#sendSoon();
   }
 
-  /** The same for what nobody waits for: it goes with the next request, or when it has waited for a while. */
+  /** The same for what nobody waits for: it goes with the next request, or when it has waited for a while or two. */
   tellLater(request: Exclude<ShardRequest, { readonly call: number }>): void {
     const { later } = this;
     if (later === null) return this.tell(request);
     const count = this.#outgoing.push(request);
     if (count >= MAX_WAITING && !this.#isSending) return void this.#sendSoon();
-    if (count > 1 || this.#isSending) return;
+    if (!this.#isWatched) this.#watch(later);
+  }
+
+  /** Where requests go in every turn anyway, one timer serves all, and finds nothing that has waited for so long. */
+  #watch(later: (run: () => void) => void): void {
+    this.#isWatched = true;
+    const { messages } = this.sent;
     later(() => {
-      if (this.#outgoing.length > 0 && !this.#isSending) this.#sendAll();
+      this.#isWatched = false;
+      if (this.#outgoing.length === 0 || this.#isSending) return;
+      if (this.sent.messages === messages) this.#sendAll();
+      else this.#watch(later);
     });
   }
 
