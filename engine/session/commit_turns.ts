@@ -53,6 +53,14 @@ export interface Shards extends RemoteTables<Transaction>, StatementShards {
     commitHere: (effects: readonly Effect[]) => Promise<OpNumber>,
   ): Promise<OpNumber>;
   /**
+   * The same in one piece, where nothing has to be asked: null, and nothing has happened, where something has to be.
+   * `commitHere` answers at once.
+   */
+  commitAtOnce(
+    transaction: Transaction,
+    commitHere: (effects: readonly Effect[]) => OpNumber,
+  ): OpNumber | null;
+  /**
    * Moves what the transaction sees of them to the newest state; false: something that it has read has changed since.
    */
   advance(transaction: Transaction): Promise<boolean>;
@@ -123,6 +131,10 @@ export class CommitTurns {
     if (!transaction.hasEffects && client === null) return this.#engine.manager.commit(transaction);
     const { shards } = this.#engine;
     if (shards?.concerns(transaction) === true) {
+      const op = this.#mayCommitAtOnce(transaction)
+        ? shards.commitAtOnce(transaction, (effects) => this.#commitHere(transaction, client, effects))
+        : null;
+      if (op !== null) return op;
       return shards.commit(transaction, (effects) => this.#inTurn(transaction, client, effects));
     }
     const indexed = transaction.hasDdl ? transaction.indexedTables : [];
@@ -185,11 +197,24 @@ export class CommitTurns {
     client: ClientRecord,
     effects: readonly Effect[] | null = null,
   ): MaybePromise<OpNumber> {
-    const { manager, storage } = this.#engine;
+    const { storage } = this.#engine;
     if (effects === null && (transaction.isLarge || storage.mustFinishFirst(transaction.estimatedBytes))) {
       return this.#commitInSteps(transaction, client);
     }
-    const op = manager.commit(transaction, client, effects);
+    return this.#commitHere(transaction, client, effects);
+  }
+
+  /** Neither the turn of another commit nor a checkpoint has to be waited for. */
+  #mayCommitAtOnce(transaction: Transaction): boolean {
+    return this.#current === null && !this.#engine.storage.mustFinishFirst(transaction.estimatedBytes);
+  }
+
+  #commitHere(
+    transaction: Transaction,
+    client: ClientRecord,
+    effects: readonly Effect[] | null,
+  ): OpNumber {
+    const op = this.#engine.manager.commit(transaction, client, effects);
     if (op !== 0) this.#engine.afterCommit(op);
     return op;
   }

@@ -12,6 +12,7 @@ import type { ParsedStatement, Statement } from "../sql/parser/ast.ts";
 import { type ExtractedLiteral, normalize } from "../sql/parser/fingerprint.ts";
 import { errorPosition } from "../sql/parser/source_text.ts";
 import { parseStatement } from "../sql/parser/statements.ts";
+import { lockedPoint } from "../sql/fragments/points.ts";
 import { isVolatilePlan } from "../sql/plan/build.ts";
 import type { PlannedStatement } from "../sql/plan/plan.ts";
 import { type PlanEnvironment, planStatement } from "../sql/planner/plan_statement.ts";
@@ -194,6 +195,7 @@ export class Planning {
       searchPath: session.evaluation.searchPath,
       short: planned.parts === undefined && isShortWrite(planned.plan),
       isBounded: isBounded(planned.plan),
+      point: planned.parts === undefined && isShortWrite(planned.plan) ? lockedPoint(planned.plan) : null,
       // What waits or takes locks needs a transaction of its own.
       isPoint: planned.readOnly && isShort(planned.plan) && !isVolatilePlan(planned.plan),
       isSingleRow: planned.tableIds.length === 1 && isSingleRow(planned.plan),

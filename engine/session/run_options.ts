@@ -1,3 +1,5 @@
+import type { AheadRow } from "../statements/statement_host.ts";
+
 /** What is known of a statement's run beforehand. */
 export interface RunOptions {
   readonly readOnly: boolean;
@@ -7,7 +9,15 @@ export interface RunOptions {
   readonly isBounded: boolean;
   /** Tables that its plan names. */
   readonly tableIds: readonly number[];
+  /** The row that was fetched for it; null: none was. */
+  readonly ahead: AheadRow | null;
 }
 
 /** A statement of which nothing is known but that it writes. */
-export const LONG_WRITE: RunOptions = { readOnly: false, short: false, isBounded: false, tableIds: [] };
+export const LONG_WRITE: RunOptions = {
+  readOnly: false,
+  short: false,
+  isBounded: false,
+  tableIds: [],
+  ahead: null,
+};

@@ -43,7 +43,7 @@ import type { Portal } from "../statements/portal.ts";
 import { openPortal } from "./open_portal.ts";
 import { Prepared } from "../statements/prepared.ts";
 import { Cursors } from "../statements/cursors.ts";
-import type { SessionHost } from "../statements/statement_host.ts";
+import type { AheadRow, SessionHost } from "../statements/statement_host.ts";
 import { PreparedNames } from "./prepared_names.ts";
 import { type OnceReply, type OnceRequest, runOnce } from "./exactly_once.ts";
 import { writesTemporaryRows, writingCommand } from "../statements/read_only.ts";
@@ -64,6 +64,7 @@ import { runSeveral } from "./run_several.ts";
 import { SessionTimeouts } from "./session_timeouts.ts";
 import { StateNeed } from "./state_need.ts";
 import { asDatabaseError } from "../statements/statement_errors.ts";
+import { withRowAhead } from "./fetch_ahead.ts";
 import { readElsewhere } from "./read_elsewhere.ts";
 import { makerFor, StatementContext } from "./statement_context.ts";
 import type { WaitingContext } from "./stream_arrivals.ts";
@@ -580,7 +581,7 @@ export class Session implements SessionHost {
     parameters: readonly SqlValue[],
     answer: ResultSink,
   ): MaybePromise<StatementOutcome> {
-    const { planned } = plan;
+    const { planned, planned: { readOnly, tableIds } } = plan;
     // What runs again without rows of its own must not take back those of the statement before.
     const sink = returnsRows(planned) ? answer : NO_ROWS;
     const compiled = (): CompiledStatement => this.engine.plans.current(this, plan).compiled;
@@ -609,10 +610,11 @@ export class Session implements SessionHost {
     const readsBefore = this.#block?.transaction.reads.length ?? 0;
     const finish = (execution: StatementExecution): StatementOutcome =>
       finishAt(execution, this.need.saw(tellableAt(this.engine, plan, this.#block, readsBefore)));
-    const { readOnly, tableIds } = planned;
     const options = { readOnly, short: readOnly || plan.short, isBounded: plan.isBounded, tableIds };
-    const run = () => this.#run(compiled, options, parameters, sink, finish);
-    if (!isAloneReading || this.engine.shards === null) return run();
+    const run = (ahead: AheadRow | null = null) =>
+      this.#run(compiled, { ...options, ahead }, parameters, sink, finish);
+    if (!isAloneReading) return withRowAhead(this, plan, parameters, run);
+    if (this.engine.shards === null) return run();
     const transaction = this.#statementTransaction = this.#reads.transaction;
     const context = new StatementContext(this, transaction, parameters);
     return readElsewhere(this, { plan, context, sink, finish, run }) ?? run();
@@ -660,6 +662,7 @@ export class Session implements SessionHost {
       begin: (interruptible) => {
         const transaction = this.#begin(interruptible, options.readOnly || this.#isReadOnly);
         transaction.isAlone = true;
+        if (options.ahead !== null) this.engine.shards?.give(transaction, options.ahead);
         return this.#statementTransaction = transaction;
       },
       run: (transaction, isLast) =>
@@ -675,10 +678,8 @@ export class Session implements SessionHost {
         this.#statementTransaction = null;
         const outcome = finish(execution);
         endTemporaryTables(transaction, this.temporarySchema);
-        return whenDone(
-          this.commit(transaction),
-          (op) => op === 0 ? outcome : { ...outcome, durableOp: op },
-        );
+        const told = (op: OpNumber) => op === 0 ? outcome : { ...outcome, durableOp: op };
+        return whenDone(this.commit(transaction), told);
       },
       retract: () => sink.retract(),
     });

@@ -6,6 +6,7 @@ import type { GatherStream } from "./gather_stream.ts";
 import type { RowCollection } from "./row_moves.ts";
 import type { FetchedTable } from "./fetched_table.ts";
 import type { MissedPoints } from "./missed_points.ts";
+import type { GivenRow } from "./rows_ahead.ts";
 
 /** See the file's head. */
 export class Branch {
@@ -17,6 +18,8 @@ export class Branch {
   /** By table and row. */
   readonly #homes = new Map<number, Map<RowId, number>>();
   #copyAt: number | undefined;
+  /** What was fetched for its only statement before it began, at no shard's snapshot; see `RowsAhead`. */
+  given: GivenRow | null = null;
   /** What has been gathered was read at no cut of this branch. */
   isLoose = false;
   /** How many commits the router had seen when its newest cut was taken. */
@@ -92,6 +95,7 @@ export class Branch {
 
   /** Forgets all that has been fetched. */
   forgetAll(): void {
+    this.given = null;
     this.#tables.clear();
     this.gathered.forget();
     this.bytes = 0;

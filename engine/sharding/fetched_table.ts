@@ -157,6 +157,11 @@ export class FetchedTable implements ReadableTable {
     return this.#whole().at(this.#op as OpNumber);
   }
 
+  /** Whether it is known whether there is a row of this id, and which. */
+  knows(id: RowId): boolean {
+    return this.#isWhole || this.#known.has(id);
+  }
+
   /** A value of a row that has been fetched; undefined: it has not. */
   knownValue(id: RowId, columnId: number): StoredValue | undefined {
     const location = this.#points === null ? this.#reader.find(id) : this.#points.ids.indexOf(id);

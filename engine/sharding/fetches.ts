@@ -152,9 +152,9 @@ export class Fetches {
         shard,
         request: { kind: "fetch", branch: branch.number, tableId, wanted },
       })),
-      (part, index, isLast) => {
-        if (isLast) return;
-        const rows = part as FetchedRows;
+      (part, index) => {
+        const rows = part as FetchedRows | null;
+        if (rows === null) return;
         bytes += bytesOf(rows);
         if (bytes > LIMITS.statementMemoryBytes) throw tooMuch(asked[index]);
         parts[index]?.push(rows);

@@ -12,14 +12,13 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type { Host } from "../host/host.ts";
-import { forbidsDuplicates } from "../catalog/index_keys.ts";
 import { movesRows } from "../catalog/placement.ts";
-import type { Effect, OpNumber, RowId, StoredValue } from "../operations/effect.ts";
+import type { Effect, OpNumber, RowId, Slice, StoredValue } from "../operations/effect.ts";
 import { encodeEffects } from "../operations/entry_codec.ts";
 import type { Shards } from "../session/commit_turns.ts";
 import type { RoutedEngine } from "../session/engine_parts.ts";
 import type { Settings } from "../settings/settings.ts";
-import type { AloneRows, GatherContext, GatheredStream } from "../statements/statement_host.ts";
+import type { AheadRow, AloneRows, GatherContext, GatheredStream } from "../statements/statement_host.ts";
 import type { ShardStatus } from "../system_catalog/shard_status.ts";
 import type { ColumnStatistics } from "../storage/access/readable_table.ts";
 import type { KeptKey } from "../transactions/remote_tables.ts";
@@ -30,10 +29,11 @@ import type { Transaction } from "../transactions/transaction.ts";
 import { keyColumns, keyText } from "../transactions/stored_key.ts";
 import { effectList } from "../transactions/transaction_effects.ts";
 import type { BatchSource, GatherExplanation } from "../execution/runtime/execution.ts";
-import type { Fragment, PlannedStatement } from "../sql/plan/plan.ts";
+import type { Fragment, FragmentPoint, PlannedStatement } from "../sql/plan/plan.ts";
 import type { SqlValue } from "../types/value.ts";
 import { Asking } from "./asking.ts";
 import { Branch } from "./branch.ts";
+import { CertainReads, type TransactionReads } from "./certain_reads.ts";
 import { CommittedChanges } from "./committed_changes.ts";
 import { Fragments } from "./fragments.ts";
 import { Gathers } from "./gathers.ts";
@@ -46,16 +46,18 @@ import type { ShardGroup } from "./shard_group.ts";
 import { RowCollection, RowMoves } from "./row_moves.ts";
 import { RowPlaces } from "./row_places.ts";
 import { Routes } from "./routes.ts";
+import { type GivenRow, RowsAhead } from "./rows_ahead.ts";
 import type { BranchCommit, FetchedRows } from "./shard_messages.ts";
 import type { ShardPort } from "./shard_port.ts";
 import type { StopFlags } from "./stop_flags.ts";
 import { divide, type Divided, isAtShards } from "./slices.ts";
 
-/** What a transaction has read at shards. */
-interface TransactionReads {
-  readonly transaction: Transaction;
-  readonly branch: Branch | undefined;
-  readonly reads: readonly ReadPredicate[];
+/** What a transaction has done, divided. */
+interface Parted extends Divided {
+  readonly before: Catalog;
+  readonly after: Catalog;
+  readonly effects: readonly Effect[];
+  readonly slices: readonly Slice[];
 }
 
 /** What a block keeps, roughly, of what its statements have fetched. */
@@ -72,6 +74,8 @@ export class Router implements Shards {
   readonly #asking: Asking;
   readonly #gathers: Gathers;
   readonly #fetches: Fetches;
+  readonly #ahead: RowsAhead;
+  readonly #certain: CertainReads;
   readonly #figures: ShardFigures;
   readonly #routes: Routes;
   #nextBranch = 1;
@@ -118,6 +122,29 @@ export class Router implements Shards {
       isPlannedFor: (branch, fragment) => this.#isPlannedFor(branch, fragment),
       reach,
     });
+    this.#certain = new CertainReads({
+      changes: this.#changes,
+      catalog: () => this.#catalog,
+      hasOpenBulks: () => this.#openBulks > 0,
+      isAboveAll: (tableId, id) => this.isAboveAll(tableId, id),
+      changedSince: (transaction, tableId, id) => this.changedSince(transaction, tableId, id),
+    });
+    this.#ahead = new RowsAhead({
+      asking: this.#asking,
+      routes: this.#routes,
+      changes: this.#changes,
+      isQuiet: () => this.#isQuiet,
+      mayBeQuiet: () => !group.waitsForCommits && this.#defining.size === 0,
+      has: (tableId) => this.has(tableId),
+      branchOf: (transaction) => this.#branchOf(transaction),
+      table: (transaction, tableId) => this.table(transaction, tableId),
+      fetches: this.#fetches,
+    });
+  }
+
+  /** Whether an entry may be appended now that nobody has to be asked for: nothing that comes before it is open. */
+  get #isQuiet(): boolean {
+    return this.commits.isIdle && this.#openBulks === 0 && this.#defining.size === 0;
   }
 
   learn(): Promise<void> {
@@ -210,59 +237,12 @@ export class Router implements Shards {
     if (value !== undefined) branch.noteHome(tableId, id, places.ofValue(value));
   }
 
-  /**
-   * Whether others cannot have changed what was read: a single row that the transaction writes itself, so that it
-   * has its lock, and that nobody has changed between its cut and its lock; or that a key was free, which it gives to a
-   * new row. `newOnly`: tables of which it has written new rows only.
-   */
-  #isCertain({ transaction, branch }: TransactionReads, read: ReadPredicate, newOnly: Set<number>): boolean {
-    if (read.kind === "id") {
-      if (transaction.writeSetRow(read.tableId, read.id) === undefined) return false;
-      if (this.isAboveAll(read.tableId, read.id)) return true;
-    } else if (read.kind !== "index") return false;
-    const changes = this.#changes;
-    if (branch === undefined || branch.begun.size === 0 || !changes.remembers(branch.cut)) return false;
-    if (changes.hasBulk(read.tableId, branch.cut)) return false;
-    return read.kind === "id"
-      ? !this.changedSince(transaction, read.tableId, read.id)
-      : newOnly.has(read.tableId) && this.#isNewKey(transaction, read, branch.cut);
-  }
-
-  /** What a transaction has read, and others may have changed. */
-  #uncertainReads(read: TransactionReads): readonly ReadPredicate[] {
-    const { transaction, reads } = read;
-    if (this.#openBulks > 0 || transaction.hasDdl || transaction.hasBatches) return reads;
-    const newOnly = new Set(
-      [...transaction.writtenTables].filter((tableId) =>
-        transaction.writtenTo(tableId)?.rows.every(({ existed }) => !existed) === true
-      ),
-    );
-    return reads.filter((each) => !this.#isCertain(read, each, newOnly));
-  }
-
-  #isNewKey(
-    transaction: Transaction,
-    { tableId, columnIds, bounds }: Extract<ReadPredicate, { readonly kind: "index" }>,
-    cut: number,
-  ): boolean {
-    const table = this.#catalog.table(tableId), writeSet = transaction.writtenTo(tableId);
-    if (table === undefined || writeSet === undefined) return false;
-    const key = bounds.prefix;
-    for (const index of table.indexes) {
-      const isWhole = index.unique && index.columns.length === key.length &&
-        columnIds.length === key.length && index.columns.every(({ columnId }, at) =>
-          columnId === columnIds[at]
-        );
-      if (!isWhole || !forbidsDuplicates(index, key)) continue;
-      return [...writeSet.lookup(index, key)].length > 0 && !this.#changes.isGiven(table, index, key, cut);
-    }
-    return false;
-  }
-
   // ---------------------------------------------------------------- reading
 
   table(transaction: Transaction, tableId: number): FetchedTable {
     const known = this.#branchOf(transaction);
+    // Others may come in between from now on, and the row was read at no snapshot.
+    if (known.given !== null && transaction.interruptible) known.forgetAll();
     const definition = assertDefined(this.#catalog.table(tableId), `table ${tableId}`);
     this.#requireFilled(known, tableId);
     return known.table(definition, () => {
@@ -362,6 +342,24 @@ export class Router implements Shards {
     return this.#gathers.stream(transaction, fragment, context);
   }
 
+  fetchAhead(
+    point: FragmentPoint,
+    { transaction, parameters, settings, abort }: {
+      readonly transaction: Transaction | null;
+      readonly parameters: readonly SqlValue[];
+      readonly settings: Settings;
+      readonly abort: AbortSignal;
+    },
+  ): Promise<AheadRow | null> | null {
+    if (transaction !== null) this.heed(transaction, settings);
+    const milliseconds = settings.milliseconds("scatter_timeout");
+    return this.#ahead.fetch(point, { transaction, parameters, milliseconds, abort });
+  }
+
+  give(transaction: Transaction, row: AheadRow): void {
+    this.#ahead.give(transaction, row as GivenRow);
+  }
+
   explainGather(
     transaction: Transaction,
     fragment: Fragment,
@@ -398,6 +396,8 @@ export class Router implements Shards {
   #begin(transaction: Transaction, branch: Branch, shards: readonly number[]): void {
     if (branch.isLoose) branch.gathered.forget();
     branch.isLoose = false;
+    if (branch.given !== null && !this.#ahead.isNewest(branch.given)) branch.forgetAll();
+    branch.given = null;
     branch.cut = this.#changes.count;
     for (const shard of shards) {
       if (branch.begun.has(shard)) continue;
@@ -444,7 +444,13 @@ export class Router implements Shards {
     this.#branches.delete(transaction);
     for (const stream of branch.streams) stream.close();
     for (const collection of branch.collections.values()) this.#collecting.delete(collection);
+    this.#leave(branch);
+  }
+
+  /** It reads at no shard any more. */
+  #leave(branch: Branch): void {
     for (const shard of branch.begun) this.#port(shard).tellLater({ kind: "end", branch: branch.number });
+    branch.begun.clear();
   }
 
   #remoteReads(transaction: Transaction): ReadPredicate[] {
@@ -481,11 +487,44 @@ export class Router implements Shards {
     transaction: Transaction,
     commitHere: (effects: readonly Effect[]) => Promise<OpNumber>,
   ): Promise<OpNumber> {
+    const given = this.#branches.get(transaction)?.given ?? null;
     // Others come in between from here on.
     transaction.becomeInterruptible();
     try {
+      // A row that is not written is not locked, and its read is not noted.
+      if (given !== null && transaction.writeSetRow(given.tableId, given.id) === undefined) {
+        throw changedMeanwhile();
+      }
       await this.#runChecks(transaction);
       return await this.#commitChecked(transaction, commitHere);
+    } finally {
+      this.#engine.manager.end(transaction);
+    }
+  }
+
+  commitAtOnce(
+    transaction: Transaction,
+    commitHere: (effects: readonly Effect[]) => OpNumber,
+  ): OpNumber | null {
+    const { hasDdl, hasBatches, needsNewest, deferred } = transaction;
+    if (!this.#isQuiet || hasDdl || hasBatches || needsNewest || !deferred.isEmpty) return null;
+    const branch = this.#branches.get(transaction);
+    const effects = effectList(transaction.done);
+    if (effects.some((effect) => effect.kind === "truncate" || !this.#knowsHome(branch, effect))) return null;
+    const reads = this.#remoteReads(transaction);
+    if (this.#certain.uncertain({ transaction, branch, reads }).length > 0) return null;
+    const parted = this.#part(transaction, effects, []);
+    const { slices } = parted;
+    if (slices.length === 0) return null;
+    try {
+      requireOpen(transaction);
+      // Its own snapshots need not be told what it writes.
+      if (branch !== undefined) this.#leave(branch);
+      return this.commits.commitAtOnce({
+        slices,
+        append: () => commitHere(this.#entryOf(parted)),
+        onSent: (op) => this.#sent(parted, op),
+      });
     } finally {
       this.#engine.manager.end(transaction);
     }
@@ -512,25 +551,19 @@ export class Router implements Shards {
     transaction: Transaction,
     commitHere: (effects: readonly Effect[]) => Promise<OpNumber>,
   ): Promise<OpNumber> {
-    const catalogs = { before: this.#catalog, after: transaction.catalog };
     const effects = effectList(transaction.done);
     const moves = await this.#moveRows(transaction);
     await this.#findHomes(transaction, effects);
     const branch = this.#branches.get(transaction);
-    const { here, byShard: written, defines } = divide(effects, {
-      ...catalogs,
-      count: this.count,
-      homeOf: (tableId, id) => assertDefined(branch?.homeOf(tableId, id), `the shard of row ${id}`),
-    });
-    const byShard = inFront(moves, written);
-    const reads = this.#uncertainReads({ transaction, branch, reads: this.#remoteReads(transaction) });
+    const parted = this.#part(transaction, effects, moves);
+    const { here, byShard, slices, defines } = parted;
+    const reads = this.#certain.uncertain({ transaction, branch, reads: this.#remoteReads(transaction) });
     const readAt = new Map(
       this.#all.map((shard) => [shard, this.#readsAt({ transaction, branch, reads }, shard)]),
     );
     const concerned = this.#all.filter((shard) => byShard.has(shard) || (readAt.get(shard) ?? []).length > 0);
     const first = concerned[0];
     if (first === undefined) return await commitHere(here);
-    const slices = [...byShard].map(([shard, list]) => ({ shard, effects: encodeEffects(list) }));
     const parts = new Map(concerned.map((shard): [number, BranchCommit] => [shard, {
       branch: branch?.begun.has(shard) === true ? branch.number : null,
       timestamp: transaction.timestamp,
@@ -558,14 +591,10 @@ export class Router implements Shards {
         append: () => {
           requireOpen(transaction);
           if (defines) this.#defining.add(told.promise);
-          const own = [...here.map((effect) => this.#newest(effect)), ...this.#newCounters(effects)];
-          return commitHere(slices.length === 0 ? own : [...own, { kind: "slices", slices }]);
+          return commitHere(this.#entryOf(parted));
         },
         onSent: (op) => {
-          this.#countChanges(byShard);
-          this.#engine.machine.countElsewhere(effects);
-          for (const collection of this.#collecting) collection.note(effects);
-          this.#changes.note({ op, effects, ...catalogs });
+          this.#sent(parted, op);
           isTold();
         },
       });
@@ -573,6 +602,34 @@ export class Router implements Shards {
       if (isBulk) this.#openBulks--;
       isTold();
     }
+  }
+
+  /** Divides what a transaction has done, when it is known where the rows are. */
+  #part(transaction: Transaction, effects: readonly Effect[], moves: readonly RowMoves[]): Parted {
+    const catalogs = { before: this.#catalog, after: transaction.catalog };
+    const branch = this.#branches.get(transaction);
+    const { here, byShard: written, defines } = divide(effects, {
+      ...catalogs,
+      count: this.count,
+      homeOf: (tableId, id) => assertDefined(branch?.homeOf(tableId, id), `the shard of row ${id}`),
+    });
+    const byShard = moves.length === 0 ? written : inFront(moves, written);
+    const slices = Array.from(byShard, ([shard, list]) => ({ shard, effects: encodeEffects(list) }));
+    return { ...catalogs, effects, here, byShard, slices, defines };
+  }
+
+  /** What is appended. */
+  #entryOf({ here, effects, slices }: Parted): Effect[] {
+    const own = [...here.map((effect) => this.#newest(effect)), ...this.#newCounters(effects)];
+    return slices.length === 0 ? own : [...own, { kind: "slices", slices }];
+  }
+
+  /** The entry is on its way to the shards. */
+  #sent({ byShard, effects, before, after }: Parted, op: number): void {
+    this.#countChanges(byShard);
+    this.#engine.machine.countElsewhere(effects);
+    for (const collection of this.#collecting) collection.note(effects);
+    this.#changes.note({ op, effects, before, after });
   }
 
   prepareMoves(transaction: Transaction, before: TableDefinition, after: TableDefinition): void {
@@ -639,19 +696,20 @@ export class Router implements Shards {
     return moved;
   }
 
+  /** Whether it is known where a committed row is that the transaction changes. */
+  #knowsHome(branch: Branch | undefined, effect: Effect): boolean {
+    if (effect.kind !== "update" && effect.kind !== "delete") return true;
+    const { tableId, id } = effect;
+    if (!this.has(tableId) || this.#routes.placesOf(tableId)?.placement.kind !== "column") return true;
+    if (branch === undefined) return false;
+    if (branch.homeOf(tableId, id) === undefined) this.#noteHome(branch, tableId, id);
+    return branch.homeOf(tableId, id) !== undefined;
+  }
+
   /** Finds out where committed rows are that the transaction changes, if it has not yet. */
   async #findHomes(transaction: Transaction, effects: readonly Effect[]): Promise<void> {
-    const changed = effects.filter((effect) => {
-      if (effect.kind !== "update" && effect.kind !== "delete") return false;
-      return this.has(effect.tableId) && this.#routes.placesOf(effect.tableId)?.placement.kind === "column";
-    }) as Extract<Effect, { readonly kind: "update" | "delete" }>[];
-    if (changed.length === 0) return;
-    const branch = this.#branchOf(transaction);
-    const isUnknown = ({ tableId, id }: { readonly tableId: number; readonly id: RowId }): boolean => {
-      if (branch.homeOf(tableId, id) === undefined) this.#noteHome(branch, tableId, id);
-      return branch.homeOf(tableId, id) === undefined;
-    };
-    const unknown = changed.filter(isUnknown);
+    const isUnknown = (effect: Effect): boolean => !this.#knowsHome(this.#branches.get(transaction), effect);
+    const unknown = effects.filter(isUnknown) as Extract<Effect, { readonly kind: "update" | "delete" }>[];
     if (unknown.length === 0) return;
     this.beginAttempt(transaction);
     for (const { tableId, id } of unknown) this.table(transaction, tableId).find(id);

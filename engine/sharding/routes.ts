@@ -72,12 +72,7 @@ export class Routes {
     const says = placement?.kind === "id" ? columnId === null : placement?.kind === "column" &&
       columnId === placement.columnId;
     if (places === null || !says) return null;
-    const wanted = value.kind === "parameter"
-      // What is computed before the fragment runs is not known to EXPLAIN.
-      ? parameters[value.index]
-      : value.kind === "constant"
-      ? value.value
-      : undefined;
+    const wanted = valueOf(value, parameters);
     if (wanted === undefined) return null;
     // No row is equal to NULL.
     if (wanted === null) return 0;
@@ -86,13 +81,21 @@ export class Routes {
     return typeof stored === "number" || typeof stored === "bigint" ? places.ofId(stored) : 0;
   }
 
+  /** The row id that a point says; null: it says none. */
+  idOf({ columnId, type, value }: FragmentPoint, parameters: readonly SqlValue[]): RowId | null {
+    if (columnId !== null) return null;
+    const wanted = valueOf(value, parameters) ?? null;
+    const stored = wanted === null ? null : toStored(type, wanted);
+    return typeof stored === "number" || typeof stored === "bigint" ? stored : null;
+  }
+
   /** The shards that can have rows that are to be fetched. */
   ofFetch(branch: Branch, tableId: number, wanted: BulkWanted): readonly number[] {
     return this.#ofWanted(branch, tableId, (places) => this.#shardOfBulk(places, tableId, wanted));
   }
 
   /** The same of a single thing. */
-  ofPoint(branch: Branch, tableId: number, point: Point): readonly number[] {
+  ofPoint(branch: Pick<Branch, "copyAt">, tableId: number, point: Point): readonly number[] {
     return this.#ofWanted(branch, tableId, (places) => {
       if (point.kind === "id") return places.ofId(point.id);
       if (point.indexId === null) return null;
@@ -102,7 +105,7 @@ export class Routes {
   }
 
   #ofWanted(
-    branch: Branch,
+    branch: Pick<Branch, "copyAt">,
     tableId: number,
     shardOf: (places: RowPlaces) => number | null,
   ): readonly number[] {
@@ -155,4 +158,11 @@ export class Routes {
       }
     }
   }
+}
+
+/** The value of a point; undefined: it is not known. */
+function valueOf(value: FragmentPoint["value"], parameters: readonly SqlValue[]): SqlValue | undefined {
+  // What is computed before the fragment runs is not known to EXPLAIN.
+  if (value.kind === "parameter") return parameters[value.index];
+  return value.kind === "constant" ? value.value : undefined;
 }

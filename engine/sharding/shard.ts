@@ -46,7 +46,7 @@ import {
 } from "./exchange_ends.ts";
 import type { FragmentCode, FragmentTask } from "./fragment_runs.ts";
 import { ShardFragments } from "./shard_fragments.ts";
-import { cursorOfPoints } from "./points.ts";
+import { cursorOfPoints, isOneRow } from "./points.ts";
 import { StopFlags } from "./stop_flags.ts";
 import { appendRows, compact, rowAt, wantedRows } from "./row_parts.ts";
 import {
@@ -213,7 +213,8 @@ export class Shard {
         this.#end(request.branch);
         return;
       case "fetch":
-        void this.#fetch(request);
+        if (isOneRow(request.wanted)) this.#fetchRow(request, request.wanted.ids[0] as RowId);
+        else void this.#fetch(request);
         return;
       case "run":
         this.#run(request);
@@ -355,17 +356,32 @@ export class Shard {
     return assertDefined(this.#branches.get(branch), `branch ${branch}`);
   }
 
+  /** null: the newest state. */
+  #snapshotOf(branch: number | null): OpNumber {
+    return branch === null ? this.#machine.lastOp : this.#branch(branch).snapshot;
+  }
+
   #end(branch: number): void {
     const transaction = this.#branches.get(branch);
     this.#branches.delete(branch);
     if (transaction !== undefined) this.manager.end(transaction);
   }
 
+  #fetchRow({ call, branch, tableId }: Request<"fetch">, id: RowId): void {
+    const table = this.#machine.catalog.table(tableId);
+    const reader = table === undefined ? null : this.#machine.store(tableId).at(this.#snapshotOf(branch));
+    const location = reader?.find(id) ?? NO_ROW;
+    const rows: FetchedRows | null = table === undefined || reader === null || location === NO_ROW
+      ? null
+      : { kind: "rows", ids: [id], rows: [rowAt(reader, table, location)] };
+    this.#answer(call, rows);
+  }
+
   async #fetch(request: Request<"fetch">): Promise<void> {
     const { call, branch, tableId, wanted } = request;
     this.#running.set(call, request);
     try {
-      const { snapshot } = this.#branch(branch);
+      const snapshot = this.#snapshotOf(branch);
       const table = this.#machine.catalog.table(tableId);
       if (table !== undefined) {
         const reader = this.#machine.store(tableId).at(snapshot);
@@ -398,7 +414,7 @@ export class Shard {
   #run(request: Request<"run">): void {
     const { call, exchange } = request;
     if (exchange !== null) this.#exchanges.begin(exchange.run, this.#openEnds(request));
-    const snapshot = request.branch === null ? this.#machine.lastOp : this.#branch(request.branch).snapshot;
+    const snapshot = this.#snapshotOf(request.branch);
     const code = this.#fragments.code(request, this.#machine.catalog);
     this.#running.set(call, request);
     if (!(code instanceof Promise)) void this.#runCode(code, request, snapshot);

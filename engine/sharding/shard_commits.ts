@@ -29,6 +29,11 @@ export interface ShardCommit {
   onSent(op: number): void;
 }
 
+/** What is to be committed, and needs not be asked. */
+type AtOnce = Pick<ShardCommit, "slices" | "onSent"> & { append(): OpNumber };
+
+const NONE: ReadonlyMap<number, number> = new Map();
+
 /** See the file's head. */
 export class ShardCommits {
   readonly #engine: RoutedEngine;
@@ -36,6 +41,8 @@ export class ShardCommits {
   readonly #asking: Asking;
   /** Resolves when the one that was asked last has its entry, or gets none. */
   #last: Promise<void> = Promise.resolve();
+  /** How many were asked and have no entry yet. */
+  #askedCount = 0;
   /** What was asked and was not sent. */
   readonly #open: Promise<OpNumber>[] = [];
 
@@ -43,6 +50,17 @@ export class ShardCommits {
     this.#engine = engine;
     this.#asking = asking;
     this.#group = group;
+  }
+
+  /** Whether an entry may be appended now: whatever was asked has its own, and it goes to the shards at once. */
+  get isIdle(): boolean {
+    return this.#askedCount === 0 && !this.#group.waitsForCommits;
+  }
+
+  /** The same for what needs not be asked: appends it, while it {@link isIdle}. */
+  commitAtOnce({ slices, append, onSent }: AtOnce): OpNumber {
+    this.#group.expect(slices, { calls: NONE, onSent });
+    return append();
   }
 
   /**
@@ -75,6 +93,7 @@ export class ShardCommits {
     const before = this.#last;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#last = promise;
+    this.#askedCount++;
     const asked = [...parts].map(([shard, part]) => ({ shard, part, ...this.#ask(shard, part, isCertain) }));
     // Who has not answered may agree yet.
     const calls = new Map(
@@ -93,6 +112,7 @@ export class ShardCommits {
       for (const [shard, agreed] of calls) this.#group.port(shard).tellLater({ kind: "give_up", agreed });
       throw error;
     } finally {
+      this.#askedCount--;
       resolve();
     }
   }

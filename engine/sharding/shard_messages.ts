@@ -62,13 +62,14 @@ export type ShardRequest =
   /** From now on the branch reads at the newest state. */
   | { readonly kind: "begin"; readonly branch: number; readonly timestamp: number }
   | { readonly kind: "end"; readonly branch: number }
-  /** Answered by `FetchedRows`, in parts. */
+  /** Answered by `FetchedRows`, in parts; a single row by its id comes with the end. */
   | {
     readonly kind: "fetch";
     readonly call: number;
     /** See `StopFlags`. */
     readonly stop: number;
-    readonly branch: number;
+    /** null: at the newest state, of which a single row is wanted. */
+    readonly branch: number | null;
     readonly tableId: number;
     readonly wanted: Wanted;
   }

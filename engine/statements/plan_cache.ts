@@ -8,7 +8,7 @@ import type { CompiledStatement } from "../execution/runtime/execution.ts";
 import type { ExtractedLiteral } from "../sql/parser/fingerprint.ts";
 import type { PlanningEnvironment } from "../sql/binder/environment.ts";
 import type { SqlType } from "../types/sql_type.ts";
-import type { Plan, PlannedStatement } from "../sql/plan/plan.ts";
+import type { FragmentPoint, Plan, PlannedStatement } from "../sql/plan/plan.ts";
 import { visitPlan } from "../sql/plan/traverse.ts";
 import type { Expression } from "../sql/plan/expression.ts";
 import { AssertionError } from "../base/assert.ts";
@@ -41,6 +41,8 @@ export interface CachedPlan {
   readonly short: boolean;
   /** Its text bounds its work, however long that takes. */
   readonly isBounded: boolean;
+  /** The only row that it changes or locks, which can be fetched before it runs; null: it is not known beforehand. */
+  readonly point: FragmentPoint | null;
   /** A query that finds few rows by id or key, and ends in its first piece. */
   readonly isPoint: boolean;
   /** It looks up one row by id, and nothing else. */

@@ -11,11 +11,11 @@ import type {
   GatherExplanation,
   StatementExecution,
 } from "../execution/runtime/execution.ts";
-import type { OpNumber } from "../operations/effect.ts";
+import type { OpNumber, RowId } from "../operations/effect.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { ObjectName, ParsedStatement } from "../sql/parser/ast.ts";
-import type { Fragment, PlannedStatement } from "../sql/plan/plan.ts";
+import type { Fragment, FragmentPoint, PlannedStatement } from "../sql/plan/plan.ts";
 import type { PlanEnvironment } from "../sql/planner/plan_statement.ts";
 import type { ReadCounts } from "../storage/access/read_counts.ts";
 import type { AdvisoryLocks, LockingSession } from "../transactions/advisory_locks.ts";
@@ -85,6 +85,12 @@ export interface AloneRows {
   readonly source: BatchSource;
 }
 
+/** A row that was fetched before the statement that changes it begins. */
+export interface AheadRow {
+  readonly tableId: number;
+  readonly id: RowId;
+}
+
 /** The rows of a fragment that are read while they come. */
 export interface GatheredStream {
   /** Roughly what has come. */
@@ -128,6 +134,21 @@ export interface StatementShards {
     context: GatherContext,
     limits: { readonly abort: AbortSignal; readonly atMost: number },
   ): Promise<AloneRows | null>;
+  /**
+   * Fetches the row that a statement changes or locks. Without a transaction it is of the newest state, and is given to
+   * that of the statement. null: nothing is to be waited for, the statement finds it by itself.
+   */
+  fetchAhead(
+    point: FragmentPoint,
+    context: {
+      readonly transaction: Transaction | null;
+      readonly parameters: readonly SqlValue[];
+      readonly settings: Settings;
+      readonly abort: AbortSignal;
+    },
+  ): Promise<AheadRow | null> | null;
+  /** A statement by itself has the row, if that is still the newest one and its commit needs nothing else. */
+  give(transaction: Transaction, row: AheadRow): void;
   /** See `Gatherer`. */
   explainGather(
     transaction: Transaction,

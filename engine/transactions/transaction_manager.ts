@@ -557,13 +557,15 @@ export class TransactionManager {
     this.end(part.transaction);
   }
 
-  /** As a shard: applies what an entry has for it; `pending`: what was kept of that. */
+  /** As a shard: applies what an entry has for it; `pending`: what was kept of that, where it has been asked. */
   applyPart(op: OpNumber, timestamp: number, part: EntryPart | null, pending: PendingPart | null): void {
     const { catalog } = this;
+    const isNew = pending === null && part !== null && this.#isNeeded(null);
+    const record = pending?.record ?? (isNew ? this.#recordOf(part.effects, null) : null);
     this.#stateMachine.applyPart(op, timestamp, part);
+    if (record !== null) this.#remember({ op, ...record });
     if (pending !== null) {
       removeItem(this.#pending, pending);
-      this.#remember({ op, ...pending.record });
       pending.transaction.isCommitted = true;
     }
     if (catalog !== this.catalog) this.catalogChanged(pending?.transaction ?? null, catalog);
@@ -631,13 +633,14 @@ export class TransactionManager {
     return null;
   }
 
-  #isNeeded(committing: Transaction): boolean {
+  #isNeeded(committing: Transaction | null): boolean {
     for (const other of this.#active) if (other !== committing && other.notesReads) return true;
     return false;
   }
 
-  /** What later validations must know of the effects. Rows before are read here. */
-  #recordOf(effects: readonly Effect[], committing: Transaction): Omit<HistoryRecord, "op"> {
+  /** What later validations must know of the effects; `committing` null: no transaction here. Rows before are read here. */
+  #recordOf(effects: readonly Effect[], committing: Transaction | null): Omit<HistoryRecord, "op"> {
+    const catalog = committing?.catalog ?? this.catalog;
     const writes: CommittedWrite[] = [];
     const bulk: CommittedBulk[] = [];
     for (const effect of effects) {
@@ -645,8 +648,8 @@ export class TransactionManager {
         case "create":
         case "update":
         case "delete": {
-          const table = committing.catalog.table(effect.tableId);
-          if (table === undefined || committing.writeSetRow(effect.tableId, effect.id)?.isFilled === true) {
+          const table = catalog.table(effect.tableId);
+          if (table === undefined || committing?.writeSetRow(effect.tableId, effect.id)?.isFilled === true) {
             break;
           }
           writes.push({
@@ -667,7 +670,7 @@ export class TransactionManager {
         case "ddl": {
           // Those of the transaction's own changes are looked at below.
           const { change } = effect;
-          if (committing.hasDdl) break;
+          if (committing?.hasDdl === true) break;
           if (change.kind === "put_table") bulk.push({ tableId: change.table.id, batch: null });
           if (change.kind === "drop_table") bulk.push({ tableId: change.tableId, batch: null });
           break;
@@ -678,7 +681,7 @@ export class TransactionManager {
           break;
       }
     }
-    for (const tableId of committing.rewrittenTables) bulk.push({ tableId, batch: null });
+    for (const tableId of committing?.rewrittenTables ?? []) bulk.push({ tableId, batch: null });
     return { writes, bulk };
   }
 

@@ -56,6 +56,38 @@ export function pointsOf(plan: Plan): FragmentPoint[] {
   }
 }
 
+/** The row that a statement changes or locks, where its id says which; null: it does not, or there are several. */
+export function lockedPoint(plan: Plan): FragmentPoint | null {
+  switch (plan.kind) {
+    case "update":
+    case "delete":
+      return soleRow(plan.source, plan.table.id);
+    case "lock_rows":
+      return plan.tables.length === 1 ? soleRow(plan.input, plan.tables[0]?.table.id) : null;
+    case "project":
+    case "limit":
+      return lockedPoint(plan.input);
+    default:
+      return null;
+  }
+}
+
+function soleRow(plan: Plan, tableId: number | undefined): FragmentPoint | null {
+  switch (plan.kind) {
+    case "row_lookup": {
+      const [value, ...more] = plan.ids;
+      if (value === undefined || more.length > 0 || plan.table.id !== tableId) return null;
+      return pointOf(plan.table, null, value)[0] ?? null;
+    }
+    case "project":
+    case "filter":
+    case "limit":
+      return soleRow(plan.input, tableId);
+    default:
+      return null;
+  }
+}
+
 /** Columns that conditions compare with a value of their own type. */
 function filterPoints({ table, columns, filter }: Access): FragmentPoint[] {
   return conjuncts(filter).flatMap((condition) => {

@@ -39,9 +39,9 @@ export const BROKEN_SHARDS: readonly SeededBuild[] = [
     name: "a cut is one op late",
     seed: 2,
     file: "engine/sharding/shard.ts",
-    changes: [["const { snapshot } = this.#branch(branch);", "const snapshot = this.#machine.lastOp;"], [
-      "request.branch === null ? this.#machine.lastOp : this.#branch(request.branch).snapshot",
-      "this.#machine.lastOp",
+    changes: [[
+      "branch === null ? this.#machine.lastOp : this.#branch(branch).snapshot",
+      "branch === 0 ? this.#branch(branch).snapshot : this.#machine.lastOp",
     ]],
   },
   {
@@ -62,10 +62,19 @@ export const BROKEN_SHARDS: readonly SeededBuild[] = [
   {
     name: "what was read in scans counts as certain",
     seed: 2,
-    file: "engine/sharding/router.ts",
+    file: "engine/sharding/certain_reads.ts",
     changes: [[
       '} else if (read.kind !== "index") return false;',
       '} else if (read.kind !== "index") return true;',
+    ]],
+  },
+  {
+    name: "a row that was fetched ahead is written though others change it",
+    seed: 1,
+    file: "engine/sharding/committed_changes.ts",
+    changes: [[
+      "return this.#changes.row(tableId, id) > cut || this.#older.row(tableId, id) > cut;",
+      "return id === null && this.#changes.row(tableId, id) > cut;",
     ]],
   },
   {

@@ -1,0 +1,136 @@
+/**
+ * Rows that are fetched before the statement that changes them begins. A statement by itself asks the row's shard for it
+ * without a transaction. If nobody has changed it when it comes, and nothing is on its way that has been asked and not
+ * been appended, the statement runs with it in one piece up to its entry, as without shards: nobody can come in
+ * between, so it takes no locks and notes no reads. As soon as it needs anything else it is a transaction like others.
+ */
+import type { RowId } from "../operations/effect.ts";
+import type { FragmentPoint } from "../sql/plan/plan.ts";
+import type { AheadRow } from "../statements/statement_host.ts";
+import type { Transaction } from "../transactions/transaction.ts";
+import { isRetrySignal } from "../transactions/signals.ts";
+import type { SqlValue } from "../types/value.ts";
+import type { Asking } from "./asking.ts";
+import type { Branch } from "./branch.ts";
+import type { FetchedTable } from "./fetched_table.ts";
+import type { Fetches } from "./fetches.ts";
+import type { CommittedChanges } from "./committed_changes.ts";
+import type { Routes } from "./routes.ts";
+import { MissedPoints } from "./missed_points.ts";
+import type { Points } from "./points.ts";
+import type { FetchedRows } from "./shard_messages.ts";
+
+/** A row that was asked for without a transaction. */
+export interface GivenRow extends AheadRow {
+  /** null: there is none. */
+  readonly rows: FetchedRows | null;
+  /** How many commits the router had seen when it was asked for. */
+  readonly cut: number;
+  /** A statement has got it. */
+  isSpent: boolean;
+}
+
+/** What it needs of the router. */
+export interface AheadRouter {
+  readonly asking: Asking;
+  readonly routes: Routes;
+  readonly changes: CommittedChanges;
+  /** Whether an entry may be appended now, and shards know all definitions. */
+  isQuiet(): boolean;
+  /** Whether a statement by itself could ever commit in one piece. */
+  mayBeQuiet(): boolean;
+  has(tableId: number): boolean;
+  branchOf(transaction: Transaction): Branch;
+  table(transaction: Transaction, tableId: number): FetchedTable;
+  readonly fetches: Fetches;
+}
+
+/** What is wanted, by whom. */
+export interface AheadRequest {
+  readonly transaction: Transaction | null;
+  readonly parameters: readonly SqlValue[];
+  readonly milliseconds: number;
+  readonly abort: AbortSignal;
+}
+
+/** See the file's head. */
+export class RowsAhead {
+  readonly #router: AheadRouter;
+  #nextCopy = 0;
+  readonly #anyCopy = { copyAt: (count: number): number => this.#nextCopy++ % count };
+
+  constructor(router: AheadRouter) {
+    this.#router = router;
+  }
+
+  /** Fetches the row; null: nothing is to be waited for. */
+  fetch(point: FragmentPoint, request: AheadRequest): Promise<GivenRow | null> | null {
+    const { routes, has } = this.#router;
+    const { tableId } = point;
+    if (!has(tableId)) return null;
+    const id = routes.idOf(point, request.parameters);
+    if (id === null) return null;
+    const { transaction, abort } = request;
+    return transaction === null
+      ? this.#alone({ tableId, id }, request)
+      : this.#within(transaction, { tableId, id }, abort);
+  }
+
+  /** For a block, at its cut. */
+  #within(transaction: Transaction, { tableId, id }: AheadRow, abort: AbortSignal): Promise<null> | null {
+    const router = this.#router;
+    if (transaction.writeSetRow(tableId, id) !== undefined) return null;
+    const branch = router.branchOf(transaction);
+    try {
+      const table = router.table(transaction, tableId);
+      if (table.knows(id)) return null;
+      const missed = new MissedPoints(transaction.locks.length);
+      missed.note(table, { kind: "id", id }, id);
+      return router.fetches.missed({ transaction, branch, abort }, missed).then(() => null);
+    } catch (thrown) {
+      // The statement meets it as well, and can be run at a newer cut.
+      if (isRetrySignal(thrown)) return null;
+      throw thrown;
+    }
+  }
+
+  #alone({ tableId, id }: AheadRow, { milliseconds, abort }: AheadRequest): Promise<GivenRow | null> | null {
+    const { asking, routes, changes, mayBeQuiet } = this.#router;
+    if (!mayBeQuiet()) return null;
+    const [shard, ...more] = routes.ofPoint(this.#anyCopy, tableId, { kind: "id", id });
+    if (shard === undefined || more.length > 0) return null;
+    const cut = changes.count;
+    const request = { kind: "fetch", branch: null, tableId, wanted: rowOf(id) } as const;
+    let rows: FetchedRows | null = null;
+    const take = (value: unknown): void => {
+      rows ??= value as FetchedRows | null;
+    };
+    return asking.all([{ shard, request }], take, { abort, milliseconds, leavesOut: false })
+      .then(() => ({ tableId, id, rows, cut, isSpent: false }));
+  }
+
+  /** Gives it to the transaction of its statement, if it is still the newest one. */
+  give(transaction: Transaction, given: GivenRow): void {
+    const router = this.#router;
+    const { tableId, id, rows } = given;
+    if (transaction.interruptible || given.isSpent || !router.isQuiet() || !this.isNewest(given)) return;
+    given.isSpent = true;
+    const branch = router.branchOf(transaction);
+    branch.cut = given.cut;
+    const table = router.table(transaction, tableId);
+    if (rows !== null) table.add(rows, rowOf(id));
+    table.know([id]);
+    branch.given = given;
+  }
+
+  /** Whether nobody has changed the row since it was asked for. */
+  isNewest({ tableId, id, cut }: GivenRow): boolean {
+    const { changes } = this.#router;
+    return changes.remembers(cut) && !changes.hasBulk(tableId, cut) && !changes.hasChanged(tableId, id, cut);
+  }
+}
+
+/** What is asked for one row. */
+function rowOf(id: RowId): Points {
+  return { kind: "points", ids: [id], lookups: [], ranges: [] };
+}
