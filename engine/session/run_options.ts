@@ -1,3 +1,4 @@
+/** How a statement is run: what is known of it beforehand. */
 import type { AheadRow } from "../statements/statement_host.ts";
 
 /** What is known of a statement's run beforehand. */

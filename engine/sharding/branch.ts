@@ -2,11 +2,22 @@
 import type { RowId } from "../operations/effect.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { GatheredRows } from "./gathered_rows.ts";
+import type { AheadRow } from "../statements/statement_host.ts";
 import type { GatherStream } from "./gather_stream.ts";
 import type { RowCollection } from "./row_moves.ts";
 import type { FetchedTable } from "./fetched_table.ts";
 import type { MissedPoints } from "./missed_points.ts";
-import type { GivenRow } from "./rows_ahead.ts";
+import type { FetchedRows } from "./shard_messages.ts";
+
+/** A row that was asked for without a transaction. */
+export interface GivenRow extends AheadRow {
+  /** null: there is none. */
+  readonly rows: FetchedRows | null;
+  /** How many commits the router had seen when it was asked for. */
+  readonly cut: number;
+  /** A statement has got it. */
+  isSpent: boolean;
+}
 
 /** See the file's head. */
 export class Branch {

@@ -7,7 +7,6 @@ import { NO_ROW } from "../storage/access/block.ts";
 import type { IndexBounds, LocationCursor, ReadableTable } from "../storage/access/readable_table.ts";
 import { rowBytes } from "../transactions/write_set.ts";
 import { readKey } from "./read_key.ts";
-import type { Wanted } from "./shard_messages.ts";
 
 /** One of them. */
 export type Point =
@@ -57,12 +56,6 @@ export function pointKey(point: Point): PointKey {
 export function pointBytes(point: Point, key: PointKey): number {
   const values = point.kind === "lookup" ? 2 * rowBytes(point.key) : 0;
   return POINT_BYTES + values + (typeof key === "string" ? key.length : 0);
-}
-
-/** Whether one row is wanted by its id, and nothing else. */
-export function isOneRow(wanted: Wanted): wanted is Points {
-  return wanted.kind === "points" && wanted.ids.length === 1 && wanted.lookups.length === 0 &&
-    wanted.ranges.length === 0;
 }
 
 /** Points on their way to one shard. */

@@ -32,7 +32,7 @@ import type { BatchSource, GatherExplanation } from "../execution/runtime/execut
 import type { Fragment, FragmentPoint, PlannedStatement } from "../sql/plan/plan.ts";
 import type { SqlValue } from "../types/value.ts";
 import { Asking } from "./asking.ts";
-import { Branch } from "./branch.ts";
+import { Branch, type GivenRow } from "./branch.ts";
 import { CertainReads, type TransactionReads } from "./certain_reads.ts";
 import { CommittedChanges } from "./committed_changes.ts";
 import { Fragments } from "./fragments.ts";
@@ -46,7 +46,7 @@ import type { ShardGroup } from "./shard_group.ts";
 import { RowCollection, RowMoves } from "./row_moves.ts";
 import { RowPlaces } from "./row_places.ts";
 import { Routes } from "./routes.ts";
-import { type GivenRow, RowsAhead } from "./rows_ahead.ts";
+import { RowsAhead } from "./rows_ahead.ts";
 import type { BranchCommit, FetchedRows } from "./shard_messages.ts";
 import type { ShardPort } from "./shard_port.ts";
 import type { StopFlags } from "./stop_flags.ts";
@@ -518,7 +518,7 @@ export class Router implements Shards {
     if (slices.length === 0) return null;
     try {
       requireOpen(transaction);
-      // Its own snapshots need not be told what it writes.
+      // Its own snapshots need not note what it writes.
       if (branch !== undefined) this.#leave(branch);
       return this.commits.commitAtOnce({
         slices,

@@ -1,7 +1,7 @@
 /**
- * Rows that are fetched before the statement that changes them begins. A statement by itself asks the row's shard for it
- * without a transaction. If nobody has changed it when it comes, and nothing is on its way that has been asked and not
- * been appended, the statement runs with it in one piece up to its entry, as without shards: nobody can come in
+ * Rows that are fetched before the statement that changes them begins. A statement by itself asks the row's shard for
+ * it without a transaction. If nobody has changed it when it comes, and nothing is on its way that has been asked and
+ * not been appended, the statement runs with it in one piece up to its entry, as without shards: nobody can come in
  * between, so it takes no locks and notes no reads. As soon as it needs anything else it is a transaction like others.
  */
 import type { RowId } from "../operations/effect.ts";
@@ -11,7 +11,7 @@ import type { Transaction } from "../transactions/transaction.ts";
 import { isRetrySignal } from "../transactions/signals.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Asking } from "./asking.ts";
-import type { Branch } from "./branch.ts";
+import type { Branch, GivenRow } from "./branch.ts";
 import type { FetchedTable } from "./fetched_table.ts";
 import type { Fetches } from "./fetches.ts";
 import type { CommittedChanges } from "./committed_changes.ts";
@@ -19,16 +19,6 @@ import type { Routes } from "./routes.ts";
 import { MissedPoints } from "./missed_points.ts";
 import type { Points } from "./points.ts";
 import type { FetchedRows } from "./shard_messages.ts";
-
-/** A row that was asked for without a transaction. */
-export interface GivenRow extends AheadRow {
-  /** null: there is none. */
-  readonly rows: FetchedRows | null;
-  /** How many commits the router had seen when it was asked for. */
-  readonly cut: number;
-  /** A statement has got it. */
-  isSpent: boolean;
-}
 
 /** What it needs of the router. */
 export interface AheadRouter {

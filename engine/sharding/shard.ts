@@ -46,7 +46,7 @@ import {
 } from "./exchange_ends.ts";
 import type { FragmentCode, FragmentTask } from "./fragment_runs.ts";
 import { ShardFragments } from "./shard_fragments.ts";
-import { cursorOfPoints, isOneRow } from "./points.ts";
+import { cursorOfPoints, type Points } from "./points.ts";
 import { StopFlags } from "./stop_flags.ts";
 import { appendRows, compact, rowAt, wantedRows } from "./row_parts.ts";
 import {
@@ -59,6 +59,7 @@ import {
   type ShardReport,
   type ShardRequest,
   toRemote,
+  type Wanted,
 } from "./shard_messages.ts";
 import { appendAll } from "../base/append_all.ts";
 
@@ -706,6 +707,12 @@ export class Shard {
       await this.#options.host.timers.yieldToLoop();
     }
   }
+}
+
+/** Whether one row is wanted by its id, and nothing else. */
+function isOneRow(wanted: Wanted): wanted is Points {
+  return wanted.kind === "points" && wanted.ids.length === 1 && wanted.lookups.length === 0 &&
+    wanted.ranges.length === 0;
 }
 
 /** Ids of rows that a commit creates. */

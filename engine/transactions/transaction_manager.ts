@@ -638,7 +638,7 @@ export class TransactionManager {
     return false;
   }
 
-  /** What later validations must know of the effects; `committing` null: no transaction here. Rows before are read here. */
+  /** What later validations must know of effects; `committing` null: of no transaction here. Rows before are read. */
   #recordOf(effects: readonly Effect[], committing: Transaction | null): Omit<HistoryRecord, "op"> {
     const catalog = committing?.catalog ?? this.catalog;
     const writes: CommittedWrite[] = [];

@@ -1,6 +1,6 @@
 /**
- * Changes of single rows by their ids: one request to one shard, no vote, and the statement runs once; and what may come
- * in between the request and the entry.
+ * Changes of single rows by their ids: one request to one shard, no vote, and the statement runs once; and what may
+ * come in between the request and the entry.
  */
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
 import { memoryHost } from "../../engine/host/memory_host.ts";
