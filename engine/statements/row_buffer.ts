@@ -73,8 +73,11 @@ export class RowBuffer implements ResultSink {
 
 /** A sink that only counts its rows. */
 export class RowCounter implements ResultSink {
-  readonly full = false;
   rows = 0;
+
+  get full(): boolean {
+    return false;
+  }
 
   begin(): void {
     this.rows = 0;

@@ -6,7 +6,8 @@ import { Shard } from "../../engine/sharding/shard.ts";
 import type { ShardRequest } from "../../engine/sharding/shard_messages.ts";
 import { ShardPort } from "../../engine/sharding/shard_port.ts";
 import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
-import { joinLarge, loadLarge } from "./large_join.ts";
+import { joinLarge } from "./large_join.ts";
+import { loadLarge } from "./large_tables.ts";
 import { joinAnswers } from "./random_joins.ts";
 import { openShardedEngine } from "./sharded_database.ts";
 

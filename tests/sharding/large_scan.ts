@@ -2,57 +2,40 @@
  * `deno task soak:large-scan [rows] [shards]`: a client that takes its time reads ten million rows of four shards, by a
  * cursor, by SELECT and by COPY TO, and the process has a bounded part of them in memory. Another process loads them.
  */
-import { denoHost } from "../../engine/host/deno_host.ts";
-import { openSharded } from "../../engine/sharding/open_sharded.ts";
-import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
-import type { ResultSink } from "../../engine/statements/outcome.ts";
-import { loadLarge, residentBytes } from "./large_join.ts";
+import { RowCounter } from "../../engine/statements/row_buffer.ts";
+import { openLarge, soakLarge } from "./large_tables.ts";
 
-/** What the process may have resident, block caches and the heaps of five threads included. */
-const MAX_RESIDENT_BYTES = 1 << 30;
 /** Rows of one FETCH. */
 const FETCH_ROWS = 5000;
 /** Rows that the client takes before it has to breathe. */
 const ROWS_AT_ONCE = 2000;
 
-/** Counts what comes; full whenever it has taken some rows or data, for a turn. */
-class BreathingSink implements ResultSink {
-  rows = 0;
-  bytes = 0;
+/** Full whenever it has taken some rows or data, for a turn. */
+class BreathingSink extends RowCounter {
   #taken = 0;
 
-  get full(): boolean {
+  override get full(): boolean {
     return this.#taken >= ROWS_AT_ONCE;
   }
 
-  async drained(): Promise<void> {
+  override async drained(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 1));
     this.#taken = 0;
   }
 
-  endRow(): void {
-    this.rows++;
+  override endRow(): void {
+    super.endRow();
     this.#taken++;
   }
 
-  copyOutData(bytes: Uint8Array): void {
-    this.bytes += bytes.length;
+  override copyOutBegin(): void {}
+
+  override copyOutData(): void {
     this.#taken += ROWS_AT_ONCE / 2;
   }
 
-  begin(): void {}
-  beginRow(): void {}
-  writeNull(): void {}
-  writeInteger(): void {}
-  writeText(): void {}
-  writeUtf8(): void {}
-  writeValue(): void {}
-  copyOutBegin(): void {}
-  retract(): void {
+  override retract(): void {
     throw new Error("rows that may have been sent are not taken back");
-  }
-  copyIn(): Promise<void> {
-    return Promise.reject(new Error("nothing is copied"));
   }
 }
 
@@ -63,7 +46,7 @@ export async function scanLarge(
 ): Promise<
   { readonly cursor: number; readonly select: number; readonly merged: number; readonly copied: string }
 > {
-  const client = TestClient.over(await openSharded({ host: denoHost(), directory, shardCount }));
+  const client = await openLarge(directory, shardCount);
   await client.run("BEGIN", "DECLARE c CURSOR FOR SELECT * FROM large_a");
   let cursor = 0;
   for (;;) {
@@ -87,33 +70,18 @@ export async function scanLarge(
   return { cursor, select, merged, copied: tag };
 }
 
-async function main([rowText = "10000000", shardText = "4", given]: readonly string[]): Promise<number> {
-  const [rows, shardCount] = [Number(rowText), Number(shardText)];
-  if (!Number.isSafeInteger(rows) || rows < 1000 || rows % 1000 !== 0) {
-    console.error("Usage: deno task soak:large-scan [rows, in thousands] [shards]");
-    return 2;
-  }
-  if (given !== undefined) {
-    const start = performance.now();
-    const found = JSON.stringify(await scanLarge(given, shardCount));
-    const seconds = Math.round((performance.now() - start) / 1000);
-    const resident = residentBytes();
-    console.log(`${found} in ${seconds} s, at most ${Math.round(resident / 1_048_576)} MiB resident`);
-    const expected = JSON.stringify({ cursor: rows, select: rows, merged: rows, copied: `COPY ${rows}` });
-    if (found === expected && resident <= MAX_RESIDENT_BYTES) return 0;
-    console.log(`expected ${expected}, at most ${MAX_RESIDENT_BYTES / 1_048_576} MiB`);
-    return 1;
-  }
-  const directory = await Deno.makeTempDir({ prefix: "large-scan-" });
-  try {
-    await loadLarge(directory, shardCount, rows);
-    const args = ["run", "-A", import.meta.filename ?? "", rowText, shardText, directory];
-    const { code } = await new Deno.Command(Deno.execPath(), { args, stdout: "inherit", stderr: "inherit" })
-      .output();
-    return code;
-  } finally {
-    await Deno.remove(directory, { recursive: true });
-  }
+async function run(
+  directory: string,
+  shardCount: number,
+  rows: number,
+): Promise<{ readonly answer: string; readonly expected: string }> {
+  const expected = { cursor: rows, select: rows, merged: rows, copied: `COPY ${rows}` };
+  return {
+    answer: JSON.stringify(await scanLarge(directory, shardCount)),
+    expected: JSON.stringify(expected),
+  };
 }
 
-if (import.meta.main) Deno.exit(await main(Deno.args));
+if (import.meta.main) {
+  Deno.exit(await soakLarge({ name: "large-scan", file: import.meta.filename, run }, Deno.args));
+}

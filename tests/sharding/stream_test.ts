@@ -7,10 +7,9 @@ import { Shard } from "../../engine/sharding/shard.ts";
 import type { FromShard, ShardReply } from "../../engine/sharding/shard_messages.ts";
 import { ShardPort } from "../../engine/sharding/shard_port.ts";
 import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
-import type { ResultSink } from "../../engine/statements/outcome.ts";
-import { RowBuffer } from "../../engine/statements/row_buffer.ts";
-import { loadLarge } from "./large_join.ts";
+import { RowBuffer, RowCounter } from "../../engine/statements/row_buffer.ts";
 import { scanLarge } from "./large_scan.ts";
+import { loadLarge } from "./large_tables.ts";
 import { lateShards, openShardedEngine } from "./sharded_database.ts";
 
 const COUNT = 4;
@@ -75,45 +74,42 @@ class Shards {
 }
 
 /** A client that takes rows when it is let. */
-class SlowSink implements ResultSink {
+class SlowSink extends RowCounter {
   taken = 0;
-  full = false;
-  #rows = 0;
   #resume: () => void = () => {};
 
-  begin(): void {}
-  retract(): void {
+  override get full(): boolean {
+    return this.rows > 0;
+  }
+
+  override retract(): void {
     throw new Error("rows that may have been sent are not taken back");
   }
-  beginRow(): void {}
-  writeNull(): void {}
-  writeInteger(): void {}
-  writeText(): void {}
-  writeUtf8(): void {}
-  writeValue(): void {}
 
-  endRow(): void {
-    this.#rows++;
-    this.full = true;
-  }
-
-  drained(): Promise<void> {
+  override drained(): Promise<void> {
     return new Promise((resolve) => {
       this.#resume = resolve;
     });
   }
 
   takeAll(): void {
-    this.taken += this.#rows;
-    this.#rows = 0;
-    this.full = false;
+    this.taken += this.rows;
+    this.rows = 0;
     this.#resume();
   }
 
-  copyOutBegin(): void {}
-  copyOutData(): void {}
-  copyIn(): Promise<void> {
-    return Promise.reject(new Error("nothing is copied"));
+  /** Takes all that is read until it has ended. */
+  async takeUntil(reading: Promise<unknown>): Promise<void> {
+    let isDone = false;
+    const settled = reading.finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      this.takeAll();
+      await turns(1);
+    }
+    await settled;
+    this.takeAll();
   }
 }
 
@@ -186,16 +182,7 @@ Deno.test("shards are ahead of a slow client by four batches each", async () => 
     strictEqual(ended, 0);
     ok(batches >= CREDITS && batches <= CREDITS + 1, `${batches} batches`);
   }
-  let isDone = false;
-  const settled = Promise.resolve(done).finally(() => {
-    isDone = true;
-  });
-  while (!isDone) {
-    sink.takeAll();
-    await turns(1);
-  }
-  await settled;
-  sink.takeAll();
+  await sink.takeUntil(Promise.resolve(done));
   strictEqual(sink.taken, WIDE + 4);
   await client.close();
 });
@@ -210,16 +197,7 @@ Deno.test("what has been sent is not taken back for what comes later", async () 
     sink,
     () => {},
   );
-  let isDone = false;
-  const settled = Promise.resolve(done).finally(() => {
-    isDone = true;
-  });
-  while (!isDone) {
-    sink.takeAll();
-    await turns(1);
-  }
-  await settled;
-  sink.takeAll();
+  await sink.takeUntil(Promise.resolve(done));
   strictEqual(sink.taken, WIDE + 4 + 600 + 600);
   await client.close();
 });
