@@ -204,6 +204,27 @@ Deno.test("EXPLAIN shows how the sides of a join come together, and what is merg
       /HashAggregate.*\n.*\n.*Repartition \(hash: k\)/,
       /Broadcast/,
     ],
+    // Groups whose rows are at one place, and few that are brought there for a join.
+    [
+      "SELECT count(*) FROM (SELECT DISTINCT id, f FROM a) a JOIN b ON b.k = a.id",
+      /Partial Aggregate(.*\n)+.*Unique.*\n(.*\n).*on a /,
+      /Finalize HashAggregate/,
+    ],
+    [
+      "SELECT n FROM (SELECT id, count(*) AS n FROM a GROUP BY id HAVING max(k) > 3) x ORDER BY n LIMIT 3",
+      /Fragment 1\n.*Top-N Sort(.*\n)+.*Filter(.*\n)+.* HashAggregate/,
+      /Partial|Repartition/,
+    ],
+    [
+      "SELECT count(*) FROM (SELECT k, max(id) AS m FROM b WHERE f < 'b2' GROUP BY k) x JOIN a ON a.id = x.m",
+      /Partial Aggregate(.*\n)+.*Join(.*\n)+.*HashAggregate.*\n.*\n.*Repartition \(hash: b\.k\)/,
+      /Finalize HashAggregate/,
+    ],
+    [
+      "SELECT k, count(*) FROM a GROUP BY k",
+      /Finalize HashAggregate(.*\n)+.*Partial HashAggregate/,
+      /Repartition/,
+    ],
     ["SELECT * FROM a ORDER BY f DESC, id", /^Merge \(shards 0-3, sort: f DESC, id\)/, /Gather/],
   ];
   for (const [sql, has, hasNot] of plans) {

@@ -27,6 +27,8 @@ const QUERIES = [
   "SELECT count(*), count(f), min(f) FROM (SELECT DISTINCT a, f FROM TABLE OFFSET 0) x",
   "SELECT md5(string_agg(f, ',')) FROM (SELECT f FROM TABLE WHERE id > -2 ORDER BY f, id OFFSET 0) x",
   "SELECT count(*), sum(length(p.f)), sum(length(q.f)) FROM TABLE p JOIN beside q ON p.id = q.id",
+  "SELECT count(*), sum(n), max(q.f) FROM (SELECT id, f, count(*) AS n FROM TABLE GROUP BY id, f) p JOIN beside q ON p.id = q.id",
+  "SELECT count(*), sum(length(p.f)) FROM (SELECT DISTINCT id, f FROM TABLE) p JOIN beside q ON p.id = q.id",
   "SELECT count(DISTINCT f), sum(DISTINCT a) FROM TABLE",
   "SELECT count(*), sum(length(s)) FROM (SELECT id < 9 AS o, string_agg(f, ',' ORDER BY a) AS s FROM TABLE GROUP BY 1 OFFSET 0) x",
   "SELECT count(*), sum(n) FROM (SELECT id < 9 AS o, count(DISTINCT f) AS n FROM TABLE GROUP BY 1 OFFSET 0) x",

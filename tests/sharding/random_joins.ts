@@ -153,7 +153,36 @@ function condition(random: SeededRandom, left: string, right: string): string {
   return parts.join(" AND ");
 }
 
+/** Joins with groups and distinct rows, some of which are at one place already. */
+function queryOfGroups(random: SeededRandom): string {
+  const [table, other, last] = [random.pick(TABLES), random.pick(TABLES), random.pick(TABLES)];
+  const [name] = random.pick(COLUMNS);
+  const where = random.pick(["", ` WHERE g.o < ${random.between(1, 8)}`, " WHERE g.i = 7 OR g.o > 2"]);
+  const having = random.pick(["", " HAVING count(*) > 1", " HAVING sum(g.o) < 9"]);
+  const groups = random.pick([
+    `SELECT g.${name} AS v, count(*) AS n, min(g.id) AS m FROM ${other} g${where} GROUP BY 1${having}`,
+    `SELECT g.${name} AS v, g.o AS n, max(g.id) AS m FROM ${other} g${where} GROUP BY g.${name}, g.o${having}`,
+    `SELECT g.${name} AS v, count(*) AS n, g.id AS m FROM ${other} g${where} GROUP BY g.id, g.${name}${having}`,
+    `SELECT DISTINCT g.${name} AS v, 0 AS n, g.id AS m FROM ${other} g${where}`,
+    `SELECT DISTINCT g.o AS n, g.id AS m, w.${name} AS v FROM ${other} g JOIN ${last} w ON w.id = g.id${where}`,
+    `SELECT min(g.${name}::text) AS t, w.${name} AS v, count(g.b) AS n, count(*) AS m ` +
+    `FROM ${other} g RIGHT JOIN ${last} w ON w.o = g.id${where} GROUP BY w.${name}${having}`,
+  ]);
+  const kind = random.pick(KINDS);
+  const on = random.pick([`p.${name} = x.v`, "p.id = x.m", `p.${name} = x.v AND p.o = x.n`]);
+  const ids = "p.id, x.m, x.n, x.v::text IS NULL";
+  if (random.below(3) === 0) {
+    return `SELECT ${ids}, q.id FROM (${groups}) x ${kind} ${table} p ON ${on} JOIN ${last} q ON q.id = x.m ORDER BY ${ids}, q.id`;
+  }
+  if (random.below(3) === 0) {
+    return `SELECT count(*), sum(x.n), sum(p.id) FROM (${groups}) x ${kind} ${table} p ON ${on}`;
+  }
+  const limit = random.pick(["", " LIMIT 5"]);
+  return `SELECT ${ids} FROM ${table} p ${kind} (${groups}) x ON ${on} ORDER BY ${ids}${limit}`;
+}
+
 function query(random: SeededRandom): string {
+  if (random.below(4) === 0) return queryOfGroups(random);
   const first = random.pick(TABLES);
   let from = `${first} p`;
   const names = ["p"];

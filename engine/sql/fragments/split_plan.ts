@@ -63,11 +63,15 @@ interface Divisible {
 }
 
 type Aggregate = Plan & { readonly kind: "aggregate" };
+type Distinct = Plan & { readonly kind: "distinct" };
 type HashJoin = Plan & { readonly kind: "hash_join" };
 type NestedLoop = Plan & { readonly kind: "nested_loop_join" };
 
 /** Less than this is gathered rather than exchanged: each exchange costs messages between all places. */
 const SMALL_BYTES = 4096;
+
+/** Rows of groups that take no more are sent to one place each, so that a join above runs where other rows are. */
+const FEW_BYTES = 1 << 18;
 
 /** The statement's plan with gathers in it; null: nothing of it runs elsewhere. */
 export function splitPlan({ plan, columns, parts }: PlannedStatement, spread: Spread): Plan | null {
@@ -90,6 +94,8 @@ class Splitter {
   readonly #spread: Spread;
   #nextColumn = 0;
   #nextExchange = 1;
+  /** Joins around what is divided. */
+  #joins = 0;
 
   constructor(root: Plan, results: readonly ColumnRef[], spread: Spread) {
     this.#spread = spread;
@@ -263,16 +269,20 @@ class Splitter {
     return gathered === null ? null : { ...plan, input: gathered };
   }
 
-  /** All of the columns are keys, so that it does not matter which row is the first. */
-  #distinct(plan: Plan & { readonly kind: "distinct" }, ordered: boolean): Plan | null {
-    const input = this.#divide(plan.input, ordered);
-    if (input === null || ordered && input.order.length > 0) return null;
+  /** The keys; null: not all of the columns are keys, so that it matters which row is the first. */
+  #keysOf(plan: Distinct): ReadonlySet<ColumnRef> | null {
     const keys = new Set(plan.keys.flatMap((key) => key.kind === "column" ? [key.column] : []));
     if (keys.size !== plan.keys.length) return null;
-    const part: Plan = { ...plan, input: input.plan, isPartial: true };
-    const needed = this.#neededAbove(part);
     // Its own keys are named by what remains here.
-    if (needed.some((column) => !keys.has(column))) return null;
+    return this.#neededAbove(plan).every((column) => keys.has(column)) ? keys : null;
+  }
+
+  #distinct(plan: Distinct, ordered: boolean): Plan | null {
+    const input = this.#divide(plan.input, ordered);
+    if (input === null || ordered && input.order.length > 0) return null;
+    const keys = this.#keysOf(plan);
+    if (keys === null) return null;
+    const part: Plan = { ...plan, input: input.plan, isPartial: true };
     const gather = this.#gather(part, { given: [...keys] });
     return gather === null ? null : { ...plan, input: gather };
   }
@@ -354,12 +364,21 @@ class Splitter {
     return outputs.some(({ type }) => type === undefined) ? null : outputs as Fragment["columns"];
   }
 
+  #side(plan: Plan, ordered: boolean): Divisible | null {
+    this.#joins++;
+    try {
+      return this.#divide(plan, ordered);
+    } finally {
+      this.#joins--;
+    }
+  }
+
   /** A join whose sides are brought together. */
   #join(plan: HashJoin, ordered: boolean): Divisible | null {
     const own = allDefinedColumns(plan);
     if (!ownExpressions(plan).every((each) => isSteady(each, own))) return null;
-    const left = this.#divide(plan.left, ordered);
-    const right = this.#divide(plan.right, false);
+    const left = this.#side(plan.left, ordered);
+    const right = this.#side(plan.right, false);
     if (left === null || right === null) return null;
     const { order } = left;
     const bytes = {
@@ -520,6 +539,10 @@ class Splitter {
         if (input === null || !plan.outputs.every(({ expression }) => isSteady(expression, own))) return null;
         return { ...input, plan: { ...plan, input: input.plan } };
       }
+      case "distinct":
+        return this.#divideDistinct(plan, ordered);
+      case "aggregate":
+        return this.#divideGroups(plan);
       case "hash_join":
         return this.#join(plan, ordered);
       case "nested_loop_join":
@@ -527,6 +550,50 @@ class Splitter {
       default:
         return null;
     }
+  }
+
+  /** What is distinct at each place is so over all places where equal rows are at one. */
+  #divideDistinct(plan: Distinct, ordered: boolean): Divisible | null {
+    const input = this.#divide(plan.input, ordered);
+    const keys = this.#keysOf(plan);
+    if (input === null || keys === null || ordered && input.order.length > 0) return null;
+    if (this.#spread.isTight || exchangedBytes(input.plan) !== null) return null;
+    const placements = input.placements.filter((each) => isWithin(each, keys));
+    return placements.length === 0 ? null : { ...input, plan: { ...plan, input: input.plan }, placements };
+  }
+
+  /** Groups whose rows are at one place each; beneath a join few rows are sent there, so that it may run there, too. */
+  #divideGroups(plan: Aggregate): Divisible | null {
+    if (plan.groups.length === 0 || plan.groupingSets !== null || this.#spread.isTight) return null;
+    const input = this.#divide(plan.input, false);
+    const own = allDefinedColumns(plan.input);
+    if (input === null || !ownExpressions(plan).every((each) => isSteady(each, own))) return null;
+    if (!plan.aggregates.every(isSteadyAggregate) || plan.aggregates.some(isOrderSensitive)) return null;
+    const outputs = new Map(
+      plan.groups.flatMap(({ expression, output }) =>
+        expression.kind === "column" ? [[expression.column, output]] : []
+      ),
+    );
+    const named = (placements: readonly Placement[]): Placement[] =>
+      placements.filter((each) => isWithin(each, outputs)).map(({ group, columns }) => ({
+        group,
+        columns: columns.map((column) => assertDefined(outputs.get(column), "a group's output")),
+      }));
+    const placements = exchangedBytes(input.plan) === null ? named(input.placements) : [];
+    const { bytes } = input;
+    if (placements.length > 0) return { plan: { ...plan, input: input.plan }, order: [], placements, bytes };
+    const columns = this.#outputs(plan.input);
+    if (columns === null || isCopied(input.placements) || plan.groups.length !== outputs.size) return null;
+    const travelling = bytesOf(plan.input.rows, columns);
+    if (this.#joins === 0 || travelling > FEW_BYTES) return null;
+    const keys = plan.groups.map(({ expression }) => expression);
+    const sent = this.#exchangeByKeys(input.plan, columns, keys, keys.map(({ type }) => type));
+    return {
+      plan: { ...plan, input: sent.plan },
+      order: [],
+      placements: named(sent.placements),
+      bytes: { ...bytes, exchanged: bytes.exchanged + travelling },
+    };
   }
 
   /** A join that looks for the rows of a table: where they are, or by hashing. */
@@ -543,7 +610,7 @@ class Splitter {
       if (!isCopied(rightPlaces) && plan.join !== "inner") return null;
       return { plan, order: [], placements: rightPlaces, bytes: { exchanged: 0, read } };
     }
-    const left = this.#divide(plan.left, ordered);
+    const left = this.#side(plan.left, ordered);
     if (left === null) return null;
     const bytes = { exchanged: left.bytes.exchanged, read: left.bytes.read + read };
     const { order } = left;
@@ -645,6 +712,11 @@ function isTooMuch(
   columns: Fragment["columns"] | null,
 ): boolean {
   return exchanged > 0 && exchanged + bytesOf("rows" in plan ? plan.rows : 0, columns ?? []) > read * 2;
+}
+
+/** Whether rows that are equal in these columns are at one place. */
+function isWithin({ columns }: Placement, keys: { has(column: ColumnRef): boolean }): boolean {
+  return columns.length > 0 && columns.every((column) => keys.has(column));
 }
 
 const NO_COLUMNS: ReadonlySet<ColumnRef> = new Set();
