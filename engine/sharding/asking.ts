@@ -67,7 +67,7 @@ export class Asking {
 
   /**
    * Answers how each has ended, in order, undefined for one that was left out; `part` takes what comes, and ends all by
-   * throwing. Rejects when one fails, when it is aborted, and with 57014 when one takes too long.
+   * throwing. Fails when one fails, when it is aborted, and with 57014 when one takes too long.
    */
   all(
     questions: readonly Question[],
@@ -83,6 +83,8 @@ export class Asking {
     part: (value: ShardReply["value"], index: number, isLast: boolean) => void,
     { abort, milliseconds, leavesOut, isEnough, waitsSince }: Patience,
   ): Conversation {
+    // A signal that was given before says nothing any more.
+    abort.throwIfAborted();
     const result = Promise.withResolvers<void>();
     const ends = new Array<ShardReply["value"] | undefined>(questions.length);
     const open = new Map<number, number>();

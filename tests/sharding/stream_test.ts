@@ -357,3 +357,40 @@ Deno.test("a read that finds what it has to fetch late, after many rows, takes n
   }
   await client.close();
 });
+
+Deno.test("a statement that is canceled before its shards are asked leaves nothing running at them", async () => {
+  const running = new Set<string>();
+  const engine = await openShardedEngine(2, async (options, index) => {
+    const shard = await Shard.open({
+      ...options,
+      host: memoryHost(),
+      send: (replies) => {
+        for (const reply of replies) {
+          if ("isLast" in reply && reply.isLast) running.delete(`${index}/${reply.call}`);
+        }
+        port.receive(replies);
+      },
+    });
+    const port = new ShardPort((requests) => {
+      for (const each of requests) if (each.kind === "run") running.add(`${index}/${each.call}`);
+      shard.receive(requests);
+    });
+    return port;
+  });
+  const client = TestClient.over(engine);
+  await client.run(
+    "CREATE TABLE t (id INT PRIMARY KEY)",
+    // More than shards send before something has been read.
+    "INSERT INTO t SELECT n FROM generate_series(1, 60000) n",
+  );
+  for (const sql of ["SELECT * FROM t", "SELECT id FROM t ORDER BY id + 1"]) {
+    await client.run("BEGIN", "SELECT count(*) FROM t WHERE id = 1");
+    const failure = client.failure(client.run(sql));
+    client.session.cancel();
+    match(await failure, /^57014/);
+    await client.run("ROLLBACK");
+    await client.run("SELECT count(*) FROM t WHERE id < 9");
+    deepStrictEqual([...running], [], sql);
+  }
+  await client.close();
+});
