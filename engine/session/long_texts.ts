@@ -12,7 +12,7 @@ const TURN_MICROSECONDS = 2_000;
 export class LongTexts {
   readonly #engine: { monotonic(): number; yieldToLoop(): Promise<void> };
   /** What was parsed just now. */
-  readonly #parsed = new Map<string, readonly ParsedStatement[]>();
+  readonly #parsed = new Map<string, readonly ParsedStatement[] | DatabaseError>();
 
   constructor(engine: { monotonic(): number; yieldToLoop(): Promise<void> }) {
     this.#engine = engine;
@@ -23,9 +23,11 @@ export class LongTexts {
     return text.length < LONG_CHARACTERS ? null : this.#parseInTurns(text);
   }
 
-  /** The statements of a text that was parsed just now. */
+  /** The statements of a text that was parsed just now. Raises what is wrong with it. */
   take(text: string): readonly ParsedStatement[] | undefined {
-    return text.length < LONG_CHARACTERS ? undefined : this.#parsed.get(text);
+    const parsed = text.length < LONG_CHARACTERS ? undefined : this.#parsed.get(text);
+    if (parsed instanceof DatabaseError) throw parsed;
+    return parsed;
   }
 
   async #parseInTurns(text: string): Promise<void> {
@@ -44,8 +46,8 @@ export class LongTexts {
       await engine.yieldToLoop();
       this.#parsed.set(text, piece.value);
     } catch (error) {
-      // Whoever needs the statements meets it again, at the same place.
       if (!(error instanceof DatabaseError)) throw error;
+      this.#parsed.set(text, error);
     }
     void engine.yieldToLoop().then(() => this.#parsed.delete(text));
   }

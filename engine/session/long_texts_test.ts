@@ -66,6 +66,30 @@ Deno.test("INSERT of many rows of literals writes what short ones write, whateve
   }
   deepStrictEqual(await run("SELECT count(*), count(DISTINCT day) FROM long"), [[2400, 3]]);
   deepStrictEqual(await run("TABLE short EXCEPT TABLE long UNION ALL (TABLE long EXCEPT TABLE short)"), []);
+  // Defaults are computed for each row, and numbers drawn in order.
+  await run(
+    "CREATE TABLE counted (n serial, body text, at timestamptz DEFAULT clock_timestamp(), day date DEFAULT '2020-01-01', " +
+      "odd int GENERATED ALWAYS AS (n % 2) STORED, own int GENERATED ALWAYS AS IDENTITY CHECK (own > 0))",
+  );
+  const counted = numbers(1, 1200).map((n) =>
+    `(${n === 1 ? "0" : "DEFAULT"}, 'b'::text, DEFAULT, ${
+      n % 2 === 0 ? "DEFAULT" : "date '2021-01-01'"
+    }, DEFAULT, DEFAULT)`
+  );
+  await run(`INSERT INTO counted VALUES ${counted.join(", ")}`);
+  deepStrictEqual(
+    await run(
+      "SELECT count(*), max(n), count(DISTINCT n), sum(odd), max(own), count(DISTINCT day), count(DISTINCT at) > 1, " +
+        "bool_and(own = n + 1) FROM counted",
+    ),
+    [[1200, 1199, 1200, 600, 1200, 2, true, true]],
+  );
+  await rejects(
+    run(`INSERT INTO counted VALUES ${counted.map((row) => row.replace("DEFAULT)", "7)")).join(", ")}`),
+    {
+      code: "428C9",
+    },
+  );
   // A text that is kept is read anew with the settings of each run.
   const rows = numbers(1, 1100).map((id) => `(${id}, '01/02/2020')`).join(", ");
   await run(

@@ -1,7 +1,7 @@
 /**
- * Long lists of VALUES for an INSERT whose cells are literals: each row is bound when its turn comes to be written, and
- * forgotten. Expressions for all of them would take a hundred times the memory of the text, and every look at the plan
- * seconds in which nobody else has a turn.
+ * Long lists of VALUES for an INSERT whose cells are literals or DEFAULT: each row is bound when its turn comes to be
+ * written, and forgotten. Expressions for all of them would take a hundred times the memory of the text, and every look
+ * at the plan seconds in which nobody else has a turn.
  */
 import type { SqlType } from "../../types/sql_type.ts";
 import type { BoundFunction } from "../functions/definition.ts";
@@ -25,11 +25,17 @@ interface LateRows {
   bindCell(ast: Ast, index: number): Expression;
 }
 
-/** A plan that binds the rows one by one; null: they are too few, or not literals alone. */
+/** A plan that binds the rows one by one; null: they are too few, or not literals and defaults alone. */
 export function lateRows({ rows, outputs, types, bindCell }: LateRows): Plan | null {
-  if (rows.length <= LATE_ROWS || !rows.every((row) => row.every(isLiteral))) return null;
-  // What is wrong with a column, and not with one of its values, shows when the statement is prepared.
-  rows[0]?.forEach(bindCell);
+  if (rows.length <= LATE_ROWS || !rows.every((row) => row.every(isPlain))) return null;
+  /** By place in the row; their text is that of the table, and bound once. */
+  const defaults: (Expression | undefined)[] = [];
+  const bind = (ast: Ast, index: number): Expression =>
+    ast.kind === "default" ? defaults[index] ??= bindCell(ast, index) : bindCell(ast, index);
+  // What is wrong with a column, and not with one of its values, shows when the statement is prepared, and so does
+  // whether it draws from sequences.
+  rows[0]?.forEach(bind);
+  for (const row of rows) row.forEach((ast, index) => ast.kind === "default" && bind(ast, index));
   const list: BoundFunction = {
     name: '"*VALUES*"',
     argumentTypes: [],
@@ -41,7 +47,7 @@ export function lateRows({ rows, outputs, types, bindCell }: LateRows): Plan | n
     rowColumns: types.map((type, index) => ({ name: `column${index + 1}`, type })),
     heldBytes: rows.length * outputs.length * LITERAL_BYTES,
     *rows(context) {
-      for (const row of rows) yield row.map((ast, index) => evaluate(bindCell(ast, index), context));
+      for (const row of rows) yield row.map((ast, index) => evaluate(bind(ast, index), context));
     },
   };
   return {
@@ -53,14 +59,18 @@ export function lateRows({ rows, outputs, types, bindCell }: LateRows): Plan | n
   };
 }
 
-/** Whether it is a literal that `normalize` has left in the text, as it does with many, or one with a sign. */
-function isLiteral(ast: Ast): boolean {
+/** Whether it is DEFAULT or a literal, with a sign or a cast; one that `normalize` has taken out is a parameter. */
+function isPlain(ast: Ast): boolean {
   switch (ast.kind) {
+    case "default":
+    case "typed_literal":
+      return true;
     case "literal":
       return ast.literalIndex === null;
     case "unary":
-      return ast.schema === null && (ast.operator === "-" || ast.operator === "+") &&
-        ast.operand.kind === "literal" && isLiteral(ast.operand);
+      return ast.schema === null && (ast.operator === "-" || ast.operator === "+") && isPlain(ast.operand);
+    case "cast":
+      return isPlain(ast.operand);
     default:
       return false;
   }
