@@ -271,17 +271,22 @@ Deno.test("what cannot be taken back is not done because something was taken to 
 
 Deno.test("a block of many statements keeps no more of what it has looked for than a bounded part", async () => {
   const { client, asked } = await watched();
-  await client.run("CREATE TABLE wide (id INT PRIMARY KEY, k TEXT UNIQUE)", "BEGIN");
-  // Each of the statements knows of four megabytes of keys then, more than 256 in all.
-  for (let statement = 0; statement < 40; statement++) {
+  const key = "repeat('x', 8000)";
+  await client.run(
+    "CREATE TABLE wide (id INT PRIMARY KEY, k TEXT UNIQUE)",
+    `INSERT INTO wide VALUES (-1, ${key} || 7)`,
+    "BEGIN",
+  );
+  // Each of the statements knows of nine megabytes of keys then: more than a statement's memory in all.
+  for (let first = 0; first < 16_000; first += 400) {
     await client.run(
-      `INSERT INTO wide SELECT n, repeat('x', 1000) || n FROM generate_series(${statement * 400}, ${
-        statement * 400 + 399
-      }) n`,
+      "SAVEPOINT s",
+      `INSERT INTO wide SELECT n, ${key} || 'a' || n FROM generate_series(${first}, ${first + 399}) n`,
+      "ROLLBACK TO s",
     );
   }
   await rejects(
-    client.run("INSERT INTO wide VALUES (999999, repeat('x', 1000) || 7)"),
+    client.run(`INSERT INTO wide VALUES (999999, ${key} || 7)`),
     (error: DatabaseError) => error.code === "23505",
   );
   await client.run("ROLLBACK");
