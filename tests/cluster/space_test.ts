@@ -26,8 +26,8 @@ const LOAD_BYTES = Math.min(256, AWAY_MIB / 3) * MIB;
 const ROW_BYTES = 1000;
 /** What a backup may take, whatever it catches up with: the same as beside any other fault. */
 const BACKUP_MEBIBYTES = 512;
-/** A primary has what it loads in memory, rows and entry, until the entry is made. */
-const PRIMARY_MEBIBYTES = BACKUP_MEBIBYTES + 4 * LOAD_BYTES / MIB;
+/** A primary has what it loads in memory, rows and entry, until the entry is made, and garbage of it for a while. */
+const PRIMARY_MEBIBYTES = BACKUP_MEBIBYTES + 5 * LOAD_BYTES / MIB;
 
 /** Runs it at whoever is the primary. */
 function run(cluster: ClusterProcesses, sql: string): Promise<readonly Record<string, unknown>[]> {
