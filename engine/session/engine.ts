@@ -30,6 +30,7 @@ import { parseStatements } from "../sql/parser/statements.ts";
 import type { ClusterStatus } from "../system_catalog/cluster_status.ts";
 import { memberFormatOf } from "../storage/log_file.ts";
 import { AdvisoryLocks } from "../transactions/advisory_locks.ts";
+import type { SpillFile } from "../storage/spill_file.ts";
 import { StorageEngine } from "../storage/storage_engine.ts";
 import type { StoredPayload } from "../storage/stored_payload.ts";
 import { TransactionManager } from "../transactions/transaction_manager.ts";
@@ -173,6 +174,11 @@ export class Engine implements SessionEngine, SeatedEngine {
 
   get storage(): StorageEngine {
     return this.#state.storage;
+  }
+
+  /** See {@link StatementEngine.openSpillFile}. */
+  get openSpillFile(): (() => SpillFile) | null {
+    return this.#state.openSpillFile;
   }
 
   get machine(): StateMachine {

@@ -7,7 +7,8 @@ import { StateMachine } from "../state_machine/state_machine.ts";
 import type { ExternalSources } from "../statements/refresh/external_port.ts";
 import type { CommitHorizon } from "../storage/commit_horizon.ts";
 import type { LogOptions } from "../storage/log_options.ts";
-import { StorageEngine } from "../storage/storage_engine.ts";
+import { SpillFile } from "../storage/spill_file.ts";
+import { MEMORY, StorageEngine } from "../storage/storage_engine.ts";
 import { requireParts } from "../storage/storage_parts.ts";
 import type { IsolationLevel } from "../transactions/isolation_level.ts";
 import { TransactionManager } from "../transactions/transaction_manager.ts";
@@ -43,6 +44,8 @@ export interface EngineState {
   /** Up to which op answers may leave. */
   readonly horizon: CommitHorizon;
   readonly parts: EngineParts | null;
+  /** A new file for rows of a statement; null: the database is in memory. */
+  readonly openSpillFile: (() => SpillFile) | null;
 }
 
 /** How long a state is worked at before others get their turn. */
@@ -83,7 +86,8 @@ export async function openState(options: EngineOptions): Promise<EngineState> {
   const manager = new TransactionManager(machine, () => host.clock.now());
   snapshots.oldestSnapshot = () => manager.oldestSnapshot();
   snapshots.hasReaders = () => manager.activeCount > 0;
-  return { storage, machine, manager, plans: new Planning(machine), horizon, parts };
+  const openSpillFile = directory === MEMORY ? null : () => new SpillFile(host.disk, directory);
+  return { storage, machine, manager, plans: new Planning(machine), horizon, parts, openSpillFile };
 }
 
 /** A member goes on with its messages meanwhile. */

@@ -11,7 +11,7 @@ import type { Transaction } from "../transactions/transaction.ts";
 import { readsDurableAt } from "./read_durability.ts";
 import type { SessionEngine } from "./session_engine.ts";
 import type { StateNeed } from "./state_need.ts";
-import type { StreamArrivals, WaitingContext } from "./stream_arrivals.ts";
+import type { WaitingContext } from "./stream_arrivals.ts";
 import { runInTransaction, type RunnerEnvironment } from "./statement_runner.ts";
 
 /** What a portal needs of its session. */
@@ -35,15 +35,15 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
   const catalog = engine.manager.renew(transaction, planned.tableIds);
   const reading = transaction.views.beginReading();
   let execution: StatementExecution | null = null;
-  let arrivals: StreamArrivals | undefined;
+  let context: WaitingContext | undefined;
   let hasGiven = false;
   const isElsewhere = engine.shards?.concern(planned) === true;
   /** null: what it reads does not come while it runs. */
   const begin = (): StatementExecution | null => {
-    const context = host.contextFor(transaction);
-    if (isElsewhere && plan.compiled.streams?.(context) !== true) return null;
-    arrivals = context.arrivals;
-    return execution = plan.compiled.start(context);
+    const made = host.contextFor(transaction);
+    if (isElsewhere && plan.compiled.streams?.(made) !== true) return null;
+    context = made;
+    return execution = plan.compiled.start(made);
   };
   const step = (sink: ResultSink): boolean | null => {
     const running = execution ?? begin();
@@ -73,20 +73,23 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
         return transaction.compiledFor(catalog, reading, () => step(sink));
       } catch (thrown) {
         if (!isElsewhere || !isRetrySignal(thrown)) throw thrown;
-        arrivals?.close();
+        context?.close?.();
         // What has been given out cannot be taken back.
         if (hasGiven) throw changedMeanwhile();
         return null;
       }
     },
-    pause: () => arrivals?.isStarved === true ? arrivals.wait(environment.abort) : engine.yieldToLoop(),
+    pause: () => {
+      const arrivals = context?.arrivals;
+      return arrivals?.isStarved === true ? arrivals.wait(environment.abort) : engine.yieldToLoop();
+    },
     asStatement: (run) => host.asStatement(run),
     outcome: (rowCount) => ({
       ...host.outcome(tagOf(planned.command, rowCount), rowCount, "rows"),
       durableOp: host.need.saw(readsDurableAt(engine, plan)),
     }),
     close: () => {
-      arrivals?.close();
+      context?.close?.();
       transaction.views.endReading(reading);
       if (block === null) engine.manager.end(transaction);
       else block.portals.delete(portal);

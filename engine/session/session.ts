@@ -780,5 +780,7 @@ export class Session implements SessionHost {
   }
 
   /** Bytes that one statement may hold in sorts and hash tables. */
-  readonly memoryLimitBytes = LIMITS.statementMemoryBytes;
+  get memoryLimitBytes(): number {
+    return this.settings.bytes("statement_memory");
+  }
 }

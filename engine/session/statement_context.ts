@@ -10,6 +10,7 @@ import type { Fragment } from "../sql/plan/plan.ts";
 import type { SessionEvaluation } from "./evaluation.ts";
 import type { ReadCounts } from "../storage/access/read_counts.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
+import type { SpillFile } from "../storage/spill_file.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Notice } from "../statements/outcome.ts";
 import type { GatherContext, ProceduralHost, StatementShards } from "../statements/statement_host.ts";
@@ -45,17 +46,23 @@ export class StatementContext implements ExecutionContext {
   gathered: BatchSource | null = null;
   /** What it reads while it comes; undefined: all of that is kept. */
   readonly arrivals?: StreamArrivals;
+  readonly spillFile?: () => SpillFile;
   readonly #session: RunningSession;
+  readonly #spillFiles: SpillFile[] = [];
   #gatherer: Gatherer | null = null;
 
-  /** `waits`: who steps the execution waits between steps for what comes, and closes `arrivals`. */
+  /** `waits`: who steps the execution waits between steps for what comes, and closes the context. */
   constructor(
     session: RunningSession,
     transaction: Transaction,
     parameters: readonly SqlValue[],
     { waits = false }: { readonly waits?: boolean } = {},
   ) {
-    if (waits && session.engine.shards !== null) this.arrivals = new StreamArrivals();
+    if (waits) {
+      if (session.engine.shards !== null) this.arrivals = new StreamArrivals();
+      const { openSpillFile } = session.engine;
+      if (openSpillFile !== null) this.spillFile = () => this.#spill(openSpillFile());
+    }
     this.#session = session;
     this.evaluation = session.evaluation;
     this.parameters = parameters;
@@ -63,6 +70,17 @@ export class StatementContext implements ExecutionContext {
     this.writer = transaction;
     this.transaction = transaction;
     session.engine.shards?.heed(transaction, session.settings);
+  }
+
+  /** Closes what the execution reads and has written to files. */
+  close(): void {
+    this.arrivals?.close();
+    for (const file of this.#spillFiles.splice(0)) file.close();
+  }
+
+  #spill(file: SpillFile): SpillFile {
+    this.#spillFiles.push(file);
+    return file;
   }
 
   get memoryLimitBytes(): number {

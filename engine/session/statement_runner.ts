@@ -86,7 +86,7 @@ export function goOnReading(
   execution: StatementExecution,
 ): Promise<StatementExecution> {
   run.transaction.compiledCatalog = environment.manager.catalog;
-  return goOn(environment, run, run.transaction.mark(), { execution, arrivals: undefined });
+  return goOn(environment, run, run.transaction.mark(), { execution, context: {} });
 }
 
 function attempt(
@@ -97,7 +97,7 @@ function attempt(
   if (run.transaction.isBehind) return caughtUp(environment, run, mark);
   run.transaction.outside?.beginAttempt();
   environment.manager.remote?.beginAttempt(run.transaction);
-  let arrivals: StreamArrivals | undefined;
+  let context: WaitingContext | undefined;
   try {
     for (const tableId of run.claims) {
       const rival = environment.manager.claimTable(tableId, run.transaction);
@@ -105,20 +105,23 @@ function attempt(
     }
     const compiled = run.compiled();
     run.transaction.compiledCatalog = environment.manager.catalog;
-    const context = run.contextFor(run.transaction);
-    arrivals = context.arrivals;
+    context = run.contextFor(run.transaction);
     const execution = compiled.start(context);
-    if (execution.step(run.sink)) {
+    if (execution.step(run.sink) || goesOnAlone(environment, run, execution)) {
       requireTrue(environment, run);
-      arrivals?.close();
+      context.close?.();
       return execution;
     }
-    if (!run.transaction.interruptible && !run.transaction.readOnly) {
-      return goOnAlone(environment, run, mark, execution);
+    if (run.transaction.interruptible || run.transaction.readOnly) {
+      return goOn(environment, run, mark, { execution, context });
     }
-    return goOn(environment, run, mark, { execution, arrivals });
+    context.close?.();
+    run.sink.retract();
+    run.transaction.becomeInterruptible();
+    run.transaction.rollbackTo(mark, { keepLocks: true, forgetReads: true });
+    return attempt(environment, run, mark);
   } catch (thrown) {
-    arrivals?.close();
+    context?.close?.();
     const signal = signalOf(environment, run, thrown);
     if (signal === null) throw thrown;
     return retry(environment, run, mark, signal);
@@ -159,35 +162,27 @@ async function caughtUp(
   return await attempt(environment, run, mark);
 }
 
-/** Nobody may come in between: the transaction has noted no reads. */
-function goOnAlone(
-  environment: RunnerEnvironment,
-  run: StatementRun,
-  mark: Mark,
-  execution: StatementExecution,
-): MaybePromise<StatementExecution> {
+/** Whether it ends while nobody else may come in between, for the transaction has noted no reads. */
+function goesOnAlone(environment: RunnerEnvironment, run: StatementRun, execution: StatementExecution): boolean {
+  if (run.transaction.interruptible || run.transaction.readOnly) return false;
   const end = environment.monotonic() + SHORT_MICROSECONDS;
   while (!execution.step(run.sink)) {
     environment.checkCanceled();
-    if (!gas.isTurnDue && (run.isBounded || environment.monotonic() < end)) continue;
-    run.sink.retract();
-    run.transaction.becomeInterruptible();
-    run.transaction.rollbackTo(mark, { keepLocks: true, forgetReads: true });
-    return attempt(environment, run, mark);
+    if (gas.isTurnDue || !run.isBounded && environment.monotonic() >= end) return false;
   }
-  requireTrue(environment, run);
-  return execution;
+  return true;
 }
 
 async function goOn(
   environment: RunnerEnvironment,
   run: StatementRun,
   mark: Mark,
-  { execution, arrivals }: {
+  { execution, context }: {
     readonly execution: StatementExecution;
-    readonly arrivals: StreamArrivals | undefined;
+    readonly context: Pick<WaitingContext, "arrivals" | "close">;
   },
 ): Promise<StatementExecution> {
+  const { arrivals } = context;
   environment.manager.register(run.transaction);
   const { remote } = environment.manager;
   let missed = 0, slicesInVain = 0;
@@ -215,14 +210,14 @@ async function goOn(
       environment.checkCanceled();
     }
   } catch (thrown) {
-    arrivals?.close();
+    context.close?.();
     const signal = signalOf(environment, run, thrown);
     if (signal === null) throw thrown;
     const isTooLate = signal instanceof RemoteWait && signal.otherwise !== null && execution.rowCount > 0;
     if (isTooLate) throw signal.otherwise;
     return await retry(environment, run, mark, signal);
   } finally {
-    arrivals?.close();
+    context.close?.();
   }
 }
 

@@ -7,8 +7,13 @@ import type { BatchSource, ExecutionContext, GatheredBatch } from "../execution/
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { GatheredStream } from "../statements/statement_host.ts";
 
-/** A context with what its execution reads while it comes; absent: all has come before a step. */
-export type WaitingContext = ExecutionContext & { readonly arrivals?: StreamArrivals };
+/** The context of an execution, which is closed when that has ended. */
+export type WaitingContext = ExecutionContext & {
+  /** What it reads while it comes; absent: all has come before a step. */
+  readonly arrivals?: StreamArrivals;
+  /** Lets go of what the execution still has; again is no error. Absent: it has nothing. */
+  close?(): void;
+};
 
 /** See the file's head. */
 export class StreamArrivals {

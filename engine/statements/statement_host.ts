@@ -17,6 +17,7 @@ import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { ObjectName, ParsedStatement } from "../sql/parser/ast.ts";
 import type { Fragment, FragmentPoint, PlannedStatement } from "../sql/plan/plan.ts";
 import type { PlanEnvironment } from "../sql/planner/plan_statement.ts";
+import type { SpillFile } from "../storage/spill_file.ts";
 import type { ReadCounts } from "../storage/access/read_counts.ts";
 import type { AdvisoryLocks, LockingSession } from "../transactions/advisory_locks.ts";
 import type { CommitMessage } from "../transactions/commit_message.ts";
@@ -163,6 +164,8 @@ export interface StatementEngine {
   /** The shards that have the rows; null: they are at the engine itself. */
   readonly shards: StatementShards | null;
   readonly machine: { readonly reads: ReadCounts };
+  /** A new file for rows that do not fit into a statement's memory; null: the database is in memory. */
+  readonly openSpillFile: (() => SpillFile) | null;
   parse(text: string): readonly ParsedStatement[];
   /** Microseconds of a clock that only moves forward. */
   monotonic(): number;

@@ -92,7 +92,7 @@ export const LOG_DIRECTORY = "log";
 /** Where the files of tables are, in the data directory. */
 export const TABLES_DIRECTORY = "tables";
 const IN_TABLES = `${TABLES_DIRECTORY}/`;
-const MEMORY = ":memory:";
+export const MEMORY = ":memory:";
 const CHECKPOINT_SLICE_MICROSECONDS = 2000;
 
 /**

@@ -1,5 +1,7 @@
 /**
- * Sorting: rows are kept in a buffer and given out in the order of a permutation.
+ * Sorting: rows are kept in a buffer and given out in the order of a permutation. What does not fit into the
+ * statement's memory is written to a file in sorted runs, which are merged in the end ({@link ExternalSort}); sorts
+ * inside of a row's loop are not.
  *
  * With a limit only the best rows are kept: whenever the buffer holds twice as many as needed (and some more), it is
  * sorted and cut, and rows that cannot be among the best by their first key alone are not taken any more.
@@ -15,13 +17,13 @@ import {
 import type { Compilation } from "../codegen/compilation.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
-import type { Region, Sink } from "../codegen/region.ts";
-import { emitSort, type SortColumn } from "../codegen/sort_code.ts";
+import type { LoopSource, Region, Sink } from "../codegen/region.ts";
+import { emitComparison, emitSort, type SortColumn } from "../codegen/sort_code.ts";
 import { formOf, isFloat, nullableCode } from "../codegen/value_form.ts";
 import { mayBeNull } from "../../sql/plan/build.ts";
+import { ExternalSort, externalSort, sortedRows } from "../runtime/external_sort.ts";
 import type { ColumnLayout, RowBuffer } from "../runtime/row_buffer.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
-import { bufferSource } from "./materialize.ts";
 import { rowLimit } from "./streaming.ts";
 
 type Sort = Extract<Plan, { kind: "sort" }>;
@@ -88,7 +90,8 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
   const { buffer, keys } = sorted;
   const orderSlot = compilation.newSlot();
   const limitSlot = compilation.newSlot();
-  region.reset(buffer.slot, orderSlot, limitSlot);
+  const spillSlot = compilation.newSlot();
+  region.reset(buffer.slot, orderSlot, limitSlot, spillSlot);
   const limit = plan.limit;
   // While there is no limit object, only the rows of one piece can be in the buffer.
   const cutRounds = (state: ExecutionState): number => {
@@ -96,26 +99,54 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
     const known = typeof limits === "object" && limits !== null && "limit" in limits ? limits.limit : 0;
     return region.isInline || Number(known) > MAX_ROWS_CUT_AT_ONCE ? Infinity : 1;
   };
-  const names = { limit: {} };
+  const spillRounds = (state: ExecutionState): number => {
+    const spill = state.x[spillSlot];
+    return spill instanceof ExternalSort && spill.isNear ? Infinity : 1;
+  };
+  const layout = (code: Emitter) => code.constant("layout", buffer.columns);
+  const spillOf = (code: Emitter) =>
+    code.define("spill", `${code.use("externalSort", externalSort)}(S, ${spillSlot}, ${layout(code)})`);
+  const names = { limit: {}, spill: {} };
+  const limitIn = (code: Emitter) =>
+    limit === null ? "Infinity" : `${code.recall<LimitNames>(names.limit).limits}.limit`;
   region.produce(plan.input, {
     open: (code) => {
       buffer.openAppend(code);
       if (limit !== null) code.note(names.limit, openLimit(code, limit, limitSlot));
+      if (region.isInline) return;
+      const spill = spillOf(code);
+      const full = code.name("full");
+      code.emit(`let ${full} = ${spill}.full;`);
+      code.note(names.spill, { spill, full });
     },
     row: (code) => {
       if (limit !== null) {
         rejectWorse(code, plan.keys[0], code.recall<LimitNames>(names.limit));
       }
       const row = appendSorted(code, sorted);
+      if (!region.isInline) {
+        const { spill, full } = code.recall<SpillNames>(names.spill);
+        code.block(`if (${row} >= ${full}) `, "conditional", () => {
+          buffer.closeAppend(code);
+          code.block(`if (${spill}.isDue(${buffer.get(code)})) `, "conditional", () => {
+            const read = buffer.openRead(code);
+            const order = emitSort(code, buffer, read, keys, spillRounds);
+            code.work(`${spill}.writeRun(${read.buffer}, ${order}, ${limitIn(code)})`, spillRounds);
+          });
+          code.emit(`${full} = ${spill}.full;`);
+          buffer.emitReload(code);
+        });
+      }
       if (limit === null) return;
       const { limits } = code.recall<LimitNames>(names.limit);
       code.block(`if (${row} >= ${limits}.full) `, "conditional", () => {
         buffer.closeAppend(code);
         const read = buffer.openRead(code);
         const order = emitSort(code, buffer, read, keys, cutRounds);
-        const layout = code.constant("layout", buffer.columns);
         code.emit(
-          `${code.use("cutBuffer", cutBuffer)}(S, ${buffer.slot}, ${layout}, ${order}, ${limits}.limit);`,
+          `${
+            code.use("cutBuffer", cutBuffer)
+          }(S, ${buffer.slot}, ${layout(code)}, ${order}, ${limits}.limit);`,
         );
         buffer.emitReload(code);
         emitWorst(code, plan.keys[0], keys[0], limits, read);
@@ -124,21 +155,61 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
     close: (code) => buffer.closeAppend(code),
   });
   region.once(plan, (code) => {
-    const read = buffer.openRead(code);
-    code.emit(`S.x[${orderSlot}] = ${emitSort(code, buffer, read, keys)};`);
-    if (limit !== null) {
-      const { limits } = openLimit(code, limit, limitSlot);
-      code.emit(
-        `if (S.x[${orderSlot}].length > ${limits}.limit) S.x[${orderSlot}] = S.x[${orderSlot}].subarray(0, ${limits}.limit);`,
-      );
-    }
+    if (limit !== null) code.note(names.limit, openLimit(code, limit, limitSlot));
+    const most = limitIn(code);
+    const spill = region.isInline ? null : spillOf(code);
+    const sortAll = (): void => {
+      const order = emitSort(code, buffer, buffer.openRead(code), keys);
+      const first = limit === null ? order : `${order}.length > ${most} ? ${order}.subarray(0, ${most}) : ${order}`;
+      if (spill !== null) {
+        code.block(`if (${spill}.hasRuns) `, "conditional", () => {
+          code.work(`${spill}.writeRun(${buffer.get(code)}, ${order}, ${most})`);
+        });
+      }
+      code.emit(`S.x[${orderSlot}] = ${code.use("sortedRows", sortedRows)}(${first});`);
+    };
+    sortAll();
+    if (spill === null) return;
+    code.block(`if (${spill}.hasRuns) `, "conditional", () => {
+      code.emit(`${spill}.open(${buffer.get(code)});`);
+      const read = buffer.openRead(code);
+      const compare = emitComparison(code, buffer, read, keys);
+      code.emit(`S.x[${orderSlot}] = ${code.work(`${spill}.merge(${read.buffer}, ${compare}, ${most})`)}.result;`);
+    });
   });
-  region.loop(
-    plan,
-    bufferSource(buffer, { order: (code) => code.define("order", `S.x[${orderSlot}]`) }),
-    sink,
-  );
-  if (!region.isInline) region.once(plan, (code) => code.emit(`S.x[${buffer.slot}].release();`));
+  region.loop(plan, sortedSource(buffer, orderSlot), sink);
+  if (!region.isInline) {
+    region.once(plan, (code) => {
+      code.emit(`S.x[${buffer.slot}].release();`);
+      code.emit(`S.x[${spillSlot}].release();`);
+    });
+  }
+}
+
+/** A loop over the rows of a buffer in the order that a slot has ({@link SortedRows}). */
+function sortedSource(buffer: BufferCode, orderSlot: number): LoopSource {
+  const key = {};
+  return {
+    kind: "counted",
+    count: (code) => {
+      const names = buffer.openRead(code);
+      const rows = code.define("sorted", `S.x[${orderSlot}]`);
+      const order = code.define("order", `${rows}.order`);
+      const base = code.define("base", `${rows}.base`);
+      code.note(key, { names, order, base });
+      return `${base} + ${order}.length`;
+    },
+    bind: (code, index) => {
+      const { names, order, base } = code.recall<{ names: ReadNames; order: string; base: string }>(key);
+      buffer.bindRow(code, names, code.define("r", `${order}[${index} - ${base}]`));
+    },
+    more: () => `S.x[${orderSlot}].more()`,
+  };
+}
+
+interface SpillNames {
+  readonly spill: string;
+  readonly full: string;
 }
 
 interface LimitNames {

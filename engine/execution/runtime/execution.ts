@@ -7,6 +7,7 @@
  */
 import type { DatabaseError } from "../../base/errors.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
+import type { SpillFile } from "../../storage/spill_file.ts";
 import type { ReadableTable } from "../../storage/access/readable_table.ts";
 import type { ReadCounts } from "../../storage/access/read_counts.ts";
 import type { EvaluationContext } from "../../sql/functions/definition.ts";
@@ -55,6 +56,8 @@ export interface ExecutionContext {
   monotonic(): number;
   /** Bytes that sorts, hash tables and materialized results of this statement may hold before 53200. */
   readonly memoryLimitBytes: number;
+  /** A new file for rows that do not fit into the limit; absent: there is nowhere to put them. */
+  spillFile?(): SpillFile;
   /** Where executions that share the limit count what they hold. */
   readonly memory?: { bytes: number };
 }

@@ -236,6 +236,11 @@ export class ExecutionState implements StatementExecution {
     return this.#memory.bytes > this.context.memoryLimitBytes / 4;
   }
 
+  /** Half of the memory is taken. */
+  get isHalfFull(): boolean {
+    return this.#memory.bytes > this.context.memoryLimitBytes / 2;
+  }
+
   /** Accounts for memory; 53200 beyond the statement's limit. Negative amounts give back. */
   charge(bytes: number): void {
     this.#memory.bytes += bytes;

@@ -132,7 +132,28 @@ export class RowBuffer {
       : this.capacity < 1024
       ? this.capacity * 4
       : this.capacity * 2;
-    this.#charge((capacity - this.capacity) * this.#rowBytes + this.#textBytes());
+    this.#charge(this.#textBytes());
+    this.#resize(capacity);
+  }
+
+  /** Makes room for so many rows, whose texts are going to take `bytes`, in a buffer without rows. */
+  reserve(capacity: number, bytes: number): void {
+    this.#charge(bytes);
+    this.#resize(capacity);
+    for (const column of this.columns) {
+      // Rows are put at any place of it: an array with holes would be a table.
+      if (Array.isArray(column.data)) column.data = new Array(capacity).fill(null);
+    }
+  }
+
+  /** Counts what the texts of the rows take, and answers what all of them take. */
+  measure(): number {
+    this.#charge(this.#textBytes());
+    return this.#charged;
+  }
+
+  #resize(capacity: number): void {
+    this.#charge((capacity - this.capacity) * this.#rowBytes);
     for (const column of this.columns) {
       if (Array.isArray(column.data)) continue;
       const larger = newArray(column.storage, capacity) as Float64Array;

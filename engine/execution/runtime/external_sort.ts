@@ -1,0 +1,325 @@
+/**
+ * Sorting of more rows than fit into a statement's memory: sorted runs are written to a file and merged (Knuth, "The
+ * Art of Computer Programming", volume 3, section 5.4).
+ *
+ * A run is written when the buffer has taken its share of the memory. In the end each run has a window in the same
+ * buffer, into which its next block of rows is read when the one before has been given out; so the comparison that
+ * sorts rows of the buffer merges them, too. With more runs than there are windows, the oldest ones are merged into one
+ * first. Equal rows keep their order.
+ */
+import type { SpillBlock, SpillFile } from "../../storage/spill_file.ts";
+import type { ExecutionState } from "./execution_state.ts";
+import type { RowBuffer } from "./row_buffer.ts";
+import type { RowComparison } from "./sorting.ts";
+import { decodeRows, encodeRows, type SpilledColumn } from "./spilled_rows.ts";
+import { GeneratorWork, type Work } from "./work.ts";
+
+/** Rows in their order, a part at a time: row numbers of a buffer, of which the first is the `base`th of all. */
+export interface SortedRows {
+  readonly order: Int32Array;
+  readonly base: number;
+  /** Goes on with the next part. false: there is none. */
+  more(): boolean;
+  release(): void;
+}
+
+/** All rows of a buffer, in their order. */
+export function sortedRows(order: Int32Array): SortedRows {
+  return { order, base: 0, more: () => false, release: () => {} };
+}
+
+/** The part of a statement's memory that a buffer takes before it is written to a file. */
+const SHARE = 1 / 4;
+/** What it takes at least for that, when others have taken half of the memory. */
+const LEAST_SHARE = 1 / 32;
+/** What the windows of all runs that are merged take of the memory, roughly, before their rows are decoded. */
+const WINDOWS_SHARE = 1 / 8;
+/** Runs merged at a time, if the windows are not too small for so many. */
+const MOST_WINDOWS = 256;
+const FEWEST_WINDOWS = 8;
+const LEAST_BLOCK_BYTES = 4096;
+const MOST_BLOCK_BYTES = 1 << 18;
+/** Rows of a part of the result. */
+const MORSEL_ROWS = 2048;
+/** Rows between two looks at what texts take. */
+const LOOK_ROWS = 4096;
+
+/** Rows that were written at once. */
+interface WrittenRows {
+  readonly block: SpillBlock;
+  readonly rows: number;
+}
+
+/** A sorted part of the rows in the file. */
+interface Run {
+  readonly written: WrittenRows[];
+  readonly rowsPerBlock: number;
+}
+
+/** Reads written rows into the buffer, from a row on. */
+type ReadRows = (written: WrittenRows, at: number) => void;
+
+/** The sort of a slot, made at first use. */
+export function externalSort(
+  state: ExecutionState,
+  slot: number,
+  layout: readonly SpilledColumn[],
+): ExternalSort {
+  const known = state.x[slot];
+  if (known instanceof ExternalSort) return known;
+  const made = new ExternalSort(state, layout);
+  state.x[slot] = made;
+  return made;
+}
+
+/** What a sort has written to its file. */
+export class ExternalSort {
+  /** {@link isDue} is to be asked behind the row of this number. */
+  full: number;
+  readonly #state: ExecutionState;
+  readonly #layout: readonly SpilledColumn[];
+  readonly #share: number;
+  readonly #blockBytes: number;
+  /** Runs merged at a time. */
+  readonly #windows: number;
+  #runs: Run[] = [];
+  #file: SpillFile | null = null;
+
+  constructor(state: ExecutionState, layout: readonly SpilledColumn[]) {
+    const { memoryLimitBytes, spillFile } = state.context;
+    this.#state = state;
+    this.#layout = layout;
+    this.full = spillFile === undefined ? Infinity : 0;
+    this.#share = memoryLimitBytes * SHARE;
+    const bytes = memoryLimitBytes * WINDOWS_SHARE;
+    this.#windows = Math.min(MOST_WINDOWS, Math.max(FEWEST_WINDOWS, Math.floor(bytes / LEAST_BLOCK_BYTES)));
+    this.#blockBytes = Math.min(MOST_BLOCK_BYTES, Math.floor(bytes / this.#windows));
+  }
+
+  /** A run may be written soon. */
+  isNear = false;
+
+  /** Whether something has been written. */
+  get hasRuns(): boolean {
+    return this.#runs.length > 0;
+  }
+
+  /** Whether the buffer has taken its share, or would with one more row; otherwise {@link full} is moved on. */
+  isDue(buffer: RowBuffer): boolean {
+    const { count, capacity } = buffer;
+    const bytes = buffer.measure();
+    const { isHalfFull, context } = this.#state;
+    const share = isHalfFull ? context.memoryLimitBytes * LEAST_SHARE : this.#share;
+    if (count > 1 && (count === capacity ? 2 * bytes : bytes) > share) return true;
+    this.isNear = bytes > share / 4;
+    // Texts are looked at in time, too.
+    const look = Math.min(LOOK_ROWS, Math.floor((share - bytes) * count / bytes / 2));
+    this.full = Math.max(count, Math.min(count + look, capacity) - 1);
+    return false;
+  }
+
+  /** Writes the buffer's rows as a run and empties it; `limit`: no more than so many of them. */
+  writeRun(buffer: RowBuffer, order: Int32Array, limit: number): Work {
+    return new GeneratorWork(this.#writeRun(buffer, order, limit));
+  }
+
+  *#writeRun(buffer: RowBuffer, order: Int32Array, limit: number): Generator<void, void, void> {
+    const count = Math.min(order.length, limit);
+    const rowBytes = Math.max(1, buffer.measure() / buffer.count);
+    const run: Run = { written: [], rowsPerBlock: Math.max(1, Math.floor(this.#blockBytes / rowBytes)) };
+    for (let from = 0; from < count; from += run.rowsPerBlock) {
+      this.#append(run, buffer, { order, from, to: Math.min(count, from + run.rowsPerBlock) });
+      yield;
+    }
+    this.#runs.push(run);
+    buffer.release();
+    this.full = 0;
+  }
+
+  #append(
+    run: Run,
+    buffer: RowBuffer,
+    rows: { readonly order: Int32Array; readonly from: number; readonly to: number },
+  ): void {
+    this.#file ??= this.#state.context.spillFile?.() ?? null;
+    const block = this.#file?.write(encodeRows(buffer, this.#layout, rows));
+    if (block === undefined) throw new TypeError("there is nowhere to spill to");
+    run.written.push({ block, rows: rows.to - rows.from });
+  }
+
+  /** Makes room for the windows in the buffer, which is empty. */
+  open(buffer: RowBuffer): void {
+    const windows = Math.min(this.#windows, this.#runs.length);
+    buffer.reserve(windows * this.#windowRows, windows * this.#blockBytes);
+  }
+
+  get #windowRows(): number {
+    return Math.max(...this.#runs.map(({ rowsPerBlock }) => rowsPerBlock));
+  }
+
+  /** Merges what has been written; the result has the rows, of which no more than `limit` are wanted. */
+  merge(buffer: RowBuffer, compare: RowComparison, limit: number): GeneratorWork<SortedRows> {
+    return new GeneratorWork(this.#merge(buffer, compare, limit));
+  }
+
+  *#merge(buffer: RowBuffer, compare: RowComparison, limit: number): Generator<void, SortedRows, void> {
+    const rowsPerBlock = Math.min(...this.#runs.map((run) => run.rowsPerBlock));
+    while (this.#runs.length > this.#windows) {
+      const run: Run = { written: [], rowsPerBlock };
+      const rows = new MergedRows(this.#openWindows(buffer), compare, limit);
+      for (yield* rows.open(); rows.order.length > 0; rows.more()) {
+        for (let from = 0; from < rows.order.length; from += rowsPerBlock) {
+          const to = Math.min(rows.order.length, from + rowsPerBlock);
+          this.#append(run, buffer, { order: rows.order, from, to });
+        }
+        yield;
+      }
+      this.#runs.splice(0, this.#windows, run);
+    }
+    const rows = new MergedRows(this.#openWindows(buffer), compare, limit);
+    yield* rows.open();
+    return rows;
+  }
+
+  /** Windows into the oldest runs. */
+  #openWindows(buffer: RowBuffer): Window[] {
+    const windowRows = this.#windowRows;
+    const read: ReadRows = ({ block, rows }, at) => {
+      const bytes = this.#file?.read(block);
+      if (bytes !== undefined) decodeRows(buffer, this.#layout, bytes, { at, count: rows });
+    };
+    return this.#runs.slice(0, this.#windows).map((run, index) => new Window(run, index, { windowRows, read }));
+  }
+
+  /** Removes the file. */
+  release(): void {
+    this.#file?.close();
+    this.#file = null;
+    this.#runs = [];
+    this.full = this.#state.context.spillFile === undefined ? Infinity : 0;
+  }
+}
+
+/** Where rows of a run are in the buffer. */
+class Window {
+  /** The run's next row. */
+  row: number;
+  /** Of equal rows those of the first run come first. */
+  readonly index: number;
+  readonly #run: Run;
+  readonly #at: number;
+  readonly #read: ReadRows;
+  #end: number;
+  #next = 0;
+
+  constructor(
+    run: Run,
+    index: number,
+    { windowRows, read }: { readonly windowRows: number; readonly read: ReadRows },
+  ) {
+    this.index = index;
+    this.#run = run;
+    this.#at = this.row = this.#end = index * windowRows;
+    this.#read = read;
+  }
+
+  /** All of its rows that are in the buffer have been given out. */
+  get isEmpty(): boolean {
+    return this.row === this.#end;
+  }
+
+  /** Reads the run's next rows. false: there are no more. */
+  fill(): boolean {
+    const written = this.#run.written[this.#next++];
+    if (written === undefined) return false;
+    this.#read(written, this.#at);
+    this.row = this.#at;
+    this.#end = this.#at + written.rows;
+    return true;
+  }
+}
+
+/** Rows of several windows in their order. */
+class MergedRows implements SortedRows {
+  order: Int32Array = new Int32Array(0);
+  base = 0;
+  readonly #rows = new Int32Array(MORSEL_ROWS);
+  readonly #compare: RowComparison;
+  /** A heap: none comes before the one at half of its place. */
+  readonly #heap: Window[];
+  #left: number;
+
+  constructor(windows: Window[], compare: RowComparison, limit: number) {
+    this.#heap = windows;
+    this.#compare = compare;
+    this.#left = limit;
+  }
+
+  /** Reads the first rows of all runs. */
+  *open(): Generator<void, void, void> {
+    for (const window of this.#heap) {
+      window.fill();
+      yield;
+    }
+    for (let place = this.#heap.length >> 1; place >= 0; place--) this.#sink(place);
+    this.more();
+  }
+
+  /** See {@link SortedRows.more}: what was given out is overwritten. */
+  more(): boolean {
+    const heap = this.#heap;
+    const rows = this.#rows;
+    this.base += this.order.length;
+    if (heap[0]?.isEmpty === true && this.#left > 0) this.#refill(heap[0]);
+    const most = Math.min(MORSEL_ROWS, this.#left);
+    let count = 0;
+    while (count < most) {
+      const first = heap[0];
+      if (first === undefined) break;
+      rows[count++] = first.row++;
+      if (first.isEmpty) break;
+      this.#sink(0);
+    }
+    this.#left -= count;
+    this.order = rows.subarray(0, count);
+    return count > 0;
+  }
+
+  #refill(first: Window): void {
+    const heap = this.#heap;
+    if (!first.fill()) {
+      const last = heap.pop();
+      if (last === undefined || last === first) return;
+      heap[0] = last;
+    }
+    this.#sink(0);
+  }
+
+  /** Moves a window down until those beneath come after it. */
+  #sink(place: number): void {
+    const heap = this.#heap;
+    const window = heap[place];
+    if (window === undefined) return;
+    for (;;) {
+      let next = 2 * place + 1;
+      let best = heap[next];
+      if (best === undefined) break;
+      const other = heap[next + 1];
+      if (other !== undefined && this.#comesFirst(other, best)) {
+        best = other;
+        next++;
+      }
+      if (!this.#comesFirst(best, window)) break;
+      heap[place] = best;
+      place = next;
+    }
+    heap[place] = window;
+  }
+
+  #comesFirst(left: Window, right: Window): boolean {
+    const order = this.#compare(left.row, right.row);
+    return order < 0 || order === 0 && left.index < right.index;
+  }
+
+  release(): void {}
+}

@@ -1,0 +1,74 @@
+/**
+ * A temporary file in which a statement keeps rows that do not fit into its memory.
+ *
+ * It holds blocks, written one behind the other, each with a checksum of its bytes and of where it is; only who has
+ * written them knows their places. It is never synced, and removed when it is closed; what a crash leaves goes when the
+ * directory is opened, for its name ends as those of all unfinished files do.
+ */
+import { checksumSeed, crc32c } from "../base/checksum.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { type Disk, type DiskFile, joinPath } from "../host/disk.ts";
+
+/** Where a block is. */
+export interface SpillBlock {
+  readonly position: number;
+  readonly length: number;
+  readonly checksum: number;
+}
+
+/** Names spill files apart from each other and from other unfinished files. */
+let opened = 0;
+
+/** See the file's head. */
+export class SpillFile {
+  readonly #disk: Disk;
+  readonly #file: DiskFile;
+  readonly #seed: number;
+  #size = 0;
+  #isClosed = false;
+
+  /** Raises 58030 or 53100 when the disk refuses. */
+  constructor(disk: Disk, directory: string) {
+    this.#disk = disk;
+    this.#seed = ++opened;
+    this.#file = disk.openFile(joinPath(directory, `spill-${this.#seed}.tmp`), { create: true, write: true });
+  }
+
+  /** Bytes that have been written. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Raises 53100 on a full disk. */
+  write(bytes: Uint8Array): SpillBlock {
+    const position = this.#size;
+    this.#file.writeAt(position, bytes);
+    this.#size += bytes.length;
+    return { position, length: bytes.length, checksum: this.#checksum(position, bytes) };
+  }
+
+  /** The bytes of a block; raises XX001 when they are not those that were written. */
+  read({ position, length, checksum }: SpillBlock): Uint8Array {
+    const bytes = new Uint8Array(length);
+    const count = this.#file.readAt(position, bytes);
+    if (count !== length || this.#checksum(position, bytes) !== checksum) {
+      throw new DatabaseError(
+        SQLSTATE.dataCorrupted,
+        `temporary file "${this.#file.path}" is damaged at ${position}: the checksum does not match`,
+      );
+    }
+    return bytes;
+  }
+
+  /** Removes it; doing so twice is no error. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#file.close();
+    this.#disk.remove(this.#file.path);
+  }
+
+  #checksum(position: number, bytes: Uint8Array): number {
+    return crc32c(bytes, 0, bytes.length, checksumSeed(this.#seed, position));
+  }
+}
