@@ -144,9 +144,9 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
         const read = buffer.openRead(code);
         const order = emitSort(code, buffer, read, keys, cutRounds);
         code.emit(
-          `${
-            code.use("cutBuffer", cutBuffer)
-          }(S, ${buffer.slot}, ${layout(code)}, ${order}, ${limits}.limit);`,
+          `${code.use("cutBuffer", cutBuffer)}(S, ${buffer.slot}, ${
+            layout(code)
+          }, ${order}, ${limits}.limit);`,
         );
         buffer.emitReload(code);
         emitWorst(code, plan.keys[0], keys[0], limits, read);
@@ -160,7 +160,9 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
     const spill = region.isInline ? null : spillOf(code);
     const sortAll = (): void => {
       const order = emitSort(code, buffer, buffer.openRead(code), keys);
-      const first = limit === null ? order : `${order}.length > ${most} ? ${order}.subarray(0, ${most}) : ${order}`;
+      const first = limit === null
+        ? order
+        : `${order}.length > ${most} ? ${order}.subarray(0, ${most}) : ${order}`;
       if (spill !== null) {
         code.block(`if (${spill}.hasRuns) `, "conditional", () => {
           code.work(`${spill}.writeRun(${buffer.get(code)}, ${order}, ${most})`);
@@ -174,7 +176,9 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
       code.emit(`${spill}.open(${buffer.get(code)});`);
       const read = buffer.openRead(code);
       const compare = emitComparison(code, buffer, read, keys);
-      code.emit(`S.x[${orderSlot}] = ${code.work(`${spill}.merge(${read.buffer}, ${compare}, ${most})`)}.result;`);
+      code.emit(
+        `S.x[${orderSlot}] = ${code.work(`${spill}.merge(${read.buffer}, ${compare}, ${most})`)}.result;`,
+      );
     });
   });
   region.loop(plan, sortedSource(buffer, orderSlot), sink);

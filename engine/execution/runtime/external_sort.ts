@@ -125,6 +125,7 @@ export class ExternalSort {
 
   *#writeRun(buffer: RowBuffer, order: Int32Array, limit: number): Generator<void, void, void> {
     const count = Math.min(order.length, limit);
+    if (count === 0) return buffer.release();
     const rowBytes = Math.max(1, buffer.measure() / buffer.count);
     const run: Run = { written: [], rowsPerBlock: Math.max(1, Math.floor(this.#blockBytes / rowBytes)) };
     for (let from = 0; from < count; from += run.rowsPerBlock) {
@@ -188,7 +189,9 @@ export class ExternalSort {
       const bytes = this.#file?.read(block);
       if (bytes !== undefined) decodeRows(buffer, this.#layout, bytes, { at, count: rows });
     };
-    return this.#runs.slice(0, this.#windows).map((run, index) => new Window(run, index, { windowRows, read }));
+    return this.#runs.slice(0, this.#windows).map((run, index) =>
+      new Window(run, index, { windowRows, read })
+    );
   }
 
   /** Removes the file. */

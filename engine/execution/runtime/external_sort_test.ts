@@ -1,0 +1,125 @@
+/** Sorting by runs in a file: order, ties, limits, and more runs than are merged at a time. */
+import assert from "node:assert/strict";
+import { memoryHost } from "../../host/memory_host.ts";
+import { SpillFile } from "../../storage/spill_file.ts";
+import { SeededRandom } from "../testing/seeded_random.ts";
+import type { ExecutionState } from "./execution_state.ts";
+import { ExternalSort } from "./external_sort.ts";
+import { RowBuffer } from "./row_buffer.ts";
+import type { SpilledColumn } from "./spilled_rows.ts";
+import { sortRows } from "./sorting.ts";
+
+const layout: readonly SpilledColumn[] = [
+  { storage: "i32", nullable: false, type: { kind: "i32" } },
+  { storage: "ref", nullable: true, type: { kind: "text" } },
+  { storage: "number_or_bigint", nullable: true, type: { kind: "i64" } },
+];
+
+interface Row {
+  readonly number: number;
+  readonly text: string | null;
+  readonly big: number | bigint | null;
+}
+
+function append(buffer: RowBuffer, { number, text, big }: Row): void {
+  const row = buffer.count;
+  if (row === buffer.capacity) buffer.grow(row);
+  buffer.count = row + 1;
+  const [numbers, texts, integers] = buffer.columns;
+  assert.ok(numbers !== undefined && texts !== undefined && integers?.nulls != null);
+  numbers.data[row] = number;
+  texts.data[row] = text;
+  integers.nulls[row] = big === null ? 1 : 0;
+  integers.data[row] = typeof big === "number" ? big : big === null ? 0 : NaN;
+  if (typeof big === "bigint") integers.putBig(row, big);
+}
+
+function rowAt(buffer: RowBuffer, row: number): Row {
+  const [numbers, texts, integers] = buffer.columns;
+  assert.ok(numbers !== undefined && texts !== undefined && integers?.nulls != null);
+  const big = integers.data[row] as number;
+  return {
+    number: numbers.data[row] as number,
+    text: texts.data[row] as string | null,
+    big: integers.nulls[row] === 1 ? null : Number.isNaN(big) ? integers.getBig(row) : big,
+  };
+}
+
+const compareIn = (buffer: RowBuffer) => (left: number, right: number): number =>
+  Math.sign((buffer.columns[0]?.data[left] as number) - (buffer.columns[0]?.data[right] as number));
+
+/** Sorts by the number; ties are by the order in which the rows come. */
+function sort(
+  rows: readonly Row[],
+  limit: number,
+): { readonly sorted: readonly Row[]; readonly runs: number } {
+  const { disk } = memoryHost();
+  disk.createDirectory("d");
+  let held = 0, peak = 0, runs = 0;
+  const memoryLimitBytes = 1 << 17;
+  const state = {
+    charge: (bytes: number) => void (peak = Math.max(peak, held += bytes)),
+    isHalfFull: false,
+    context: { memoryLimitBytes, spillFile: () => new SpillFile(disk, "d") },
+  } as unknown as ExecutionState;
+  const buffer = new RowBuffer(state, layout);
+  const external = new ExternalSort(state, layout);
+  const write = (): void => {
+    const compare = compareIn(buffer);
+    const work = external.writeRun(buffer, sortRows(buffer.count, compare, null), limit);
+    while (!work.advance());
+    runs++;
+  };
+  for (const row of rows) {
+    append(buffer, row);
+    if (buffer.count - 1 >= external.full && external.isDue(buffer)) write();
+  }
+  write();
+  external.open(buffer);
+  const merge = external.merge(buffer, compareIn(buffer), limit);
+  while (!merge.advance());
+  const merged = merge.result;
+  const sorted: Row[] = [];
+  do {
+    assert.equal(merged.base, sorted.length);
+    for (const row of merged.order) sorted.push(rowAt(buffer, row));
+  } while (merged.more());
+  assert.ok(peak < memoryLimitBytes, `${peak} bytes were held`);
+  external.release();
+  assert.deepEqual(disk.list("d"), []);
+  return { sorted, runs };
+}
+
+Deno.test("ExternalSort gives the rows of all runs in their order, ties as they came", () => {
+  for (
+    const [seed, count, distinct] of [[1, 100, 5], [2, 5000, 3], [3, 30_000, 1000], [
+      4,
+      30_000,
+      2 ** 31,
+    ]] as const
+  ) {
+    const random = new SeededRandom(seed);
+    const rows = Array.from({ length: count }, (_, index): Row => ({
+      number: Math.floor((random.next() - 0.5) * distinct),
+      text: random.chance(0.1) ? null : "x".repeat(Math.floor(random.next() * 40)) + index,
+      big: random.chance(0.1) ? null : random.chance(0.3) ? 9007199254740993n + BigInt(index) : index,
+    }));
+    const expected = rows.toSorted((left, right) => Math.sign(left.number - right.number));
+    const { sorted, runs } = sort(rows, Infinity);
+    assert.deepEqual(sorted, expected);
+    // Eight are merged at a time.
+    if (count > 20_000) assert.ok(runs > 16, `${runs} runs`);
+    for (const limit of [1, 77, count - 1]) {
+      assert.deepEqual(sort(rows, limit).sorted, expected.slice(0, limit));
+    }
+  }
+});
+
+Deno.test("ExternalSort takes rows that are larger than a block", () => {
+  const rows = Array.from({ length: 40 }, (_, index): Row => ({
+    number: index * 7 % 40,
+    text: String(index).repeat(8000),
+    big: null,
+  }));
+  assert.deepEqual(sort(rows, Infinity).sorted, rows.toSorted((left, right) => left.number - right.number));
+});

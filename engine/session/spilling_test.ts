@@ -1,0 +1,127 @@
+/** Statements that need more than their memory: they write files, answer the same, and leave nothing behind. */
+import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
+import type { Host } from "../host/host.ts";
+import { memoryHost } from "../host/memory_host.ts";
+import { RowBuffer } from "../statements/row_buffer.ts";
+import { Engine } from "./engine.ts";
+import type { Session } from "./session.ts";
+
+const DIRECTORY = "data";
+const ROWS = 12_000;
+
+/** Rows of all forms that buffers keep, with NULLs, ties and values at the edges. */
+const TABLE = `
+  CREATE TABLE t (a INT PRIMARY KEY, b INT, c TEXT, d NUMERIC, e BIGINT, f DOUBLE PRECISION, g BOOL, h INT[], i INTERVAL);
+  INSERT INTO t SELECT n, CASE WHEN n % 7 = 0 THEN NULL ELSE n * 7919 % 103 END,
+    CASE WHEN n % 11 = 0 THEN NULL ELSE md5(n::text) END,
+    CASE WHEN n % 13 = 0 THEN 'NaN'::numeric ELSE (n % 1000) * 1.10 END,
+    CASE WHEN n % 3 = 0 THEN 9007199254740993 + n % 50 WHEN n % 5 = 0 THEN NULL ELSE -n END,
+    CASE WHEN n % 17 = 0 THEN 'NaN' WHEN n % 19 = 0 THEN '-0' WHEN n % 23 = 0 THEN '-Infinity' ELSE n / 7.0 END,
+    CASE WHEN n % 4 = 0 THEN NULL ELSE n % 3 = 0 END,
+    CASE WHEN n % 6 = 0 THEN NULL WHEN n % 8 = 0 THEN '{}' ELSE array[n % 10, NULL] END,
+    CASE WHEN n % 9 = 0 THEN NULL ELSE make_interval(months => n % 3, days => n % 90) END
+  FROM generate_series(1, ${ROWS}) n`;
+
+async function rows(session: Session, sql: string): Promise<readonly string[]> {
+  const sink = new RowBuffer();
+  await session.simple(sql, sink, () => {});
+  return sink.rows.map((row) =>
+    JSON.stringify(row, (_, value) => typeof value === "bigint" ? `${value}n` : value)
+  );
+}
+
+async function withSession(action: (session: Session, host: Host) => Promise<void>): Promise<void> {
+  const host = memoryHost();
+  const engine = await Engine.open({ host, directory: DIRECTORY });
+  try {
+    const session = engine.openSession();
+    await rows(session, TABLE);
+    await action(session, host);
+  } finally {
+    await engine.close();
+  }
+}
+
+const spillFiles = ({ disk }: Host) => disk.list(DIRECTORY).filter((name) => name.startsWith("spill-"));
+
+/** How many files the action has made. */
+async function filesMade({ disk }: Host, action: () => Promise<void>): Promise<number> {
+  const { openFile } = disk;
+  let made = 0;
+  disk.openFile = (path, options) => {
+    if (path.includes("spill-")) made++;
+    return openFile.call(disk, path, options);
+  };
+  try {
+    await action();
+  } finally {
+    disk.openFile = openFile;
+  }
+  return made;
+}
+
+for (
+  const sql of [
+    "SELECT * FROM t ORDER BY b, a",
+    "SELECT * FROM t ORDER BY b DESC NULLS LAST",
+    "SELECT a, c FROM t ORDER BY c",
+    "SELECT * FROM t ORDER BY d DESC, f, e NULLS FIRST",
+    "SELECT a, d, e FROM t ORDER BY e DESC",
+    "SELECT a, c, f FROM t ORDER BY f NULLS FIRST",
+    "SELECT a, g, h, i FROM t ORDER BY h DESC, g, i",
+    "SELECT a, c FROM t ORDER BY lower(c) DESC LIMIT 9000 OFFSET 100",
+    "SELECT count(*), sum(x.a) FROM (SELECT a FROM t ORDER BY f, c OFFSET 1) x",
+    "SELECT a FROM (SELECT a, c, h FROM t ORDER BY i OFFSET 0) x ORDER BY h, c",
+  ]
+) {
+  Deno.test(`with a mebibyte the same rows as with enough memory: ${sql}`, () =>
+    withSession(async (session, host) => {
+      const expected = await rows(session, sql);
+      await rows(session, "SET statement_memory = '1MB'");
+      let answered: readonly string[] = [];
+      ok(await filesMade(host, async () => void (answered = await rows(session, sql))) > 0, "it spills");
+      strictEqual(answered.length, expected.length);
+      deepStrictEqual(answered, expected);
+      deepStrictEqual(spillFiles(host), []);
+    }));
+}
+
+Deno.test("a statement that fails, is read in parts, or is left, leaves no file behind", () =>
+  withSession(async (session, host) => {
+    await rows(session, "SET statement_memory = '1MB'");
+    const { disk } = host;
+    await rejects(rows(session, "SELECT 1 / (a - 5) FROM (SELECT * FROM t ORDER BY c, d OFFSET 0) x"), {
+      code: "22012",
+    });
+    deepStrictEqual(spillFiles(host), []);
+    await rows(session, "BEGIN; DECLARE k CURSOR FOR SELECT a, c FROM t ORDER BY c NULLS FIRST, a");
+    const first = await rows(session, "FETCH 3 FROM k");
+    deepStrictEqual(first, await rows(session, "SELECT a, c FROM t WHERE c IS NULL ORDER BY a LIMIT 3"));
+    strictEqual(spillFiles(host).length, 1);
+    await rows(session, "ROLLBACK");
+    deepStrictEqual(spillFiles(host), []);
+    const { freeBytes, openFile } = disk;
+    disk.openFile = (path, options) => {
+      const file = openFile.call(disk, path, options);
+      if (path.includes("spill-")) {
+        file.writeAt = () => {
+          throw new Error("no space");
+        };
+      }
+      return file;
+    };
+    await rejects(rows(session, "SELECT * FROM t ORDER BY c"), /no space/);
+    disk.openFile = openFile;
+    ok(freeBytes === disk.freeBytes);
+    deepStrictEqual(spillFiles(host), []);
+    strictEqual((await rows(session, "SELECT * FROM t ORDER BY c")).length, ROWS);
+  }));
+
+Deno.test("files that a crash has left are removed at the next start", async () => {
+  const host = memoryHost();
+  await (await Engine.open({ host, directory: DIRECTORY })).close();
+  host.disk.openFile(`${DIRECTORY}/spill-1.tmp`, { create: true, write: true }).close();
+  const engine = await Engine.open({ host, directory: DIRECTORY });
+  deepStrictEqual(spillFiles(host), []);
+  await engine.close();
+});
