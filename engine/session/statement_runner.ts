@@ -163,7 +163,11 @@ async function caughtUp(
 }
 
 /** Whether it ends while nobody else may come in between, for the transaction has noted no reads. */
-function goesOnAlone(environment: RunnerEnvironment, run: StatementRun, execution: StatementExecution): boolean {
+function goesOnAlone(
+  environment: RunnerEnvironment,
+  run: StatementRun,
+  execution: StatementExecution,
+): boolean {
   if (run.transaction.interruptible || run.transaction.readOnly) return false;
   const end = environment.monotonic() + SHORT_MICROSECONDS;
   while (!execution.step(run.sink)) {
