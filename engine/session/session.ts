@@ -9,7 +9,6 @@ import { storedSettings } from "../sql/definition/stored_settings.ts";
 import { temporarySchemaOf } from "../catalog/temporary_schema.ts";
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import { LIMITS } from "../base/limits.ts";
 import type { Catalog, Relation } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type { CompiledStatement, StatementExecution } from "../execution/runtime/execution.ts";

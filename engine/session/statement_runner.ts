@@ -24,7 +24,7 @@ import type { Transaction } from "../transactions/transaction.ts";
 import { changedMeanwhile, serializationFailure } from "../transactions/conflicts.ts";
 import type { TransactionManager } from "../transactions/transaction_manager.ts";
 import type { MaybePromise, ResultSink } from "../statements/outcome.ts";
-import type { StreamArrivals, WaitingContext } from "./stream_arrivals.ts";
+import type { WaitingContext } from "./stream_arrivals.ts";
 
 /** How long a statement may run before others get their turn. */
 const SLICE_MICROSECONDS = 2_000;

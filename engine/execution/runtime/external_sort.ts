@@ -31,14 +31,14 @@ export function sortedRows(order: Int32Array): SortedRows {
 /** The part of a statement's memory that a buffer takes before it is written to a file. */
 const SHARE = 1 / 4;
 /** What it takes at least for that, when others have taken half of the memory. */
-const LEAST_SHARE = 1 / 32;
+const MIN_SHARE = 1 / 32;
 /** What the windows of all runs that are merged take of the memory, roughly, before their rows are decoded. */
 const WINDOWS_SHARE = 1 / 8;
 /** Runs merged at a time, if the windows are not too small for so many. */
-const MOST_WINDOWS = 256;
-const FEWEST_WINDOWS = 8;
-const LEAST_BLOCK_BYTES = 4096;
-const MOST_BLOCK_BYTES = 1 << 18;
+const MAX_WINDOWS = 256;
+const MIN_WINDOWS = 8;
+const MIN_BLOCK_BYTES = 4096;
+const MAX_BLOCK_BYTES = 1 << 18;
 /** Rows of a part of the result. */
 const MORSEL_ROWS = 2048;
 /** Rows between two looks at what texts take. */
@@ -92,8 +92,8 @@ export class ExternalSort {
     this.full = spillFile === undefined ? Infinity : 0;
     this.#share = memoryLimitBytes * SHARE;
     const bytes = memoryLimitBytes * WINDOWS_SHARE;
-    this.#windows = Math.min(MOST_WINDOWS, Math.max(FEWEST_WINDOWS, Math.floor(bytes / LEAST_BLOCK_BYTES)));
-    this.#blockBytes = Math.min(MOST_BLOCK_BYTES, Math.floor(bytes / this.#windows));
+    this.#windows = Math.min(MAX_WINDOWS, Math.max(MIN_WINDOWS, Math.floor(bytes / MIN_BLOCK_BYTES)));
+    this.#blockBytes = Math.min(MAX_BLOCK_BYTES, Math.floor(bytes / this.#windows));
   }
 
   /** A run may be written soon. */
@@ -109,7 +109,7 @@ export class ExternalSort {
     const { count, capacity } = buffer;
     const bytes = buffer.measure();
     const { isHalfFull, context } = this.#state;
-    const share = isHalfFull ? context.memoryLimitBytes * LEAST_SHARE : this.#share;
+    const share = isHalfFull ? context.memoryLimitBytes * MIN_SHARE : this.#share;
     if (count > 1 && (count === capacity ? 2 * bytes : bytes) > share) return true;
     this.isNear = bytes > share / 4;
     // Texts are looked at in time, too.

@@ -21,27 +21,31 @@ interface Row {
   readonly big: number | bigint | null;
 }
 
+function columnsOf({ columns: [numbers, texts, integers] }: RowBuffer) {
+  const nulls = integers?.nulls ?? null;
+  assert.ok(numbers !== undefined && texts !== undefined && integers !== undefined && nulls !== null);
+  return { numbers, texts, integers, nulls };
+}
+
 function append(buffer: RowBuffer, { number, text, big }: Row): void {
   const row = buffer.count;
   if (row === buffer.capacity) buffer.grow(row);
   buffer.count = row + 1;
-  const [numbers, texts, integers] = buffer.columns;
-  assert.ok(numbers !== undefined && texts !== undefined && integers?.nulls != null);
+  const { numbers, texts, integers, nulls } = columnsOf(buffer);
   numbers.data[row] = number;
   texts.data[row] = text;
-  integers.nulls[row] = big === null ? 1 : 0;
+  nulls[row] = big === null ? 1 : 0;
   integers.data[row] = typeof big === "number" ? big : big === null ? 0 : NaN;
   if (typeof big === "bigint") integers.putBig(row, big);
 }
 
 function rowAt(buffer: RowBuffer, row: number): Row {
-  const [numbers, texts, integers] = buffer.columns;
-  assert.ok(numbers !== undefined && texts !== undefined && integers?.nulls != null);
+  const { numbers, texts, integers, nulls } = columnsOf(buffer);
   const big = integers.data[row] as number;
   return {
     number: numbers.data[row] as number,
     text: texts.data[row] as string | null,
-    big: integers.nulls[row] === 1 ? null : Number.isNaN(big) ? integers.getBig(row) : big,
+    big: nulls[row] === 1 ? null : Number.isNaN(big) ? integers.getBig(row) : big,
   };
 }
 
