@@ -26,7 +26,7 @@ import type { MessageReader } from "./message_reader.ts";
 import type { MessageWriter } from "./message_writer.ts";
 import { readParameters, readResultFormats, type ResultFormats } from "./parameters.ts";
 import { BACKEND } from "./protocol.ts";
-import { formatCode, type PgResultSink } from "./result_sink.ts";
+import type { PgResultSink } from "./result_sink.ts";
 
 const STATEMENT = 0x53;
 const PORTAL = 0x50;
@@ -163,7 +163,7 @@ export class ExtendedQuery {
     } else if (kind === PORTAL) {
       const declared = this.#declaredCursor(name);
       if (declared !== null) {
-        this.#output.writeRowDescription(declared.columns, textFormat);
+        this.#output.writeRowDescription(declared.columns, "text");
         return;
       }
       const portal = this.#portal(name);
@@ -313,7 +313,7 @@ export class ExtendedQuery {
 
   #describeColumns(prepared: PreparedStatement, formats: ResultFormats): void {
     if (prepared.columns === null) this.#output.writeEmptyMessage(BACKEND.noData);
-    else this.#output.writeRowDescription(prepared.columns, (index) => formatCode(formats, index));
+    else this.#output.writeRowDescription(prepared.columns, formats);
   }
 
   #ended(portal: BoundPortal, outcome: StatementOutcome, end: ExecuteEnd): void {
@@ -372,10 +372,6 @@ const NO_ROWS: StatementOutcome = {
   durableOp: 0 as StatementOutcome["durableOp"],
   notices: [],
 };
-
-function textFormat(): number {
-  return 0;
-}
 
 function isReadOnlyPlan(prepared: PreparedStatement): boolean {
   return prepared instanceof Prepared && prepared.plan !== null && prepared.plan.planned.readOnly;

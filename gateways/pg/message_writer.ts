@@ -7,7 +7,17 @@ import type { ResultColumn } from "../../engine/sql/plan/plan.ts";
 import type { SqlType } from "../../engine/types/sql_type.ts";
 import { typeLength, typeModifier, typeOid } from "../../engine/types/type_names.ts";
 import { OutputBuffer } from "../shared/output_buffer.ts";
+import { formatCode, type ResultFormats } from "./parameters.ts";
 import { AUTHENTICATION, BACKEND, PROTOCOL_VERSION, STATUS } from "./protocol.ts";
+
+/** A RowDescription with all columns in text format, and where the last byte of each one's format code is. */
+interface EncodedDescription {
+  readonly bytes: Uint8Array;
+  readonly formatsAt: Uint32Array;
+}
+
+/** Those of plans that were used before. */
+const descriptions = new WeakMap<readonly ResultColumn[], EncodedDescription>();
 
 /** Writes protocol messages into a connection's output: type, a length that is filled in at the end, fields. */
 export class MessageWriter extends OutputBuffer {
@@ -113,8 +123,25 @@ export class MessageWriter extends OutputBuffer {
     this.writeU8(0);
   }
 
-  /** RowDescription; `formatOf` answers a column's format code. */
-  writeRowDescription(columns: readonly ResultColumn[], formatOf: (index: number) => number): void {
+  /** RowDescription, which is encoded once for the columns of a plan. */
+  writeRowDescription(columns: readonly ResultColumn[], formats: ResultFormats): void {
+    const at = this.position;
+    let known = descriptions.get(columns);
+    if (known === undefined) {
+      const formatsAt = this.#encodeRowDescription(columns);
+      known = { bytes: this.copyFrom(at), formatsAt };
+      descriptions.set(columns, known);
+    } else this.writeBytes(known.bytes);
+    if (formats === "text") return;
+    for (let index = 0; index < columns.length; index++) {
+      if (formatCode(formats, index) === 1) this.patchU8(at + (known.formatsAt[index] as number), 1);
+    }
+  }
+
+  /** With all columns in text format; answers where the last byte of each one's format code is. */
+  #encodeRowDescription(columns: readonly ResultColumn[]): Uint32Array {
+    const at = this.position;
+    const formatsAt = new Uint32Array(columns.length);
     this.beginMessage(BACKEND.rowDescription);
     this.writeI16(columns.length);
     for (const [index, { name, tableId, columnId, type }] of columns.entries()) {
@@ -125,9 +152,11 @@ export class MessageWriter extends OutputBuffer {
       this.writeI16(typeLength(type));
       // A type modifier is sent for columns only: those of expressions are inferred and would mislead.
       this.writeI32(tableId === 0 && type.kind === "numeric" ? -1 : typeModifier(type));
-      this.writeI16(formatOf(index));
+      this.writeI16(0);
+      formatsAt[index] = this.position - at - 1;
     }
     this.endMessage();
+    return formatsAt;
   }
 
   writeParameterDescription(types: readonly SqlType[]): void {

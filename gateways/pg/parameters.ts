@@ -79,6 +79,11 @@ export function readResultFormats(reader: MessageReader, columnCount: number): R
   return formats.every((format) => format === 1) ? "binary" : formats;
 }
 
+/** The format code of a column. */
+export function formatCode(formats: ResultFormats, column: number): number {
+  return formats === "text" ? 0 : formats === "binary" ? 1 : formats[column] ?? 0;
+}
+
 function readFormat(reader: MessageReader): number {
   const code = reader.readI16();
   if (code !== 0 && code !== 1) {

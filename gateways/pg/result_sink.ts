@@ -17,7 +17,7 @@ import { formatText, type TextOptions } from "../../engine/types/text_io.ts";
 import { typeOid } from "../../engine/types/type_names.ts";
 import type { NumberOrBigint, SqlValue } from "../../engine/types/value.ts";
 import type { MessageWriter } from "./message_writer.ts";
-import type { ResultFormats } from "./parameters.ts";
+import { formatCode, type ResultFormats } from "./parameters.ts";
 import { BACKEND } from "./protocol.ts";
 import { rowsSent } from "../shared/rows_sent.ts";
 
@@ -39,9 +39,6 @@ const COPY_DATA_HEAD_BYTES = 5;
 
 const scratch = new ByteWriter(1024);
 const asciiDecoder = new TextDecoder();
-
-/** RowDescriptions of plans that were used before, all columns in text format. */
-const descriptions = new WeakMap<readonly ResultColumn[], Uint8Array>();
 
 /** What the sink needs of its connection. */
 export interface SinkOwner {
@@ -111,7 +108,7 @@ export class PgResultSink implements ResultSink {
     if (promised !== null && columns !== promised) requireSameColumns(columns, promised);
     this.#isRetractable = retractable;
     this.#resultAt = this.#output.position;
-    if (this.#announces) this.#announce(columns);
+    if (this.#announces) this.#output.writeRowDescription(columns, "text");
     this.#rowsAt = this.#output.position;
     this.#textOptions = null;
     if (columns !== this.#columns || this.#formats !== this.#codesFormats) {
@@ -275,18 +272,6 @@ export class PgResultSink implements ResultSink {
     this.#copiesOut = false;
   }
 
-  #announce(columns: readonly ResultColumn[]): void {
-    const output = this.#output;
-    const known = descriptions.get(columns);
-    if (known !== undefined) {
-      output.writeBytes(known);
-      return;
-    }
-    const at = output.position;
-    output.writeRowDescription(columns, textFormat);
-    descriptions.set(columns, output.copyFrom(at));
-  }
-
   #writeValueText(column: number, value: SqlValue): void {
     const { type } = this.#columns[column] as ResultColumn;
     const output = this.#output;
@@ -317,15 +302,6 @@ export class PgResultSink implements ResultSink {
     write();
     output.patchI32(at, output.position - at - 4);
   }
-}
-
-function textFormat(): number {
-  return 0;
-}
-
-/** The format code that a RowDescription tells for a column. */
-export function formatCode(formats: ResultFormats, column: number): number {
-  return formats === "text" ? 0 : formats === "binary" ? 1 : formats[column] ?? 0;
 }
 
 function codesOf(columns: readonly ResultColumn[], formats: ResultFormats): Uint8Array {

@@ -179,6 +179,11 @@ export class OutputBuffer {
     this.#patch(at, this.#length - at - 4);
   }
 
+  /** Overwrites one byte at an absolute position that was not taken yet. */
+  patchU8(position: number, value: number): void {
+    this.#bytes[position - this.#base] = value;
+  }
+
   /** Overwrites four bytes at an absolute position that was not taken yet. */
   patchI32(position: number, value: number): void {
     this.#patch(position - this.#base, value);
