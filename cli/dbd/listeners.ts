@@ -5,6 +5,7 @@
  * Limits: with `development` a taken port gives way to one of the next 50.
  */
 import { DatabaseError } from "../../engine/base/errors.ts";
+import { TurnWatch } from "../../engine/host/turn_watch.ts";
 import type { Engine } from "../../engine/session/engine.ts";
 import { type Address, formatAddress } from "../../gateways/binary/address.ts";
 import type { MemberDoor } from "../../gateways/binary/member_door.ts";
@@ -70,12 +71,14 @@ export async function startListeners(request: ListenerRequest): Promise<Listener
     return listener;
   };
   const routers = startRouters(request);
+  const turns = new TurnWatch();
   // HTTP stays where it is: what a request costs is its head, whichever thread has the socket.
   const routed = async (protocol: RoutedProtocol, address: Address): Promise<{ listener?: ByteListener }> =>
     routers === null ? {} : { listener: await routers.listen(protocol, address) };
   const closeAll = async (drainMilliseconds: number): Promise<void> => {
     await Promise.all(started.map((listener) => listener.close(drainMilliseconds)));
     await routers?.close();
+    turns.close();
   };
   try {
     let binary: BinaryServer | null = null;
@@ -110,6 +113,7 @@ export async function startListeners(request: ListenerRequest): Promise<Listener
           maximumBodyBytes: settings.httpMaximumBodyBytes,
           onInternalError,
           ...member,
+          turns: turns.times,
           otherMetrics: () => ({
             binary_connections: binary?.connections ?? 0,
             pg_connections: pg?.sessionCount ?? 0,

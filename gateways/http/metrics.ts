@@ -1,6 +1,7 @@
 /**
  * `/v1/metrics`: the text exposition format, version 0.0.4. Every family has HELP and TYPE; names begin with `db_`.
  */
+import type { TurnTimes } from "../../engine/host/turn_watch.ts";
 import type { Engine } from "../../engine/session/engine.ts";
 import { writeClusterMetrics } from "./cluster_metrics.ts";
 import { MetricsWriter } from "./metrics_writer.ts";
@@ -70,6 +71,8 @@ export interface ListenerNumbers {
   readonly uptimeSeconds: number;
   readonly residentBytes: number;
   readonly heapBytes: number;
+  /** null: nobody watches. */
+  readonly turns: TurnTimes | null;
   /** Further gauges, and counters that end with `_total`, by name without `db_`. */
   readonly others: Readonly<Record<string, number>>;
 }
@@ -147,8 +150,31 @@ export function metricsText(engine: Engine, counters: RequestCounters, numbers: 
   }
   writer.single("db_resident_memory_bytes", "gauge", "Memory of the process.", numbers.residentBytes);
   writer.single("db_heap_bytes", "gauge", "JavaScript heap in use.", numbers.heapBytes);
+  if (numbers.turns !== null) writeTurnTimes(writer, numbers.turns);
   if (engine.cluster !== null) writeClusterMetrics(writer, engine.cluster);
   if (engine.shards !== null) writeShardMetrics(writer, engine.shards.statuses(null));
   counters.write(writer);
   return writer.finish();
+}
+
+/** How long single pieces of work have held the server. */
+function writeTurnTimes(writer: MetricsWriter, turns: TurnTimes): void {
+  writer.single(
+    "db_event_loop_longest_turn_seconds",
+    "gauge",
+    "The longest turn of the event loop since the start.",
+    turns.longestMilliseconds / 1000,
+  );
+  writer.single(
+    "db_event_loop_recent_longest_turn_seconds",
+    "gauge",
+    "The longest turn of the event loop in the last half to whole minute.",
+    turns.recentMilliseconds / 1000,
+  );
+  writer.single(
+    "db_event_loop_long_turns_total",
+    "counter",
+    "Turns of the event loop that took longer than 50 ms.",
+    turns.longCount,
+  );
 }

@@ -21,6 +21,7 @@ import { assert } from "../../engine/base/assert.ts";
 import { encodeUtf8 } from "../../engine/base/bytes.ts";
 import { SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
+import type { TurnTimes } from "../../engine/host/turn_watch.ts";
 import type { Engine } from "../../engine/session/engine.ts";
 import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
 import type { TlsServer } from "../shared/byte_stream.ts";
@@ -76,6 +77,8 @@ export interface HttpServerOptions {
   readonly onInternalError?: (error: unknown) => void;
   /** Where sessions are, when the server is a member of a cluster. */
   readonly relay?: RelayPort;
+  /** Of the thread's event loop, for `/v1/metrics`. */
+  readonly turns?: TurnTimes;
   /** Further gauges, and counters that end with `_total`, for `/v1/metrics`, by name without `db_`. */
   readonly otherMetrics?: () => Readonly<Record<string, number>>;
   readonly heartbeatMilliseconds?: number;
@@ -497,6 +500,7 @@ class Gateway implements HttpServer {
       uptimeSeconds: (performance.now() - this.#startedAt) / 1000,
       residentBytes: memory.rss,
       heapBytes: memory.heapUsed,
+      turns: this.#options.turns ?? null,
       others: this.#options.otherMetrics?.() ?? {},
     });
     return { status: 200, contentType: METRICS_CONTENT_TYPE, body };

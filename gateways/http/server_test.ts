@@ -2,6 +2,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { connect } from "node:net";
 import { memoryHost } from "../../engine/host/memory_host.ts";
+import { TurnTimes } from "../../engine/host/turn_watch.ts";
 import { Engine } from "../../engine/session/engine.ts";
 import { until, untilRunning } from "../../tests/support/until.ts";
 import { type HttpServer, type HttpServerOptions, startHttpServer } from "./server.ts";
@@ -551,12 +552,21 @@ Deno.test("GET /v1/metrics is in the text format, every family with HELP and TYP
     }
     match(answer.text, /^db_http_requests_total\{path="\/v1\/sql",status="200"\} 1$/m);
     match(answer.text, /^db_binary_connections 3$/m);
+    match(answer.text, /^db_event_loop_longest_turn_seconds 0.07$/m);
+    match(answer.text, /^db_event_loop_recent_longest_turn_seconds 0.07$/m);
+    match(answer.text, /^db_event_loop_long_turns_total 1$/m);
     for (
       const name of ["log_syncs_total", "checkpoints_total", "block_cache_bytes", "log_bytes", "table_bytes"]
     ) {
       ok(families.has(`db_${name}`), name);
     }
-  }, { otherMetrics: () => ({ binary_connections: 3 }) }));
+  }, { otherMetrics: () => ({ binary_connections: 3 }), turns: turnsOf(70) }));
+
+function turnsOf(milliseconds: number): TurnTimes {
+  const turns = new TurnTimes(0);
+  turns.note(milliseconds, 1);
+  return turns;
+}
 
 Deno.test("exactly-once headers repeat the reply of the same request and refuse others", () =>
   withServer(async ({ sql, engine }) => {

@@ -1,0 +1,89 @@
+/**
+ * How long turns of the event loop take: a timer that is due every ten milliseconds tells how late it comes.
+ *
+ * While one piece of work holds the loop, nobody is heard: clients wait, and the other members of a cluster take the
+ * process for dead. What is noted is what a timer saw, so that a turn has taken at least so long; what the process
+ * waits for a processor is part of it. When the process hardly works the timer comes ten times a second only, since
+ * each time wakes it.
+ */
+import process from "node:process";
+
+const BUSY_LOOK_MILLISECONDS = 10;
+const IDLE_LOOK_MILLISECONDS = 100;
+/** Processor time between two looks, as a share of the time, below which there is nothing to be late for. */
+const IDLE_SHARE = 0.05;
+/** What no single piece of work should take. */
+const LONG_MILLISECONDS = 50;
+/** "Recent" is this long at least, and twice as long at most. */
+const RECENT_MILLISECONDS = 30_000;
+
+/** What is known of the turns of the event loop. */
+export class TurnTimes {
+  /** Turns that took longer than 50 ms. */
+  longCount = 0;
+  /** Since the start. */
+  longestMilliseconds = 0;
+  #recent = 0;
+  #before = 0;
+  #recentSince: number;
+
+  constructor(now: number) {
+    this.#recentSince = now;
+  }
+
+  /** In the last half to whole minute. */
+  get recentMilliseconds(): number {
+    return Math.max(this.#recent, this.#before);
+  }
+
+  /** A turn of at least this length has ended. */
+  note(milliseconds: number, now: number): void {
+    if (now - this.#recentSince >= RECENT_MILLISECONDS) {
+      this.#before = now - this.#recentSince < 2 * RECENT_MILLISECONDS ? this.#recent : 0;
+      this.#recent = 0;
+      this.#recentSince = now;
+    }
+    if (milliseconds > this.#recent) this.#recent = milliseconds;
+    if (milliseconds > this.longestMilliseconds) this.longestMilliseconds = milliseconds;
+    if (milliseconds > LONG_MILLISECONDS) this.longCount++;
+  }
+}
+
+/** Watches over this thread's event loop; it does not keep the process alive. */
+export class TurnWatch {
+  readonly times = new TurnTimes(performance.now());
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #due = 0;
+  #lookedAt = performance.now();
+  #usedMilliseconds = usedMilliseconds();
+
+  constructor() {
+    this.#wait(IDLE_LOOK_MILLISECONDS);
+  }
+
+  /** Stops watching. */
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #wait(milliseconds: number): void {
+    this.#due = performance.now() + milliseconds;
+    this.#timer = setTimeout(this.#look, milliseconds);
+    Deno.unrefTimer(Number(this.#timer));
+  }
+
+  readonly #look = (): void => {
+    const now = performance.now(), used = usedMilliseconds();
+    this.times.note(Math.max(0, now - this.#due), now);
+    const isIdle = used - this.#usedMilliseconds < (now - this.#lookedAt) * IDLE_SHARE;
+    this.#lookedAt = now;
+    this.#usedMilliseconds = used;
+    this.#wait(isIdle ? IDLE_LOOK_MILLISECONDS : BUSY_LOOK_MILLISECONDS);
+  };
+}
+
+/** Processor time of this process. */
+function usedMilliseconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
