@@ -3,6 +3,7 @@
  * the machine's speed drifts. Medians and spreads are printed, never asserted.
  */
 
+import { isDbd, readMetric } from "./peers/dbd.ts";
 import type { EmbeddedPeer } from "./peers/embedded.ts";
 
 /** Where a database is, for clients of the PostgreSQL protocol. */
@@ -78,6 +79,8 @@ export interface Comparison {
   readonly bar: string | null;
   readonly growth: Benchmark["growth"] | null;
   readonly series: readonly Series[];
+  /** Of our server's event loop, in the minute before each measurement's end; absent: it was not looked at. */
+  readonly longestTurnMilliseconds?: number;
   /** Medians of the pairwise ratios, the first peer over each of the others. */
   readonly ratios: readonly { readonly peer: string; readonly ratio: number }[];
 }
@@ -95,11 +98,20 @@ export async function compare(
   const { scale } = options;
   const { embedded } = benchmark;
   const peers = benchmark.alone === true ? installed.slice(0, 1) : installed;
+  const ours = peers.find(isDbd);
+  let longestTurnMilliseconds = 0;
   const workers: Worker[] = [
     ...peers.map((peer) => ({
       name: peer.name,
       prepare: () => benchmark.prepare(peer, scale),
-      measure: () => benchmark.measure(peer, scale),
+      measure: async () => {
+        const value = await benchmark.measure(peer, scale);
+        if (peer === ours) {
+          const turn = 1000 * await readMetric(ours, "db_event_loop_recent_longest_turn_seconds");
+          longestTurnMilliseconds = Math.max(longestTurnMilliseconds, turn);
+        }
+        return value;
+      },
     })),
     ...(embedded === undefined ? [] : options.embedded ?? []).map((peer) => ({
       name: peer.name,
@@ -110,7 +122,7 @@ export async function compare(
   const rounds = Math.min(options.rounds, benchmark.maximumRounds ?? Infinity);
   const result = await compareWorkers(benchmark, workers, rounds);
   await benchmark.finish?.();
-  return result;
+  return ours === undefined ? result : { ...result, longestTurnMilliseconds };
 }
 
 /** Does the work once, for one peer. */

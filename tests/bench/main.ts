@@ -4,6 +4,7 @@
  * medians, spreads and ratios.
  */
 import { parseArgs } from "node:util";
+import { AGED_GROUPS } from "./aged/all.ts";
 import { type Benchmark, compare, type Comparison, type Peer, type Scale } from "./benchmark.ts";
 import { BENCHMARKS } from "./cases/all.ts";
 import { hasPgbench } from "./cases/client.ts";
@@ -19,6 +20,7 @@ import { type Group, mergeRuns, reportFiles, type Run, withReport } from "./repo
 /** What can be asked for, in the report's order. */
 const NAMES = [
   ...Object.keys(BENCHMARKS),
+  ...Object.keys(AGED_GROUPS),
   ...Object.keys(CLUSTER_GROUPS),
   ...Object.keys(SHARD_GROUPS),
   ...LANGUAGE,
@@ -28,7 +30,7 @@ const NAMES = [
 const LOAD = Deno.loadavg()[0]?.toFixed(1);
 
 /** What starts its peers itself. */
-const GROUPS = { ...CLUSTER_GROUPS, ...SHARD_GROUPS, ...LANGUAGE_GROUPS };
+const GROUPS = { ...AGED_GROUPS, ...CLUSTER_GROUPS, ...SHARD_GROUPS, ...LANGUAGE_GROUPS };
 
 const HELP = `Usage: deno task bench [NAME…] [options]
 
@@ -36,7 +38,8 @@ Runs the same work on dbd and its peers in turn: PostgreSQL, where it is install
 whose packages are fetched when they are first needed. parquet reads lineitem as DuckDB does. lang-speed runs programs of the language, of AssemblyScript (fetched
 likewise) and JavaScript; lang-toolchain measures check, fmt, build and sizes; agent how quickly lang agent answers;
 pkg resolves and unpacks packages; lang is all of them. cluster measures three members against one server alone,
-PostgreSQL with two synchronous standbys, and etcd. shards measures two and four shards against a server without.
+PostgreSQL with two synchronous standbys, and etcd. aged measures a server that has run 60 000 statements of every kind
+against a fresh one. shards measures two and four shards against a server without.
 
 Names: ${NAMES.join(", ")} (all when none is given)
 
@@ -217,7 +220,10 @@ function format(result: Comparison): string {
   const ratios = result.ratios.filter(({ ratio }) => Number.isFinite(ratio))
     .map(({ peer, ratio }) => `  / ${peer} ${ratio.toFixed(2)}`).join("");
   const bar = result.bar === null ? "" : ` (${result.bar})`;
-  return `${result.benchmark.padEnd(40)} ${series} ${result.unit}${ratios}${bar}`;
+  const turn = result.longestTurnMilliseconds === undefined
+    ? ""
+    : `  longest turn ${number(result.longestTurnMilliseconds)} ms`;
+  return `${result.benchmark.padEnd(40)} ${series} ${result.unit}${ratios}${bar}${turn}`;
 }
 
 function number(value: number): string {

@@ -33,6 +33,9 @@ export function mergeRuns(earlier: Run, run: Run, names: readonly string[]): Run
   return { ...run, groups: groups.sort((a, b) => names.indexOf(a.name) - names.indexOf(b.name)) };
 }
 
+/** Whose time the bars of a plot are told in: the first of these that took part. */
+const BASES = ["PostgreSQL", "dbd, fresh"];
+
 /** The figures' place in the page is between these lines. */
 const BEGIN = "<!-- begin: written by deno task bench --report -->";
 const END = "<!-- end: written by deno task bench --report -->";
@@ -51,11 +54,11 @@ export function withReport(page: string, run: Run, folder: string): string {
 export function reportFiles(run: Run): ReadonlyMap<string, string> {
   const files = new Map([["results.json", figuresText(run)]]);
   for (const { name, results } of run.groups) {
-    const plain = results.filter(({ growth, series }) =>
-      growth === null && series.some(({ peer }) => peer === "PostgreSQL")
-    );
-    if (plain.length > 0) {
-      files.set(`${name}.svg`, barPlot(`${name}: time in PostgreSQL's`, plain.map(barRow)));
+    const plain = results.filter((result) => result.growth === null && baseOf(result) !== undefined);
+    const [first] = plain;
+    if (first !== undefined) {
+      const title = `${name}: time in ${baseOf(first)}'s`;
+      files.set(`${name}.svg`, barPlot(title, plain.map(barRow)));
     }
     const lines = growthLines(results);
     if (lines.length > 0) files.set(`${name}.svg`, growthPlot(`${name}: cost and size of the data`, lines));
@@ -92,7 +95,14 @@ function reportText(run: Run, folder: string): string {
 
 function table(results: readonly Figures[]): string {
   const peers = [...new Set(results.flatMap(({ series }) => series.map(({ peer }) => peer)))];
-  const header = ["Work", ...peers, ...peers.slice(1).map((peer) => `/ ${peer}`), "Bar"];
+  const hasTurns = results.some(({ longestTurnMilliseconds }) => longestTurnMilliseconds !== undefined);
+  const header = [
+    "Work",
+    ...peers,
+    ...peers.slice(1).map((peer) => `/ ${peer}`),
+    "Bar",
+    ...(hasTurns ? ["Longest turn"] : []),
+  ];
   const rows = results.map((result) => [
     result.benchmark,
     ...peers.map((peer) => {
@@ -105,8 +115,13 @@ function table(results: readonly Figures[]): string {
       return ratio === undefined || !Number.isFinite(ratio) ? "" : ratio.toPrecision(2);
     }),
     result.bar ?? "",
+    ...(hasTurns ? [turnText(result)] : []),
   ]);
   return markdown(header, rows);
+}
+
+function turnText({ longestTurnMilliseconds }: Figures): string {
+  return longestTurnMilliseconds === undefined ? "" : `${amount(longestTurnMilliseconds)} ms`;
 }
 
 /** The geometric mean of the ratios of queries that all are times, where there are many. */
@@ -162,13 +177,18 @@ export function exponent(points: readonly { readonly size: number; readonly cost
   return above / xs.reduce((sum, value) => sum + (value - x) ** 2, 0);
 }
 
-/** A bar is a peer's time against PostgreSQL's, or the inverse of its rate. */
+function baseOf({ series }: Figures): string | undefined {
+  return BASES.find((base) => series.some(({ peer }) => peer === base));
+}
+
+/** A bar is a peer's time against that of the base, or the inverse of its rate. */
 function barRow(result: Figures): BarRow {
-  const base = result.series.find(({ peer }) => peer === "PostgreSQL")?.median ?? NaN;
+  const baseName = baseOf(result);
+  const base = result.series.find(({ peer }) => peer === baseName)?.median ?? NaN;
   const isRate = result.unit.endsWith("/s");
   return {
     label: result.benchmark,
-    bars: result.series.filter(({ peer, median }) => peer !== "PostgreSQL" && Number.isFinite(median))
+    bars: result.series.filter(({ peer, median }) => peer !== baseName && Number.isFinite(median))
       .map(({ peer, median }) => ({ peer, value: isRate ? base / median : median / base })),
   };
 }

@@ -2,6 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { reportNotRun } from "../../tools/not_run.ts";
 import { run } from "../../tools/project.ts";
+import { AGED_GROUPS } from "./aged/all.ts";
 import { BENCHMARKS } from "./cases/all.ts";
 import { hasPgbench } from "./cases/client.ts";
 import { CLUSTER_GROUPS } from "./cluster/all.ts";
@@ -30,9 +31,9 @@ Deno.test("deno task bench --smoke runs every benchmark once", async () => {
     .filter((each) => hasPgbench() || each.unit !== "transactions/s")
     .map(({ name }) => name)
     .concat(
-      Object.values({ ...CLUSTER_GROUPS, ...SHARD_GROUPS, ...LANGUAGE_GROUPS }).flatMap(({ benchmarks }) =>
-        benchmarks
-      ),
+      Object.values({ ...AGED_GROUPS, ...CLUSTER_GROUPS, ...SHARD_GROUPS, ...LANGUAGE_GROUPS }).flatMap((
+        { benchmarks },
+      ) => benchmarks),
     );
   deepStrictEqual(results.map(({ benchmark }) => benchmark), expected);
   for (const { benchmark, series } of results) {

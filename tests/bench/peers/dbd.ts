@@ -21,6 +21,17 @@ export function isDbd(peer: Peer): peer is DbdPeer {
   return "kill" in peer;
 }
 
+/** A metric without labels, as the server shows it now. */
+export async function readMetric(
+  { host, httpPort }: Pick<DbdPeer, "host" | "httpPort">,
+  name: string,
+): Promise<number> {
+  const text = await (await fetch(`http://${host}:${httpPort}/v1/metrics`)).text();
+  const value = new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1];
+  if (value === undefined) throw new Error(`the server does not show ${name}`);
+  return Number(value);
+}
+
 /** How to start it. */
 export interface DbdOptions {
   /** A compiled program; from the sources when absent. */
