@@ -47,6 +47,7 @@ Deno.test("db_shards shows how far a shard that does not answer is behind, and d
     uptimeSeconds: 1,
     residentBytes: 1,
     heapBytes: 1,
+    turns: null,
     others: {},
   };
   const text = metricsText(engine, new RequestCounters(), numbers);
