@@ -47,7 +47,7 @@ export function readElsewhere(
   return finishRead(
     session,
     read,
-    shards.gatherAlone(fragment, read.context.gathering, {
+    shards.gatherAlone(fragment, read.context, {
       abort: session.environment.abort,
       atMost: MAX_ROWS,
     }),

@@ -492,11 +492,12 @@ export class Session implements SessionHost {
   mayRunAnew(
     { planned, compiled }: Pick<CachedPlan, "planned" | "compiled">,
     parameters: readonly SqlValue[] = [],
+    known: StatementContext | null = null,
   ): boolean {
     if (!planned.readOnly) return true;
     if (this.engine.shards?.concern(planned) !== true) return false;
     const transaction = this.#block?.transaction ?? this.#reads.transaction;
-    return compiled.streams?.(new StatementContext(this, transaction, parameters)) !== true;
+    return compiled.streams?.(known ?? new StatementContext(this, transaction, parameters)) !== true;
   }
 
   durableAfter(read: Pick<CachedPlan["planned"], "tableIds">): OpNumber {
@@ -587,8 +588,11 @@ export class Session implements SessionHost {
     if (!planned.readOnly && (this.isFollower || !writesTemporaryRows(planned))) {
       this.requireWritable(writingCommand(planned));
     }
-    if (sink === answer) sink.begin(planned.columns, this.mayRunAnew(plan, parameters));
     const isAloneReading = planned.readOnly && this.#block === null;
+    const context = isAloneReading && this.engine.shards !== null
+      ? new StatementContext(this, this.#reads.transaction, parameters)
+      : null;
+    if (sink === answer) sink.begin(planned.columns, this.mayRunAnew(plan, parameters, context));
     const finishAt = (execution: StatementExecution, durableOp: number): StatementOutcome => {
       const count = execution.rowCount;
       const isSelect = planned.command === "SELECT";
@@ -613,9 +617,8 @@ export class Session implements SessionHost {
     const run = (ahead: AheadRow | null = null) =>
       this.#run(compiled, { ...options, ahead }, parameters, sink, finish);
     if (!isAloneReading) return withRowAhead(this, plan, parameters, run);
-    if (this.engine.shards === null) return run();
-    const transaction = this.#statementTransaction = this.#reads.transaction;
-    const context = new StatementContext(this, transaction, parameters);
+    if (context === null) return run();
+    this.#statementTransaction = context.transaction;
     return readElsewhere(this, { plan, context, sink, finish, run }) ?? run();
   }
 

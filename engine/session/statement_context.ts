@@ -36,7 +36,7 @@ export function makerFor(
 }
 
 /** One per execution. */
-export class StatementContext implements ExecutionContext {
+export class StatementContext implements ExecutionContext, GatherContext {
   readonly evaluation: EvaluationContext;
   readonly parameters: readonly SqlValue[];
   readonly reads: ReadCounts;
@@ -98,9 +98,15 @@ export class StatementContext implements ExecutionContext {
         isTight: shards.isTight(this.transaction),
       },
       gather: (fragment, parameters, again) =>
-        this.gathered ?? this.#gather(shards, fragment, { ...this.gathering, parameters }, again),
+        this.gathered ?? this.#gather(shards, fragment, this.#with(parameters), again),
       explain: (fragment, { parameters }) => shards.explainGather(this.transaction, fragment, parameters),
     };
+  }
+
+  #with(parameters: readonly SqlValue[]): GatherContext {
+    if (parameters === this.parameters) return this;
+    const { memoryLimitBytes, evaluation, settings } = this;
+    return { parameters, memoryLimitBytes, evaluation, settings, notice: (notice) => this.notice(notice) };
   }
 
   #gather(
@@ -117,12 +123,12 @@ export class StatementContext implements ExecutionContext {
     return again ? arrivals.keep(fragment, stream, this.memoryLimitBytes) : arrivals.add(stream);
   }
 
-  /** What of it and its session those who gather rows may know. */
-  get gathering(): GatherContext {
-    const { parameters, memoryLimitBytes, evaluation } = this;
-    const session = this.#session;
-    const notice = (notice: Notice): void => session.notice(notice);
-    return { parameters, memoryLimitBytes, evaluation, settings: session.settings, notice };
+  get settings(): GatherContext["settings"] {
+    return this.#session.settings;
+  }
+
+  notice(notice: Notice): void {
+    this.#session.notice(notice);
   }
 
   table(tableId: number): ReadableTable {

@@ -81,9 +81,9 @@ export class Settings {
     this.#sources = sources;
   }
 
-  /** Texts that were read as numbers. */
-  readonly #numbers = new Map<SettingDefinition, { readonly text: string; readonly number: number }>();
-
+  /** Settings that were read since the last change of any, as numbers. */
+  readonly #read = new Map<string, number>();
+  #readAt = -1;
   /** The value as SHOW prints it; raises 42704 for an unknown name. */
   get(name: string): string {
     const value = this.find(name);
@@ -106,28 +106,37 @@ export class Settings {
 
   /** A boolean setting. */
   isOn(name: string): boolean {
-    return this.get(name) === "on";
+    return (this.#readBefore(name) ?? this.#keep(name, this.get(name) === "on" ? 1 : 0)) === 1;
   }
 
   /** A duration in milliseconds; 0 means none. */
   milliseconds(name: string): number {
+    const known = this.#readBefore(name);
+    if (known !== undefined) return known;
     const definition = SETTINGS.get(name);
-    return definition === undefined ? 0 : this.#number(definition, this.get(name));
+    return this.#keep(name, definition === undefined ? 0 : numberOf(definition, this.get(name)));
   }
 
-  /** Read once for each text. */
-  #number(definition: SettingDefinition, text: string): number {
-    const known = this.#numbers.get(definition);
-    if (known?.text === text) return known.number;
-    const number = numberOf(definition, text);
-    this.#numbers.set(definition, { text, number });
-    return number;
+  /** What a setting was read as since the last change of any. */
+  #readBefore(name: string): number | undefined {
+    if (this.#readAt === this.generation) return this.#read.get(name);
+    this.#read.clear();
+    this.#readAt = this.generation;
+    return undefined;
+  }
+
+  #keep(name: string, value: number): number {
+    if (!this.#computed.has(name)) this.#read.set(name, value);
+    return value;
   }
 
   /** A size. */
   bytes(name: string): number {
+    const known = this.#readBefore(name);
+    if (known !== undefined) return known;
     const definition = SETTINGS.get(name);
-    return definition === undefined ? 0 : this.#number(definition, this.get(name)) * baseSize(definition);
+    const size = definition === undefined ? 0 : numberOf(definition, this.get(name)) * baseSize(definition);
+    return this.#keep(name, size);
   }
 
   /** SET. Raises 42704, 22023 or 55000 for names and values that are not accepted. */

@@ -219,7 +219,8 @@ export class Asking {
   }
 }
 
-function tooLate(shards: readonly number[], milliseconds: number): DatabaseError {
+/** What a statement fails with when shards do not answer in time. */
+export function tooLate(shards: readonly number[], milliseconds: number): DatabaseError {
   const names = shards.length === 1 ? `shard ${shards[0]}` : `shards ${shards.join(", ")}`;
   return new DatabaseError(
     SQLSTATE.queryCanceled,

@@ -5,16 +5,18 @@ import type { ExecutionContext, GatheredBatch } from "../execution/runtime/execu
 import { countOf } from "../sql/fragments/sole_fragment.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
+import type { AloneRows } from "../statements/statement_host.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
 import { toStored } from "../types/stored_value.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Asking, Ends, Patience, Question } from "./asking.ts";
-import type { Gathered } from "./gathered_rows.ts";
+import { type Inquiries, Inquiry, type InquiryPatience } from "./inquiries.ts";
+import { type Gathered, inOrder } from "./gathered_rows.ts";
 import { KnownFragments } from "./known_fragments.ts";
 import { readKey } from "./read_key.ts";
 import { CREDITS } from "./exchange_ends.ts";
 import type { GatherStream } from "./gather_stream.ts";
-import type { FragmentRows, SessionFacts } from "./shard_messages.ts";
+import type { FragmentRows, SessionFacts, ShardReply, ShardRequest } from "./shard_messages.ts";
 import type { ShardPort } from "./shard_port.ts";
 
 /** Rough memory of a value beside its text. */
@@ -53,9 +55,72 @@ export interface FragmentRequest {
   readonly notesReads: boolean;
 }
 
+type RunRequest = Extract<ShardRequest, { readonly kind: "run" }>;
+
+/** A fragment that one shard runs, for a statement by itself. */
+class SoleRun extends Inquiry<AloneRows | null> {
+  readonly #fragment: Pick<RunRequest, "fragment" | "text" | "parameters" | "session">;
+  readonly #memoryLimitBytes: number;
+  readonly #shareBytes: number;
+  readonly #atMost: number;
+  readonly #batches: FragmentRows[] = [];
+  #rows = 0;
+  #bytes = 0;
+
+  /** `shareBytes`: what the shard may hold. */
+  constructor(
+    patience: InquiryPatience,
+    fragment: Pick<RunRequest, "fragment" | "text" | "parameters" | "session">,
+    limits: { readonly memoryLimitBytes: number; readonly shareBytes: number; readonly atMost: number },
+  ) {
+    super(patience);
+    this.#fragment = fragment;
+    this.#memoryLimitBytes = limits.memoryLimitBytes;
+    this.#shareBytes = limits.shareBytes;
+    this.#atMost = limits.atMost;
+  }
+
+  request(): RunRequest {
+    const { fragment, text, parameters, session } = this.#fragment;
+    return {
+      kind: "run",
+      call: this.call,
+      stop: this.stop,
+      branch: null,
+      fragment,
+      text,
+      parameters,
+      session,
+      notesReads: false,
+      memoryLimitBytes: this.#shareBytes,
+      credits: null,
+      exchange: null,
+    };
+  }
+
+  protected take(value: ShardReply["value"]): boolean {
+    const batch = value as FragmentRows;
+    this.#batches.push(batch);
+    this.#rows += batch.rowCount;
+    this.#bytes += batchBytes(batch);
+    if (this.#bytes > this.#memoryLimitBytes) throw outOfMemory(this.#memoryLimitBytes);
+    return this.#rows > this.#atMost;
+  }
+
+  protected answer(): AloneRows | null {
+    return this.#rows > this.#atMost ? null : { source: inOrder(this.#batches) };
+  }
+
+  protected override failed(error: unknown): null {
+    if (error instanceof DatabaseError && error.code === SQLSTATE.outOfMemory) return null;
+    throw error;
+  }
+}
+
 /** See the file's head. */
 export class Fragments {
   readonly #asking: Asking;
+  readonly #inquiries: Inquiries;
   readonly #monotonic: () => number;
   /** What each shard has the text of. */
   readonly #known: readonly KnownFragments<true>[];
@@ -63,8 +128,13 @@ export class Fragments {
   #next = 1;
   #nextRun = 1;
 
-  constructor(asking: Asking, ports: readonly ShardPort[], monotonic: () => number) {
+  constructor(
+    { asking, inquiries }: { readonly asking: Asking; readonly inquiries: Inquiries },
+    ports: readonly ShardPort[],
+    monotonic: () => number,
+  ) {
     this.#asking = asking;
+    this.#inquiries = inquiries;
     this.#monotonic = monotonic;
     this.#known = ports.map(() => new KnownFragments());
   }
@@ -86,6 +156,21 @@ export class Fragments {
       // What is too much for the router does not become less.
       isOwn: () => size.isTooLarge,
     });
+  }
+
+  /**
+   * The same at one shard and the newest state, in the shortest way. null: there are more than `atMost` rows, or
+   * no memory for them, so that it has to be run in another way.
+   */
+  sole(
+    shard: number,
+    { fragment, context }: Pick<FragmentRequest, "fragment" | "context">,
+    patience: InquiryPatience,
+    atMost: number,
+  ): Promise<AloneRows | null> {
+    const { memoryLimitBytes } = context;
+    const limits = { memoryLimitBytes, shareBytes: this.#shareOf(memoryLimitBytes), atMost };
+    return this.#inquiries.ask(new SoleRun(patience, this.#named(shard, fragment, context), limits), shard);
   }
 
   /** The same for rows that are read while they come. */
@@ -114,7 +199,7 @@ export class Fragments {
       isOwn(): boolean;
     },
   ): Promise<Result> {
-    const memoryLimitBytes = Math.max(LEAST_BYTES, context.memoryLimitBytes / 2 / this.#known.length);
+    const memoryLimitBytes = this.#shareOf(context.memoryLimitBytes);
     for (let passes = passesFor(fragment, shards.length, memoryLimitBytes);; passes *= 4) {
       try {
         return await attempt({ passes, memoryLimitBytes });
@@ -156,26 +241,40 @@ export class Fragments {
     await asked.ends;
   }
 
+  /** What a shard may hold. */
+  #shareOf(memoryLimitBytes: number): number {
+    return Math.max(LEAST_BYTES, memoryLimitBytes / 2 / this.#known.length);
+  }
+
+  /** What a shard is told of a fragment. */
+  #named(
+    shard: number,
+    fragment: Fragment,
+    { parameters, evaluation }: FragmentRequest["context"],
+  ): Pick<RunRequest, "fragment" | "text" | "parameters" | "session"> {
+    let number = this.#numbers.get(fragment);
+    if (number === undefined) this.#numbers.set(fragment, number = this.#next++);
+    return {
+      fragment: number,
+      text: this.#textFor(shard, number, fragment),
+      parameters: fragment.parameters.map(({ index, type }) => toStored(type, parameters[index] ?? null)),
+      session: fragment.asksSession ? factsOf(evaluation) : null,
+    };
+  }
+
   #questions(
     shards: readonly number[],
     request: FragmentRequest,
     { passes, memoryLimitBytes, credits }: RunSize & { readonly credits: number | null },
   ): Question[] {
-    const { branch, fragment, notesReads } = request;
-    const { parameters, evaluation } = request.context;
-    let number = this.#numbers.get(fragment);
-    if (number === undefined) this.#numbers.set(fragment, number = this.#next++);
-    const stored = fragment.parameters.map(({ index, type }) => toStored(type, parameters[index] ?? null));
+    const { branch, fragment, notesReads, context } = request;
     const run = fragment.hasExchanges ? this.#nextRun++ : null;
     return shards.map((shard) => ({
       shard,
       request: {
         kind: "run",
         branch,
-        fragment: number,
-        text: this.#textFor(shard, number, fragment),
-        parameters: stored,
-        session: fragment.asksSession ? factsOf(evaluation) : null,
+        ...this.#named(shard, fragment, context),
         notesReads,
         memoryLimitBytes,
         credits,

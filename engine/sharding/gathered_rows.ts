@@ -1,5 +1,5 @@
 /** What fragments have given to one transaction, as long as the statement runs that wants it. */
-import type { GatheredBatch, PlaceWork } from "../execution/runtime/execution.ts";
+import type { BatchSource, GatheredBatch, PlaceWork } from "../execution/runtime/execution.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { SqlValue } from "../types/value.ts";
 import { toStored } from "../types/stored_value.ts";
@@ -16,6 +16,12 @@ export interface Gathered {
   readonly work: readonly PlaceWork[];
   /** Whose rows are not there. */
   readonly failedShards: readonly number[];
+}
+
+/** Batches, one after the other. */
+export function inOrder(batches: readonly GatheredBatch[]): BatchSource {
+  let next = 0;
+  return () => batches[next++];
 }
 
 /** See the file's head. */

@@ -13,7 +13,7 @@ import type { SqlValue } from "../types/value.ts";
 import { Branch } from "./branch.ts";
 import { type FragmentRequest, type Fragments, ShardFull } from "./fragments.ts";
 import { GatherStream } from "./gather_stream.ts";
-import type { Gathered } from "./gathered_rows.ts";
+import { type Gathered, inOrder } from "./gathered_rows.ts";
 import { mergedRows } from "./merge_rows.ts";
 import type { Routes } from "./routes.ts";
 
@@ -107,12 +107,37 @@ export class Gathers {
   }
 
   /** Rows for a statement by itself that reads nothing else, `atMost` of them; null: it has to gather them itself. */
-  async gatherAlone(
+  gatherAlone(
+    fragment: Fragment,
+    context: GatherContext,
+    limits: { readonly abort: AbortSignal; readonly atMost: number },
+  ): Promise<AloneRows | null> {
+    const defined = this.#router.defined();
+    const shard = defined === null ? this.#soleShard(fragment, context) : null;
+    if (shard === null) return this.#gatherAlone(defined, fragment, context, limits);
+    const milliseconds = context.settings.milliseconds("scatter_timeout");
+    return this.#router.fragments.sole(
+      shard,
+      { fragment, context },
+      { abort: limits.abort, milliseconds },
+      limits.atMost,
+    );
+  }
+
+  /** The shard that has all of it, where no others are left out; null: there are several, or it was planned anew. */
+  #soleShard(fragment: Fragment, { parameters, settings }: GatherContext): number | null {
+    if (fragment.hasExchanges || settings.isOn("partial_on_timeout")) return null;
+    if (!this.#router.isPlannedFor(NO_BRANCH, fragment)) return null;
+    const { shards: [shard, ...more] } = this.#router.routes.ofFragment(this.#anyCopy, fragment, parameters);
+    return shard === undefined || more.length > 0 ? null : shard;
+  }
+
+  async #gatherAlone(
+    defined: Promise<void> | null,
     fragment: Fragment,
     context: GatherContext,
     { abort, atMost }: { readonly abort: AbortSignal; readonly atMost: number },
   ): Promise<AloneRows | null> {
-    const defined = this.#router.defined();
     if (defined !== null) await defined;
     abort.throwIfAborted();
     if (!this.#router.isPlannedFor(NO_BRANCH, fragment)) return null;
@@ -227,8 +252,7 @@ function sourceOf(fragment: Fragment, { batches }: Gathered): BatchSource {
     return () => values.next().value;
   });
   if (merge !== null && batches.length > 1) return mergedRows(sources, { ...fragment, merge });
-  const all = batches.flat().values();
-  return () => all.next().value;
+  return inOrder(batches.flat());
 }
 
 /** Whether what a transaction reads is compared with what others have written. */

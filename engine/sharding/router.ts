@@ -37,6 +37,7 @@ import { CertainReads, type TransactionReads } from "./certain_reads.ts";
 import { CommittedChanges } from "./committed_changes.ts";
 import { Fragments } from "./fragments.ts";
 import { Gathers } from "./gathers.ts";
+import { Inquiries } from "./inquiries.ts";
 import { FetchedTable, type MissingRows } from "./fetched_table.ts";
 import { Fetches, type FetchingRouter } from "./fetches.ts";
 import { MissedPoints } from "./missed_points.ts";
@@ -98,6 +99,7 @@ export class Router implements Shards {
     this.#figures = new ShardFigures(group.ports, host);
     this.#routes = new Routes(() => this.#catalog, this.count);
     this.#asking = new Asking(this.ports, host.stops, host);
+    const inquiries = new Inquiries(this.ports, host.stops, host);
     this.commits = new ShardCommits(engine, group, this.#asking);
     const defined = (): Promise<void> | null => this.#defining.size > 0 ? this.#defined() : null;
     const reach: FetchingRouter["reach"] = (...args) => this.#reach(...args);
@@ -113,7 +115,7 @@ export class Router implements Shards {
     this.#gathers = new Gathers({
       count: this.count,
       routes: this.#routes,
-      fragments: new Fragments(this.#asking, this.ports, monotonic),
+      fragments: new Fragments({ asking: this.#asking, inquiries }, this.ports, monotonic),
       commits,
       monotonic,
       branchOf: (transaction) => this.#branchOf(transaction),
@@ -130,7 +132,7 @@ export class Router implements Shards {
       changedSince: (transaction, tableId, id) => this.changedSince(transaction, tableId, id),
     });
     this.#ahead = new RowsAhead({
-      asking: this.#asking,
+      inquiries,
       routes: this.#routes,
       changes: this.#changes,
       isQuiet: () => this.#isQuiet,

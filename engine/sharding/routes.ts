@@ -56,6 +56,7 @@ export class Routes {
     for (const point of points) {
       const shard = this.#shardOfPoint(point, parameters);
       if (shard === null) continue;
+      if (point.columnId === null) return { shards: [shard], route: "key" };
       const column = this.#catalog().table(point.tableId)?.columns.find(({ id }) => id === point.columnId);
       return { shards: [shard], route: column?.name ?? "key" };
     }

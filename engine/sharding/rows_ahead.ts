@@ -10,19 +10,19 @@ import type { AheadRow } from "../statements/statement_host.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { isRetrySignal } from "../transactions/signals.ts";
 import type { SqlValue } from "../types/value.ts";
-import type { Asking } from "./asking.ts";
 import type { Branch, GivenRow } from "./branch.ts";
 import type { FetchedTable } from "./fetched_table.ts";
 import type { Fetches } from "./fetches.ts";
 import type { CommittedChanges } from "./committed_changes.ts";
 import type { Routes } from "./routes.ts";
 import { MissedPoints } from "./missed_points.ts";
+import { type Inquiries, Inquiry, type InquiryPatience } from "./inquiries.ts";
 import type { Points } from "./points.ts";
-import type { FetchedRows } from "./shard_messages.ts";
+import type { FetchedRows, ShardReply, ShardRequest } from "./shard_messages.ts";
 
 /** What it needs of the router. */
 export interface AheadRouter {
-  readonly asking: Asking;
+  readonly inquiries: Inquiries;
   readonly routes: Routes;
   readonly changes: CommittedChanges;
   /** Whether an entry may be appended now, and shards know all definitions. */
@@ -41,6 +41,35 @@ export interface AheadRequest {
   readonly parameters: readonly SqlValue[];
   readonly milliseconds: number;
   readonly abort: AbortSignal;
+}
+
+/** A row of the newest state. */
+class SoleRow extends Inquiry<GivenRow> {
+  readonly #row: AheadRow;
+  /** How many commits the router had seen. */
+  readonly #cut: number;
+  #rows: FetchedRows | null = null;
+
+  constructor(patience: InquiryPatience, row: AheadRow, cut: number) {
+    super(patience);
+    this.#row = row;
+    this.#cut = cut;
+  }
+
+  request(): Extract<ShardRequest, { readonly kind: "fetch" }> {
+    const { tableId, id } = this.#row;
+    return { kind: "fetch", call: this.call, stop: this.stop, branch: null, tableId, wanted: rowOf(id) };
+  }
+
+  protected take(value: ShardReply["value"]): boolean {
+    this.#rows ??= value as FetchedRows | null;
+    return false;
+  }
+
+  protected answer(): GivenRow {
+    const { tableId, id } = this.#row;
+    return { tableId, id, rows: this.#rows, cut: this.#cut, isSpent: false };
+  }
 }
 
 /** See the file's head. */
@@ -85,18 +114,11 @@ export class RowsAhead {
   }
 
   #alone({ tableId, id }: AheadRow, { milliseconds, abort }: AheadRequest): Promise<GivenRow | null> | null {
-    const { asking, routes, changes, mayBeQuiet } = this.#router;
+    const { inquiries, routes, changes, mayBeQuiet } = this.#router;
     if (!mayBeQuiet()) return null;
     const [shard, ...more] = routes.ofPoint(this.#anyCopy, tableId, { kind: "id", id });
     if (shard === undefined || more.length > 0) return null;
-    const cut = changes.count;
-    const request = { kind: "fetch", branch: null, tableId, wanted: rowOf(id) } as const;
-    let rows: FetchedRows | null = null;
-    const take = (value: unknown): void => {
-      rows ??= value as FetchedRows | null;
-    };
-    return asking.all([{ shard, request }], take, { abort, milliseconds, leavesOut: false })
-      .then(() => ({ tableId, id, rows, cut, isSpent: false }));
+    return inquiries.ask(new SoleRow({ abort, milliseconds }, { tableId, id }, changes.count), shard);
   }
 
   /** Gives it to the transaction of its statement, if it is still the newest one. */

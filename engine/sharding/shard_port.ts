@@ -29,10 +29,12 @@ const HOPS_IN_A_TURN = 24;
 /** So many requests that nobody waits for are sent at once. */
 const MAX_WAITING = 128;
 
-interface Waiting {
+/** Who waits for the answer to a request. */
+export interface Waiting {
+  /** Takes what comes before the end; null: nothing does. */
   readonly part: ((value: ShardReply["value"]) => void) | null;
-  readonly resolve: (value: ShardReply["value"]) => void;
-  readonly reject: (error: DatabaseError) => void;
+  resolve(value: ShardReply["value"]): void;
+  reject(error: DatabaseError): void;
 }
 
 /** See the file's head. */
@@ -137,12 +139,16 @@ export class ShardPort {
   ): { readonly call: number; readonly done: Promise<ShardReply["value"]> } {
     const call = this.number();
     const { promise, resolve, reject } = Promise.withResolvers<ShardReply["value"]>();
-    if (this.#error !== null) reject(this.#error);
-    else {
-      this.#waiting.set(call, { part, resolve, reject });
-      this.tell({ ...request, call } as never);
-    }
+    this.ask({ ...request, call } as Call, { part, resolve, reject });
     return { call, done: promise };
+  }
+
+  /** The same for a request that has its number, and who waits for it. */
+  ask(request: Call, waiting: Waiting): void {
+    if (this.#error !== null) return waiting.reject(this.#error);
+    this.#waiting.set(request.call, waiting);
+    this.#outgoing.push(request);
+    if (!this.#isSending) void this.#sendSoon();
   }
 
   /** What the shard says of itself. */
