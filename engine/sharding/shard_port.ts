@@ -197,7 +197,7 @@ export class ShardPort {
   fail(error: DatabaseError): void {
     if (this.#error !== null) return;
     this.#error = error;
-    for (const [, { reject }] of this.#waiting.entries()) reject(error);
+    for (const [, waiting] of this.#waiting.entries()) waiting.reject(error);
     this.#waiting.clear();
     this.#announceFailure(error);
   }
