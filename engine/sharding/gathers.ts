@@ -224,7 +224,7 @@ export class Gathers {
       readonly atMost?: number;
     },
   ): Promise<Gathered | null> {
-    const { settings, notice } = request.context;
+    const { settings } = request.context;
     const gathered = await this.#router.fragments.run(shards, request, {
       abort,
       milliseconds: settings.milliseconds("scatter_timeout"),
@@ -233,7 +233,7 @@ export class Gathers {
     const failedShards = gathered?.failedShards ?? [];
     if (failedShards.length > 0) {
       const names = `${failedShards.length === 1 ? "shard" : "shards"} ${failedShards.join(", ")}`;
-      notice({
+      request.context.notice({
         severity: "WARNING",
         code: "01000",
         message: `the answer lacks the rows of ${names}, which did not answer in time`,
