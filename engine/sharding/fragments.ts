@@ -246,7 +246,7 @@ export class Fragments {
     return Math.max(LEAST_BYTES, memoryLimitBytes / 2 / this.#known.length);
   }
 
-  /** What a shard is told of a fragment. */
+  /** What a shard is sent of a fragment. */
   #named(
     shard: number,
     fragment: Fragment,
