@@ -107,6 +107,51 @@ export function growthPlot(title: string, lines: readonly GrowthLine[]): string 
   return document(bottom + 28, title, parts);
 }
 
+/** A value over time. */
+export interface TimeLine {
+  readonly name: string;
+  readonly points: readonly { readonly time: number; readonly value: number }[];
+}
+
+/** Lines over seconds, both axes linear from zero on. */
+export function timePlot(title: string, lines: readonly TimeLine[]): string {
+  const points = lines.flatMap((each) => each.points).filter(({ value }) => Number.isFinite(value));
+  const [left, right, top, bottom] = [50, WIDTH - 20, 64, 424];
+  const longest = Math.max(1, ...points.map(({ time }) => time));
+  const highest = Math.max(1, ...points.map(({ value }) => value));
+  const x = (time: number) => left + time / longest * (right - left);
+  const y = (value: number) => bottom - value / highest * (bottom - top);
+  const parts = [`<text class="t" x="12" y="18">${escape(title)}</text>`];
+  lines.forEach(({ name }, index) =>
+    parts.push(...legendEntry(name, index, [left + index % 4 * 195, index]))
+  );
+  for (let step = 0; step <= 5; step++) {
+    const value = highest * step / 5;
+    parts.push(line(step === 0 ? "a" : "g", [left, y(value)], [right, y(value)]));
+    parts.push(text(left - 6, y(value) + 4, value.toFixed(1), "end"));
+    parts.push(text(x(longest * step / 5), bottom + 16, `${Math.round(longest * step / 5)} s`, "middle"));
+  }
+  lines.forEach(({ name, points }, index) => {
+    const shown = points.filter(({ value }) => Number.isFinite(value));
+    const place = shown.map(({ time, value }) => `${round(x(time))},${round(y(value))}`).join(" ");
+    parts.push(
+      `<polyline points="${place}" fill="none" stroke="${color(index)}" stroke-width="1.5"${
+        index < COLORS.length ? "" : ' stroke-dasharray="5 3"'
+      }><title>${escape(name)}</title></polyline>`,
+    );
+  });
+  return document(bottom + 28, title, parts);
+}
+
+function legendEntry(name: string, index: number, [at, place]: readonly [number, number]): string[] {
+  const y = 28 + Math.floor(place / 4) * 16;
+  const mark = index < COLORS.length ? "" : ' fill-opacity="0.5"';
+  return [
+    `<rect x="${at}" y="${y}" width="10" height="10" fill="${color(index)}"${mark}/>`,
+    text(at + 15, y + 9, name, "start"),
+  ];
+}
+
 function heading(title: string, peers: readonly string[]): string {
   const legend = peers.map((peer, index) =>
     `<rect x="${LABEL_WIDTH + index * 120}" y="28" width="10" height="10" fill="${color(index)}"/>` +
