@@ -3,7 +3,7 @@
  *
  * V8 notes where in the code objects are made that then live long, and has optimized code make those of such a place
  * among the old ones at once. A server meets many statements for the first time when it has just been started, or
- * when somebody changes its tables: their literals, columns and keys live on in plans. From then on the same places
+ * when its tables are changed: their literals, columns and keys live on in plans. From then on the same places
  * serve statements whose plan is there, whose objects are garbage a moment later; but old garbage stays until
  * everything is looked through, and keeps what it refers to. Each small collection then copied some megabytes, which
  * cost a point read a fifth of its processor time (`deno task bench aged`).
