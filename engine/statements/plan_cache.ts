@@ -96,8 +96,10 @@ export class PlanCache {
   }
 
   put(key: string, plan: CachedPlan): void {
-    this.#small.remove(key);
-    this.#large.remove(key);
+    for (const shelf of [this.#small, this.#large]) {
+      shelf.remove(key);
+      shelf.removeBefore(plan.catalogVersion);
+    }
     (plan.bytes < LARGE_PLAN_BYTES ? this.#small : this.#large).put(key, plan);
   }
 
@@ -142,6 +144,15 @@ class Shelf {
     this.bytes -= plan.bytes;
     // A small plan may live on with the statement that was prepared with it; large ones live here alone.
     if (plan.bytes >= LARGE_PLAN_BYTES) drop(plan);
+  }
+
+  /** Removes plans of versions of the catalog that are over: nobody can use them again. */
+  removeBefore(catalogVersion: number): void {
+    for (const [key, plan] of this.plans) {
+      // Plans are made for the newest version, but for those of transactions that changed the catalog themselves.
+      if (plan.catalogVersion >= catalogVersion) return;
+      this.remove(key);
+    }
   }
 
   clear(): void {

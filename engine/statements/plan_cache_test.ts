@@ -43,3 +43,30 @@ Deno.test("PlanCache keeps large plans within its bytes; prepared statements do 
   assert.equal(isDropped(first), false);
   session.close();
 });
+
+Deno.test("PlanCache gives up the plans of a catalog that has changed, small and large ones", async () => {
+  await using database = await open(":memory:");
+  await database.execute("CREATE TABLE number (a INT)");
+  const engine = engineOf(database);
+  const session = engine.openSession();
+  const { cache } = engine.plans;
+  const reader = engine.openSession();
+  const run = (text: string) => reader.simple(text, new RowBuffer(), () => undefined);
+  for (let column = 0; column < 20; column++) session.prepare(`SELECT a AS c${column} FROM number`, []);
+  const large = session.prepare(rangesOf(4000, 1), []);
+  await run("SELECT a FROM number WHERE a = 1");
+  assert.ok(cache.size >= 22, `${cache.size} plans are kept`);
+
+  await database.execute("CREATE TABLE other (a INT)");
+  await run("SELECT a FROM number WHERE a = 2");
+  assert.equal(cache.size, 1);
+  await run("SELECT a FROM number WHERE a = 3");
+  assert.equal(cache.size, 1);
+  assert.equal(large instanceof Prepared && large.plan?.isDropped, true);
+  const sink = new RowBuffer();
+  await session.execute(large, [], sink);
+  assert.equal(sink.rows[0]?.[0], 0);
+  assert.equal(cache.size, 2);
+  reader.close();
+  session.close();
+});
