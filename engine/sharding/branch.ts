@@ -15,8 +15,6 @@ export interface GivenRow extends AheadRow {
   readonly rows: FetchedRows | null;
   /** How many commits the router had seen when it was asked for. */
   readonly cut: number;
-  /** A statement has got it. */
-  isSpent: boolean;
 }
 
 /** See the file's head. */

@@ -7,7 +7,7 @@
  *
  * *Commits* are entries of the engine's log, with a part for each shard concerned: see `shard_commits.ts`.
  */
-import { assertDefined } from "../base/assert.ts";
+import { assert, assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
@@ -398,7 +398,9 @@ export class Router implements Shards {
   #begin(transaction: Transaction, branch: Branch, shards: readonly number[]): void {
     if (branch.isLoose) branch.gathered.forget();
     branch.isLoose = false;
-    if (branch.given !== null && !this.#ahead.isNewest(branch.given)) branch.forgetAll();
+    const { given } = branch;
+    // What the row's statement is wanting is asked for in the turn in which it got the row.
+    assert(given === null || this.#ahead.isNewest(given), "a row of the newest state");
     branch.given = null;
     branch.cut = this.#changes.count;
     for (const shard of shards) {
@@ -489,14 +491,9 @@ export class Router implements Shards {
     transaction: Transaction,
     commitHere: (effects: readonly Effect[]) => Promise<OpNumber>,
   ): Promise<OpNumber> {
-    const given = this.#branches.get(transaction)?.given ?? null;
-    // Others come in between from here on.
+    // Others come in between from here on. A row that was fetched ahead is locked: whoever has effects writes it.
     transaction.becomeInterruptible();
     try {
-      // A row that is not written is not locked, and its read is not noted.
-      if (given !== null && transaction.writeSetRow(given.tableId, given.id) === undefined) {
-        throw changedMeanwhile();
-      }
       await this.#runChecks(transaction);
       return await this.#commitChecked(transaction, commitHere);
     } finally {

@@ -68,7 +68,7 @@ class SoleRow extends Inquiry<GivenRow> {
 
   protected answer(): GivenRow {
     const { tableId, id } = this.#row;
-    return { tableId, id, rows: this.#rows, cut: this.#cut, isSpent: false };
+    return { tableId, id, rows: this.#rows, cut: this.#cut };
   }
 }
 
@@ -125,8 +125,8 @@ export class RowsAhead {
   give(transaction: Transaction, given: GivenRow): void {
     const router = this.#router;
     const { tableId, id, rows } = given;
-    if (transaction.interruptible || given.isSpent || !router.isQuiet() || !this.isNewest(given)) return;
-    given.isSpent = true;
+    // Where votes are open it would not commit at once, and might wait for who has asked for them.
+    if (!router.isQuiet() || !this.isNewest(given)) return;
     const branch = router.branchOf(transaction);
     branch.cut = given.cut;
     const table = router.table(transaction, tableId);

@@ -18,17 +18,31 @@ import { lateShards, openShardedEngine } from "./sharded_database.ts";
 class HeldShards {
   readonly kinds: string[] = [];
   isHeld = false;
+  /** Holds the answer to the next request for a single row. */
+  holdsRow = false;
+  /** Holds the votes that are asked for from now on. */
+  holdsVotes = false;
   readonly #held: (() => void)[] = [];
 
   open(): Promise<Engine> {
     return openShardedEngine(4, async (options, index) => {
+      const asked = new Set<number>();
       const send = (replies: readonly FromShard[]): void => {
-        if (this.isHeld) this.#held.push(() => port.receive(replies));
-        else port.receive(replies);
+        for (const reply of replies) {
+          if (this.isHeld || "call" in reply && asked.delete(reply.call)) {
+            this.#held.push(() => port.receive([reply]));
+          } else port.receive([reply]);
+        }
       };
       const shard = await Shard.open({ ...options, host: memoryHost(), send });
       const port = new ShardPort((requests) => {
         this.kinds.push(...requests.map(({ kind }) => `${kind} ${index}`));
+        for (const request of requests) {
+          if (request.kind === "agree" && this.holdsVotes) asked.add(request.call);
+          if (request.kind !== "fetch" || request.wanted.kind !== "points" || !this.holdsRow) continue;
+          this.holdsRow = false;
+          asked.add(request.call);
+        }
         shard.receive(requests);
       });
       return port;
@@ -37,7 +51,7 @@ class HeldShards {
 
   /** What was held comes. */
   release(): void {
-    this.isHeld = false;
+    this.isHeld = this.holdsVotes = false;
     for (const answer of this.#held.splice(0)) answer();
   }
 }
@@ -92,7 +106,20 @@ Deno.test("a change of a row by its id is one request to its shard, and what it 
   const where = await shardOfRow(client, 4);
   deepStrictEqual(first.filter((kind) => !kind.startsWith("begin")), [`fetch ${where}`]);
   deepStrictEqual(rest.filter((kind) => !kind.startsWith("end")), [`apply ${where}`]);
-  deepStrictEqual(await client.rows("SELECT v, w FROM t WHERE id = 4"), ["11|22"]);
+  // Its own rows are asked of nobody.
+  const own = await kindsOf("BEGIN; INSERT INTO t VALUES (50, 1); UPDATE t SET v = 2 WHERE id = 50; COMMIT");
+  deepStrictEqual(own.filter((kind) => kind.startsWith("fetch")), []);
+  // A row that has come is kept when the statement finds that it needs more: a key is asked of all shards.
+  await client.run("CREATE UNIQUE INDEX ON t (v, id)");
+  const more = await kindsOf("UPDATE t SET v = 99 WHERE id = 4");
+  deepStrictEqual(
+    more.filter((kind) => kind.startsWith("fetch")).toSorted(),
+    [
+      ...[0, 1, 2, 3].map((shard) => `fetch ${shard}`),
+      `fetch ${where}`,
+    ].toSorted(),
+  );
+  deepStrictEqual(await client.rows("SELECT v, w FROM t WHERE id = 4"), ["99|198"]);
   await client.close();
 });
 
@@ -136,6 +163,23 @@ Deno.test("a row that is gone or has another key when its turn comes is not chan
     const expected = rival.startsWith("UPDATE") ? [tag === "UPDATE 1" ? "11" : "10"] : [];
     deepStrictEqual(await one.rows("SELECT v FROM t WHERE id IN (1, 99)"), expected, rival);
     strictEqual(await one.run("UPDATE t SET v = 5 WHERE id = 1"), "UPDATE 0");
+    await one.close();
+  }
+});
+
+Deno.test("a row that was changed before it came is not changed as it was, however much has changed since", async () => {
+  for (const rival of ["UPDATE t SET v = v + 5 WHERE id = 1", "UPDATE t SET v = v + 5"]) {
+    const shards = new HeldShards();
+    const [one, other] = await clients(await shards.open(), 2) as [TestClient, TestClient];
+    // More rows than changes are remembered of.
+    await one.run("INSERT INTO t SELECT n, 10 FROM generate_series(21, 20100) n");
+    shards.holdsRow = true;
+    const changed = one.run("UPDATE t SET v = v + 1 WHERE id = 1");
+    await turn();
+    await other.run(rival);
+    shards.release();
+    strictEqual(await changed, "UPDATE 1");
+    deepStrictEqual(await one.rows("SELECT v, w FROM t WHERE id = 1"), ["16|32"], rival);
     await one.close();
   }
 });
@@ -187,6 +231,25 @@ Deno.test("an entry that needs no vote does not go ahead of what was asked befor
   // The block has lost to the change before it, or comes first: never is it behind a change that it has not seen.
   const [total] = await one.rows("SELECT v FROM total");
   deepStrictEqual([order[0], total], order[0] === "commit" ? ["commit", "200"] : ["40001", "0"]);
+  await one.close();
+});
+
+Deno.test("what finds votes open is a transaction like others", async () => {
+  const shards = new HeldShards();
+  const [one, ...others] = await clients(await shards.open(), 3) as [TestClient, ...TestClient[]];
+  await one.run("BEGIN", "SELECT sum(v) FROM t", "UPDATE t SET v = v + 1 WHERE id = 1");
+  shards.holdsVotes = true;
+  const committing = one.run("COMMIT");
+  await turn();
+  shards.kinds.length = 0;
+  const changing = others.map((client, index) =>
+    client.run(`UPDATE t SET v = v + 1 WHERE id = ${index + 1}`)
+  );
+  await turn();
+  strictEqual(shards.kinds.filter((kind) => kind.startsWith("begin")).length > 0, true);
+  shards.release();
+  deepStrictEqual(await Promise.all([committing, ...changing]), ["COMMIT", "UPDATE 1", "UPDATE 1"]);
+  deepStrictEqual(await one.rows("SELECT v FROM t WHERE id <= 2 ORDER BY id"), ["12", "11"]);
   await one.close();
 });
 
