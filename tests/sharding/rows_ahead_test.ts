@@ -167,19 +167,25 @@ Deno.test("a row that is gone or has another key when its turn comes is not chan
   }
 });
 
-Deno.test("a row that was changed before it came is not changed as it was, however much has changed since", async () => {
-  for (const rival of ["UPDATE t SET v = v + 5 WHERE id = 1", "UPDATE t SET v = v + 5"]) {
+Deno.test("a statement whose row was changed before it came sees the change, however much has changed since", async () => {
+  const cases = [
+    ["UPDATE t SET v = v + 1 WHERE id = 1", "UPDATE t SET v = v + 5 WHERE id = 1", "16|32"],
+    // The row is not written, so nobody else compares it with what has changed.
+    ["UPDATE t SET v = 1 WHERE id = 1 AND v > 10", "UPDATE t SET v = v + 5 WHERE id = 1", "1|2"],
+    // More rows than changes are remembered of.
+    ["UPDATE t SET v = v + 1 WHERE id = 1", "UPDATE t SET v = v + 5", "16|32"],
+  ] as const;
+  for (const [statement, rival, expected] of cases) {
     const shards = new HeldShards();
     const [one, other] = await clients(await shards.open(), 2) as [TestClient, TestClient];
-    // More rows than changes are remembered of.
     await one.run("INSERT INTO t SELECT n, 10 FROM generate_series(21, 20100) n");
     shards.holdsRow = true;
-    const changed = one.run("UPDATE t SET v = v + 1 WHERE id = 1");
+    const changed = one.run(statement);
     await turn();
     await other.run(rival);
     shards.release();
     strictEqual(await changed, "UPDATE 1");
-    deepStrictEqual(await one.rows("SELECT v, w FROM t WHERE id = 1"), ["16|32"], rival);
+    deepStrictEqual(await one.rows("SELECT v, w FROM t WHERE id = 1"), [expected], statement);
     await one.close();
   }
 });
