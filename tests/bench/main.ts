@@ -5,12 +5,13 @@
  */
 import { parseArgs } from "node:util";
 import { AGED_GROUPS } from "./aged/all.ts";
+import { age } from "./aged/corpus.ts";
 import { type Benchmark, compare, type Comparison, type Peer, type Scale } from "./benchmark.ts";
 import { BENCHMARKS } from "./cases/all.ts";
 import { hasPgbench } from "./cases/client.ts";
 import { CLUSTER_GROUPS } from "./cluster/all.ts";
 import { LANGUAGE, LANGUAGE_GROUPS } from "./lang/all.ts";
-import { startDbd } from "./peers/dbd.ts";
+import { isDbd, startDbd } from "./peers/dbd.ts";
 import { EMBEDDED, type EmbeddedPeer, startEmbedded } from "./peers/embedded.ts";
 import { runProgram } from "./peers/process.ts";
 import { SHARD_GROUPS } from "./shards/all.ts";
@@ -28,6 +29,9 @@ const NAMES = [
 
 /** How many other programs ran, on average of a minute. */
 const LOAD = Deno.loadavg()[0]?.toFixed(1);
+
+/** What clients ask of a server that has lived. */
+const OF_LONG_LIFE: readonly string[] = ["point-read", "point-write", "tpc-b", "insert", "copy"];
 
 /** What starts its peers itself. */
 const GROUPS = { ...AGED_GROUPS, ...CLUSTER_GROUPS, ...SHARD_GROUPS, ...LANGUAGE_GROUPS };
@@ -48,6 +52,8 @@ Options:
   --before DIR    measure the sources in another checkout as well, as a peer
   --rounds N      measurements of each peer (default 5)
   --rows TEXT     of cluster, only the rows whose names have the text
+  --fresh         measure point-read, point-write, tpc-b, insert and copy on a server that has just been started, and not
+                  on one that has run 60 000 statements of every kind
   --alone         do not start a peer that is not part of Deno
   --smoke         tiny sizes, to see that everything runs
   --json          print JSON
@@ -65,6 +71,7 @@ async function main(): Promise<number> {
       before: { type: "string" },
       rounds: { type: "string", default: "5" },
       rows: { type: "string", default: "" },
+      fresh: { type: "boolean", default: false },
       alone: { type: "boolean", default: false },
       smoke: { type: "boolean", default: false },
       json: { type: "boolean", default: false },
@@ -88,6 +95,7 @@ async function main(): Promise<number> {
     scale: values.smoke ? "smoke" : "full",
     rounds: Number(values.rounds),
     rows: values.rows,
+    fresh: values.fresh,
     alone: values.alone,
     binary: values.binary ?? null,
     before: values.before ?? null,
@@ -117,6 +125,7 @@ interface RunOptions {
   readonly scale: Scale;
   readonly rounds: number;
   readonly rows: string;
+  readonly fresh: boolean;
   readonly alone: boolean;
   readonly binary: string | null;
   /** A checkout of another commit. */
@@ -139,6 +148,9 @@ async function measureDatabase(names: readonly string[], options: RunOptions): P
   const embedded: EmbeddedPeer[] = [];
   try {
     if (options.before !== null) peers.push(await startDbd({ checkout: options.before }));
+    if (!options.fresh && names.some((name) => OF_LONG_LIFE.includes(name))) {
+      for (const peer of peers.filter(isDbd)) await age(peer, options.scale);
+    }
     const postgresql = alone ? null : await startPostgresql();
     if (postgresql !== null) peers.push(postgresql);
     else if (!alone) missing.push("PostgreSQL, as it is not installed");

@@ -8,11 +8,10 @@ import { copy } from "../cases/copy.ts";
 import { pgbench } from "../cases/pgbench.ts";
 import type { LanguageOptions } from "../lang/options.ts";
 import { type DbdOptions, type DbdPeer, startDbd } from "../peers/dbd.ts";
-import { playCorpus } from "./corpus.ts";
+import { age } from "./corpus.ts";
 
 /** The server that has lived is at least so quick. */
 const BAR = "≥ 0.95";
-const STATEMENTS: Readonly<Record<Scale, number>> = { smoke: 120, full: 60_000 };
 
 const MEASURED: readonly Benchmark[] = [
   pgbench("point read", "prepared", 1, BAR),
@@ -67,6 +66,6 @@ async function measureAged(
 async function startPair(peers: DbdPeer[], name: string, options: DbdOptions, scale: Scale): Promise<void> {
   const aged = await startDbd(options);
   peers.push({ ...aged, name: `${name}, aged` });
-  await playCorpus(aged, STATEMENTS[scale]);
+  await age(aged, scale);
   peers.push({ ...await startDbd(options), name: `${name}, fresh` });
 }

@@ -5,6 +5,7 @@
  * what `aged` measures.
  */
 import pg from "pg";
+import type { Scale } from "../benchmark.ts";
 import type { DbdPeer } from "../peers/dbd.ts";
 import { caseFiles } from "../../slt/compare_postgresql.ts";
 import { parseLogicTests } from "../../slt/logic_test_file.ts";
@@ -19,15 +20,23 @@ const LARGE_RESULT_ROWS = 20_000;
 /** A statement that would wait for another one, or that has no end, is one more of those that are canceled. */
 const STATEMENT_MILLISECONDS = 5_000;
 
+/** How many a server plays before it counts as one that has lived. */
+const STATEMENTS: Readonly<Record<Scale, number>> = { smoke: 120, full: 60_000 };
+
+/** Lets a server live. */
+export async function age(server: DbdPeer, scale: Scale): Promise<void> {
+  await playCorpus(server, STATEMENTS[scale]);
+}
+
 /** What was played. */
-export interface Played {
+interface Played {
   readonly statements: number;
   /** Those of them that ended with an error of the server. */
   readonly errors: number;
 }
 
 /** Plays statements until there were so many. */
-export async function playCorpus(server: DbdPeer, statements: number): Promise<Played> {
+async function playCorpus(server: DbdPeer, statements: number): Promise<Played> {
   const files = [...caseFiles()].map((file) => parseLogicTests(Deno.readTextFileSync(file), "db"));
   const total = { statements: 0, errors: 0 };
   for (let turn = 0; total.statements < statements; turn++) {
