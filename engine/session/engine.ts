@@ -149,6 +149,8 @@ export class Engine implements SessionEngine, SeatedEngine {
       this.#seat?.horizon.fail(error);
       this.#announceFailure(error);
     });
+    // Without a lease what is read has to be proven anyway.
+    manager.tellableOp = () => !this.#isServing || this.lacksLease ? machine.lastOp : horizon.durableOp;
     this.#followVersion();
     if (this.#seat !== null) {
       // A checkpoint may have waited for its entry.
@@ -288,6 +290,8 @@ export class Engine implements SessionEngine, SeatedEngine {
     assert(machine.lastOp === storage.log.lastOp, "the state of a primary is that of its whole log");
     this.#turns = new CommitTurns(this);
     this.#isServing = true;
+    // The primary before may have told of entries that are not known to be committed here.
+    this.#state.manager.forgetBefore(machine.lastOp);
     // A shard that fails ends the engine by itself.
     this.#shards?.learn().catch(() => {});
     this.dropTemporarySchemas();

@@ -85,7 +85,7 @@ export async function openState(options: EngineOptions): Promise<EngineState> {
   }
   const manager = new TransactionManager(machine, () => host.clock.now());
   snapshots.oldestSnapshot = () => manager.oldestSnapshot();
-  snapshots.hasReaders = () => manager.activeCount > 0;
+  snapshots.hasReaders = () => manager.hasReaders();
   const openSpillFile = directory === MEMORY ? null : () => new SpillFile(host.disk, directory);
   return { storage, machine, manager, plans: new Planning(machine), horizon, parts, openSpillFile };
 }

@@ -32,7 +32,11 @@ export interface PortalHost {
 export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
   const { engine, environment, transaction, block } = host;
   const { planned } = plan;
-  const catalog = engine.manager.renew(transaction, planned.tableIds);
+  const catalog = engine.manager.renew(
+    transaction,
+    planned.tableIds,
+    planned.readOnly ? host.need.floor : null,
+  );
   const reading = transaction.views.beginReading();
   let execution: StatementExecution | null = null;
   let context: WaitingContext | undefined;
@@ -86,7 +90,7 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
     asStatement: (run) => host.asStatement(run),
     outcome: (rowCount) => ({
       ...host.outcome(tagOf(planned.command, rowCount), rowCount, "rows"),
-      durableOp: host.need.saw(readsDurableAt(engine, plan)),
+      durableOp: host.need.saw(readsDurableAt(engine, plan, planned.readOnly ? reading : transaction)),
     }),
     close: () => {
       context?.close?.();

@@ -46,7 +46,7 @@ import type { AheadRow, SessionHost } from "../statements/statement_host.ts";
 import { PreparedNames } from "./prepared_names.ts";
 import { type OnceReply, type OnceRequest, runOnce } from "./exactly_once.ts";
 import { writesTemporaryRows, writingCommand } from "../statements/read_only.ts";
-import { proofOf, readsDurableAt, tellableAt } from "./read_durability.ts";
+import { blockDurableAt, readsDurableAt, tellableAt } from "./read_durability.ts";
 import { findNamedRelation, findNamedTable } from "./relation_names.ts";
 import { Settings } from "../settings/settings.ts";
 import {
@@ -391,7 +391,7 @@ export class Session implements SessionHost {
     }
     const committed = (op: OpNumber): StatementOutcome => {
       this.endBlock(false);
-      const durableOp = this.need.saw(op || proofOf(this.engine, block));
+      const durableOp = this.need.saw(op || blockDurableAt(this.engine, block));
       return { ...this.outcome(tag, null, "done"), durableOp };
     };
     const failed = (thrown: unknown): never => {
@@ -501,7 +501,7 @@ export class Session implements SessionHost {
   }
 
   durableAfter(read: Pick<CachedPlan["planned"], "tableIds">): OpNumber {
-    return this.need.saw(readsDurableAt(this.engine, { planned: read }));
+    return this.need.saw(readsDurableAt(this.engine, { planned: read }, null));
   }
 
   /** Ends the running statement with 57014. */
@@ -611,8 +611,14 @@ export class Session implements SessionHost {
       return this.#reads.atOnce({ plan, parameters, sink, finish: finishAt });
     }
     const readsBefore = this.#block?.transaction.reads.length ?? 0;
-    const finish = (execution: StatementExecution): StatementOutcome =>
-      finishAt(execution, this.need.saw(tellableAt(this.engine, plan, this.#block, readsBefore)));
+    const finish = (
+      execution: StatementExecution,
+      transaction: Transaction | null = null,
+    ): StatementOutcome => {
+      if (!readOnly) this.need.raiseFloor();
+      const read = { block: this.#block, transaction, before: readsBefore };
+      return finishAt(execution, this.need.saw(tellableAt(this.engine, plan, read)));
+    };
     const options = { readOnly, short: readOnly || plan.short, isBounded: plan.isBounded, tableIds };
     const run = (ahead: AheadRow | null = null) =>
       this.#run(compiled, { ...options, ahead }, parameters, sink, finish);
@@ -646,17 +652,19 @@ export class Session implements SessionHost {
     options: RunOptions,
     parameters: readonly SqlValue[],
     sink: ResultSink,
-    finish: (execution: StatementExecution) => StatementOutcome,
+    finish: (execution: StatementExecution, transaction: Transaction) => StatementOutcome,
   ): MaybePromise<StatementOutcome> {
     this.evaluation.beginStatement();
+    const floor = options.readOnly ? this.need.floor : null;
     const contextFor = (transaction: Transaction): WaitingContext => this.#context(transaction, parameters);
     const block = this.#block;
     if (block !== null) {
       block.hasQueried = true;
       const { transaction } = block;
       if (transaction.level !== "read committed") this.need.requireIn(transaction);
-      const given = { compiled, sink, transaction, contextFor, isBounded: false, claims: [] };
-      const run = () => whenDone(runInTransaction(this.environment, given), finish);
+      const given = { compiled, sink, transaction, contextFor, isBounded: false, claims: [], floor };
+      const run = () =>
+        whenDone(runInTransaction(this.environment, given), (execution) => finish(execution, transaction));
       return options.readOnly || block.portals.size === 0 ? run() : block.readAhead().then(run);
     }
     return runAutocommit(this.environment, {
@@ -675,10 +683,11 @@ export class Session implements SessionHost {
           contextFor,
           isBounded: options.isBounded,
           claims: isLast && !options.readOnly ? options.tableIds.toSorted((a, b) => a - b) : [],
+          floor,
         }),
       commit: (transaction, execution) => {
         this.#statementTransaction = null;
-        const outcome = finish(execution);
+        const outcome = finish(execution, transaction);
         endTemporaryTables(transaction, this.temporarySchema);
         const told = (op: OpNumber) => op === 0 ? outcome : { ...outcome, durableOp: op };
         return whenDone(this.commit(transaction), told);
@@ -698,6 +707,7 @@ export class Session implements SessionHost {
     const transaction = this.engine.manager.begin({
       interruptible,
       level: this.#level,
+      ...(readOnly || this.#level === "read committed" ? { floor: this.need.floor } : {}),
       makerFor: this.#makerFor,
     });
     transaction.readOnly = transaction.neverWrites = readOnly;
@@ -737,6 +747,7 @@ export class Session implements SessionHost {
 
   #failed(thrown: unknown): never {
     this.#finished(true);
+    this.need.raiseFloor();
     this.fail();
     throw asDatabaseError(thrown);
   }

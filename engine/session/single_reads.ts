@@ -56,13 +56,15 @@ export class SingleReads {
     const { plan, parameters, sink } = read;
     const { engine, evaluation, need } = this.#session;
     const { transaction } = this;
-    transaction.renew();
+    transaction.renew(engine.manager.tellableSnapshot(need.floor));
     evaluation.beginStatement();
     this.#session.runsIn(transaction);
     const execution = plan.compiled.start(this.#session.contextFor(transaction, parameters));
     if (!execution.step(sink)) return this.#goOn(read, transaction, execution);
     this.#session.runsIn(null);
-    const durableOp = plan.isSingleRow ? rowDurableAt(engine, plan) : readsDurableAt(engine, plan);
+    const durableOp = plan.isSingleRow
+      ? rowDurableAt(engine, plan, transaction)
+      : readsDurableAt(engine, plan, transaction);
     return read.finish(execution, durableOp === 0 ? 0 : need.saw(durableOp));
   }
 
@@ -84,7 +86,7 @@ export class SingleReads {
     };
     try {
       const ended = await goOnReading(environment, run, execution);
-      return finish(ended, need.saw(readsDurableAt(engine, plan)));
+      return finish(ended, need.saw(readsDurableAt(engine, plan, transaction)));
     } finally {
       this.#session.runsIn(null);
       engine.manager.end(transaction);

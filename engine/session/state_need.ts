@@ -29,6 +29,7 @@ export class StateNeed {
   #maximumStaleness = Infinity;
   #requestOp = 0;
   #newest = 0;
+  #newestState = 0;
 
   constructor(engine: AgingEngine, settings: Settings, isFollower: boolean) {
     this.#engine = engine;
@@ -52,6 +53,20 @@ export class StateNeed {
   /** A state with this op has everything that the session can have seen and changed, as far as it is committed. */
   get seenOp(): number {
     return Math.max(this.#newest, Math.min(this.#engine.durableOp, this.#engine.lastOp));
+  }
+
+  /**
+   * No state before this op is to be read. A statement that writes, locks or fails may depend on entries that are not
+   * durable yet, and the statements behind it see these, too.
+   */
+  get floor(): number {
+    this.#derive();
+    return Math.max(this.#newest, this.#newestState, this.#op);
+  }
+
+  /** What came so far belongs to every state that is read from now on. */
+  raiseFloor(): void {
+    this.#newestState = this.#engine.lastOp;
   }
 
   /** Null: the state is new enough. */

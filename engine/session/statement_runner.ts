@@ -65,6 +65,8 @@ export interface StatementRun {
   readonly isBounded: boolean;
   /** Tables whose other writers have to wait until the transaction has ended. */
   readonly claims: readonly number[];
+  /** It only reads: see `TransactionManager.beginStatement`. */
+  readonly floor?: number | null;
 }
 
 /** Runs a statement within a transaction that goes on afterwards. Answers the finished execution. */
@@ -73,7 +75,7 @@ export function runInTransaction(
   run: StatementRun,
 ): MaybePromise<StatementExecution> {
   const mark = run.transaction.mark();
-  environment.manager.beginStatement(run.transaction);
+  environment.manager.beginStatement(run.transaction, run.floor);
   run.transaction.outside?.beginStatement();
   run.transaction.numbers?.forget();
   return attempt(environment, run, mark);

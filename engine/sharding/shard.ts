@@ -184,7 +184,7 @@ export class Shard {
     const machine = StateMachine.recover(storage);
     const manager = new TransactionManager(machine, () => host.clock.now());
     snapshots.oldestSnapshot = () => manager.oldestSnapshot();
-    snapshots.hasReaders = () => manager.activeCount > 0;
+    snapshots.hasReaders = () => manager.hasReaders();
     const shard = new Shard(options, { storage, machine, manager, installed });
     opened = shard;
     shard.#startWork();

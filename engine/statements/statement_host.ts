@@ -21,6 +21,7 @@ import type { SpillFile } from "../storage/spill_file.ts";
 import type { ReadCounts } from "../storage/access/read_counts.ts";
 import type { AdvisoryLocks, LockingSession } from "../transactions/advisory_locks.ts";
 import type { CommitMessage } from "../transactions/commit_message.ts";
+import type { StateFloor } from "../transactions/isolation_level.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { TextOptions } from "../types/text_io.ts";
@@ -177,6 +178,7 @@ export interface BlockHost extends StatementHost {
   readonly status: TransactionStatus;
   readonly settings: Settings;
   readonly cursors: Cursors;
+  readonly need: StateFloor;
   beginBlock(explicit: boolean): TransactionBlock;
   commitBlock(tag: string): MaybePromise<StatementOutcome>;
   rollbackBlock(tag: string): StatementOutcome;

@@ -6,6 +6,7 @@
  * which also gives up its locks), and only ROLLBACK or ROLLBACK TO is accepted.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { OpNumber } from "../operations/effect.ts";
 import type { Mark } from "../transactions/journal.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { TransactionManager } from "../transactions/transaction_manager.ts";
@@ -36,6 +37,8 @@ export class TransactionBlock {
   readonly portals = new Set<Portal>();
   /** Since it began this server was known to be the group's only primary: what it reads is not stale. */
   isCurrent = false;
+  /** The newest op that counts depend on which its client was told before that op was durable. */
+  seenOp = 0 as OpNumber;
   readonly #manager: TransactionManager;
   readonly #settings: Settings;
   readonly #savepoints: SavepointRecord[] = [];

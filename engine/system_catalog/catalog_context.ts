@@ -10,6 +10,7 @@ import type { StateMachine } from "../state_machine/state_machine.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { AdvisoryLocks } from "../transactions/advisory_locks.ts";
 import type { CommitMessage } from "../transactions/commit_message.ts";
+import type { StateFloor } from "../transactions/isolation_level.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { SqlValue } from "../types/value.ts";
@@ -101,6 +102,7 @@ export interface VisibleSession {
   readonly block: { readonly failed: boolean } | null;
   readonly evaluation: EvaluationContext;
   readonly settings: Settings;
+  readonly need: StateFloor;
   readonly preparedByName: Iterable<
     readonly [string, { readonly text: string; readonly parameterTypes: readonly SqlType[] }]
   >;

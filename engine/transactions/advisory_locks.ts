@@ -13,6 +13,7 @@ import type { Host } from "../host/host.ts";
 import { deadlock, holdersFor, lockTimeout } from "./lock_table.ts";
 import { NontransactionalEffects } from "./nontransactional_effects.ts";
 import { OutsideWait } from "./signals.ts";
+import type { StateFloor } from "./isolation_level.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** How a lock is wanted. */
@@ -29,6 +30,8 @@ export interface LockingSession {
   readonly processId: number;
   readonly currentTransaction: Transaction | null;
   readonly settings: { milliseconds(name: "lock_timeout"): number };
+  /** What a lock protects is read behind it. */
+  readonly need: StateFloor;
 }
 
 /** The server whose sessions share the locks. */
@@ -241,6 +244,7 @@ export class AdvisoryLocks {
   #hold(lock: AdvisoryLock, holding: Holding, transaction: Transaction): void {
     lock.held.push(holding);
     this.#count(holding.session, 1);
+    holding.session.need.raiseFloor();
     if (!holding.request.transactional) return;
     transaction.ended.push(() => this.#drop(lock, (each) => each === holding));
   }

@@ -9,6 +9,12 @@
 /** See the file's head. */
 export type IsolationLevel = "read committed" | "repeatable read" | "serializable";
 
+/** The oldest state that a session may read; see `StateNeed`. */
+export interface StateFloor {
+  readonly floor: number;
+  raiseFloor(): void;
+}
+
 /** The levels, the weakest first. */
 export const ISOLATION_LEVELS: readonly IsolationLevel[] = [
   "read committed",

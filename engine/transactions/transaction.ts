@@ -47,6 +47,8 @@ export interface TransactionOptions {
   readonly interruptible: boolean;
   /** SERIALIZABLE unless it says otherwise. */
   readonly level?: IsolationLevel;
+  /** It begins at the newest state that may be told, but at none before this op; when missing: at the newest. */
+  readonly floor?: number;
   readonly timestamp?: number;
   /** Makes what computes values of rows when others add columns to their tables. */
   readonly makerFor?: (transaction: Transaction) => RowMaker;
@@ -112,10 +114,10 @@ export class Transaction {
 
   constructor(manager: TransactionManager, options: TransactionOptions) {
     this.#manager = manager;
-    this.snapshot = manager.lastOp;
+    if (manager.remote === null) this.level = options.level ?? "serializable";
+    this.snapshot = manager.tellableSnapshot(options.floor ?? null);
     this.#timestamp = options.timestamp ?? NaN;
     this.interruptible = options.interruptible;
-    this.isolate(options.level ?? "serializable");
     this.#makerFor = options.makerFor;
     this.views = new TransactionViews(manager, this);
     this.#catalog = new PrivateCatalog(manager);
@@ -135,8 +137,12 @@ export class Transaction {
   }
 
   /** Chooses a level, before its first statement. Rows that are elsewhere are validated: there it is the strictest. */
-  isolate(level: IsolationLevel): void {
-    if (this.#manager.remote === null) this.level = level;
+  isolate(level: IsolationLevel, floor: number): void {
+    if (this.#manager.remote !== null) return;
+    this.level = level;
+    // What was committed since it began may be in no history: at another level nobody had to be validated.
+    this.snapshot = this.#manager.tellableSnapshot(level === "read committed" ? floor : null);
+    this.views.clear();
   }
 
   /** What it reads is compared with what others write, when it commits or goes on at a newer snapshot. */
@@ -565,9 +571,9 @@ export class Transaction {
     this.views.clear();
   }
 
-  /** Reads at the newest state from now on: for a session's transaction of single reads, which notes nothing. */
-  renew(): void {
-    this.snapshot = this.#manager.lastOp;
+  /** Reads at a state from now on: for a session's transaction of single reads, which notes nothing. */
+  renew(snapshot: OpNumber = this.#manager.lastOp): void {
+    this.snapshot = snapshot;
     this.#timestamp = NaN;
     this.views.clear();
   }

@@ -35,6 +35,7 @@ import { LockTable } from "./lock_table.ts";
 import { firstTakenKey } from "./batch_check.ts";
 import { batchRow } from "./batch_values.ts";
 import type { TableWriteSet, WriteSetRow } from "./write_set.ts";
+import { batches, written } from "./written_rows.ts";
 import {
   affects,
   bulkAffects,
@@ -105,12 +106,16 @@ export class TransactionManager {
   #committing: Transaction | undefined;
   /** The newest entry that was committed in steps. */
   #lastInSteps = 0;
+  /** States before this op may be gone, or may be older than what other members have told. */
+  #readableFrom: OpNumber;
   /** Numbers were handed out to transactions that were rolled back, and no entry says so yet. */
   #lostNumbers = false;
   /** Transactions whose changes were undone, since the start. */
   rollbacks = 0;
   /** False only in tests that show what validation is for. */
   validates = true;
+  /** Up to which op answers may be given; the newest where that is not known. */
+  tellableOp: () => OpNumber = () => this.lastOp;
   /** The tables whose rows are elsewhere; null: all are here. */
   remote: RemoteTables<Transaction> | null = null;
 
@@ -118,6 +123,7 @@ export class TransactionManager {
   constructor(stateMachine: CommittedState, now: () => number) {
     this.#stateMachine = stateMachine;
     this.now = now;
+    this.#readableFrom = stateMachine.lastOp;
   }
 
   get lastOp(): OpNumber {
@@ -159,11 +165,40 @@ export class TransactionManager {
     return this.#stateMachine.reserveRowIds(tableId, count);
   }
 
-  /** The oldest snapshot that may still be read; versions no newer reader can see are reclaimed. */
+  /**
+   * The oldest snapshot that may still be read; versions no newer reader can see are reclaimed. As long as transactions
+   * are open, what may be told already stays readable for those that come: see {@link tellableSnapshot}.
+   */
   oldestSnapshot(): OpNumber {
-    let oldest = this.#stateMachine.lastOp;
-    for (const { oldestSnapshot } of this.#active) if (oldestSnapshot < oldest) oldest = oldestSnapshot;
+    let oldest = this.lastOp;
+    if (this.#active.length > 0) {
+      oldest = this.tellableSnapshot(0);
+      for (const { oldestSnapshot } of this.#active) if (oldestSnapshot < oldest) oldest = oldestSnapshot;
+    }
+    this.forgetBefore(oldest);
     return oldest;
+  }
+
+  /** Whether any snapshot is held. false: what no newer one needs may be reclaimed. */
+  hasReaders(): boolean {
+    if (this.#active.length > 0) return true;
+    this.forgetBefore(this.lastOp);
+    return false;
+  }
+
+  /** Nobody who comes from now on reads a state before the op. */
+  forgetBefore(op: OpNumber): void {
+    if (op > this.#readableFrom) this.#readableFrom = op;
+  }
+
+  /**
+   * The newest state that may be told without a wait, but none before `floor`; null: the newest. It may have to be a
+   * newer one: older versions are kept only while transactions are open.
+   */
+  tellableSnapshot(floor: number | null): OpNumber {
+    const { lastOp } = this;
+    if (floor === null || this.remote !== null) return lastOp;
+    return Math.min(lastOp, Math.max(this.tellableOp(), floor, this.#readableFrom)) as OpNumber;
   }
 
   /** A new transaction at the newest snapshot. An interruptible one is registered at once. */
@@ -311,6 +346,8 @@ export class TransactionManager {
    * made it.
    */
   catalogChanged(by: Transaction | null, before: Catalog): void {
+    // Statements are compiled for the newest one.
+    this.forgetBefore(this.lastOp);
     this.#noteFills(before);
     for (const other of this.#active) if (other !== by) other.catalogChanged();
   }
@@ -338,19 +375,23 @@ export class TransactionManager {
     return this.#fills.get(tableId)?.some(({ op, columnId }) => op > snapshot && columnId < known) === true;
   }
 
-  /** A statement of the transaction begins: READ COMMITTED reads the newest state with each. */
-  beginStatement(transaction: Transaction): void {
+  /**
+   * A statement of the transaction begins: READ COMMITTED reads the newest state with each. One that only reads has a
+   * `floor`, and reads the newest one that may be told, but none before that op.
+   */
+  beginStatement(transaction: Transaction, floor: number | null = null): void {
     transaction.statements++;
-    if (transaction.level !== "read committed" || transaction.snapshot === this.lastOp) return;
-    transaction.moveSnapshot(this.lastOp);
+    const { level, snapshot } = transaction;
+    if (level !== "read committed" || snapshot === this.lastOp) return;
+    transaction.moveSnapshot(this.tellableSnapshot(floor === null ? null : Math.max(floor, snapshot)));
   }
 
   /**
    * Before a query is opened that cannot begin anew: brings the transaction's rows up to date, and its snapshot where
    * one of the tables was filled after it. Answers the catalog that it is compiled for.
    */
-  renew(transaction: Transaction, tableIds: readonly number[]): Catalog {
-    this.beginStatement(transaction);
+  renew(transaction: Transaction, tableIds: readonly number[], floor: number | null): Catalog {
+    this.beginStatement(transaction, floor);
     if (transaction.isBehind) { for (const _ of transaction.catchUp()); }
     const stale = transaction.snapshot < this.lastFillOp
       ? tableIds.find((each) => this.isFilledSince(each, transaction.snapshot, null))
@@ -727,33 +768,6 @@ export class TransactionManager {
     for (const record of this.#history.splice(0, keepFrom)) {
       this.#historyWrites -= record.writes.length + record.bulk.length;
     }
-  }
-}
-
-/** Rows that a transaction creates or changes one by one, in tables that were there before. */
-function* written(
-  transaction: Transaction,
-): Iterable<{ readonly writeSet: TableWriteSet; readonly row: WriteSetRow; readonly values: StoredRow }> {
-  for (const writeSet of transaction.writeSets) {
-    if (writeSet.truncated) continue;
-    for (const row of writeSet.rows) {
-      if (row.values !== null && !row.isFilled) yield { writeSet, row, values: row.values };
-    }
-  }
-}
-
-/** Bulk loads, for the last look at their ids before the commit. `replacesAll`: the table was emptied before. */
-function* batches(transaction: Transaction): Iterable<
-  {
-    readonly table: TableDefinition;
-    readonly batch: RowBatch;
-    readonly writeSet: TableWriteSet;
-    readonly replacesAll: boolean;
-  }
-> {
-  for (const writeSet of transaction.writeSets) {
-    const { definition: table, truncated: replacesAll } = writeSet;
-    for (const batch of writeSet.batches) yield { table, batch, writeSet, replacesAll };
   }
 }
 

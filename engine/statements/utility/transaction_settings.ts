@@ -16,7 +16,7 @@ export function isTransactionMode(name: string): boolean {
  * function that a query calls. Answers the value as it is kept. Raises 22023 and 25001.
  */
 export function setTransactionMode(
-  session: Pick<BlockHost, "settings" | "block">,
+  session: Pick<BlockHost, "settings" | "block" | "need">,
   name: string,
   value: string,
   options: { readonly inQuery: boolean } = { inQuery: false },
@@ -42,7 +42,7 @@ export function setTransactionMode(
       if (isNested) {
         throw refuse("SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction");
       }
-      block?.transaction.isolate(levelOf(wanted));
+      block?.transaction.isolate(levelOf(wanted), session.need.floor);
       break;
     case "transaction_deferrable":
       if (isNested) {
