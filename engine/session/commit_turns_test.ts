@@ -158,6 +158,7 @@ Deno.test("CommitTurns lets other commits wait, and all of them happen", async (
   });
   await host.settle(Promise.all(results));
   strictEqual(results.length, 6);
+  await host.settle(engine.whenDurable(engine.lastOp));
   strictEqual(await host.settle(value(session, "SELECT sum(v) FROM t")), ROWS + 4 * 50 + 2 * 10);
   await host.settle(engine.close());
 });

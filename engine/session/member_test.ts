@@ -4,10 +4,8 @@
  */
 import { deepStrictEqual, ok, rejects, strictEqual, throws } from "node:assert/strict";
 import { SPOKEN_VERSIONS, type VersionRange } from "../catalog/cluster_version.ts";
-import { memoryHost } from "../host/memory_host.ts";
 import { failure, Member, run, Seat } from "./member_for_test.ts";
 import { MemberLog } from "../replication/member_log.ts";
-import { RowBuffer } from "../statements/row_buffer.ts";
 import { readLogHeader } from "../storage/log_file.ts";
 import { verifyDatabase } from "../storage/verification.ts";
 import { Engine } from "./engine.ts";
@@ -92,7 +90,8 @@ Deno.test("A primary's answers wait for the commit number, also those of reads",
   const { op } = await run(writer, "INSERT INTO t VALUES (1)");
   ok(seat.announced >= 1);
   await engine.storage.log.whenDurable(op);
-  const read = await run(reader, "SELECT * FROM t");
+  deepStrictEqual(await run(reader, "SELECT * FROM t"), { rows: [], op: 0 });
+  const read = await run(reader, "SELECT * FROM t FOR UPDATE");
   deepStrictEqual(read.rows.map((row) => row.map(Number)), [[1]]);
   strictEqual(read.op, op, "what was read is durable here, and not committed");
   let isAnswered = false;
@@ -167,7 +166,7 @@ Deno.test("Engine.stopServing() ends each session with what is known of what it 
   await run(committed, "BEGIN; INSERT INTO t VALUES (4, 4)");
   await run(committed, "COMMIT");
   const read = open("read unanswered");
-  const seen = await run(read, "SELECT count(*) FROM t");
+  const seen = await run(read, "SELECT a FROM t FOR UPDATE SKIP LOCKED");
   const running = [
     ["read running", run(open("read running"), "SELECT sum(a) FROM generate_series(1, 3000000) AS g (a)")],
     [

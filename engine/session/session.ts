@@ -708,6 +708,7 @@ export class Session implements SessionHost {
       interruptible,
       level: this.#level,
       ...(readOnly || this.#level === "read committed" ? { floor: this.need.floor } : {}),
+      client: this,
       makerFor: this.#makerFor,
     });
     transaction.readOnly = transaction.neverWrites = readOnly;

@@ -11,7 +11,7 @@ import { gas } from "../base/gas.ts";
 import type { CompiledStatement, StatementExecution } from "../execution/runtime/execution.ts";
 import { planFacts } from "../execution/codegen/plan_analysis.ts";
 import type { Plan } from "../sql/plan/plan.ts";
-import { closesCycle, deadlock } from "../transactions/lock_table.ts";
+import { deadlockOf } from "../transactions/lock_table.ts";
 import {
   isRetrySignal,
   type OutsideWait,
@@ -282,9 +282,10 @@ function waitOutside(signal: OutsideWait, abort: AbortSignal): Promise<void> {
 function waitForEnd(holder: Transaction, transaction: Transaction, abort: AbortSignal): Promise<void> {
   if (!holder.isOpen) return Promise.resolve();
   transaction.waitsFor = holder;
-  if (closesCycle(transaction)) {
+  const error = deadlockOf(transaction);
+  if (error !== null) {
     transaction.waitsFor = null;
-    return Promise.reject(deadlock());
+    return Promise.reject(error);
   }
   return new Promise((resolve, reject) => {
     const finish = (settle: () => void) => (): void => {

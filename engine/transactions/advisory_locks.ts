@@ -10,7 +10,8 @@ import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { Host } from "../host/host.ts";
-import { deadlock, holdersFor, lockTimeout } from "./lock_table.ts";
+import { holdersFor, lockTimeout } from "./lock_table.ts";
+import { cycleFrom, deadlock, type WaitingClient } from "./wait_cycles.ts";
 import { NontransactionalEffects } from "./nontransactional_effects.ts";
 import { OutsideWait } from "./signals.ts";
 import type { StateFloor } from "./isolation_level.ts";
@@ -26,8 +27,7 @@ export interface LockRequest {
 }
 
 /** A session that takes locks. */
-export interface LockingSession {
-  readonly processId: number;
+export interface LockingSession extends WaitingClient {
   readonly currentTransaction: Transaction | null;
   readonly settings: { milliseconds(name: "lock_timeout"): number };
   /** What a lock protects is read behind it. */
@@ -165,7 +165,9 @@ export class AdvisoryLocks {
   #wait(request: WaitRequest, granted: () => void): void {
     const { session, transaction, abort, failed } = request;
     const lock = this.#lock(request.request.key);
-    if (this.#wouldDeadlock(session, lock, request.request)) return failed(deadlock());
+    const first = blockers(lock, session, request.request);
+    const cycle = cycleFrom(session, (each) => each === session ? first : this.#blockersOf(each));
+    if (cycle !== null) return failed(deadlock(cycle));
     if (abort.aborted) return failed(abort.reason);
     const { timers } = this.#server.host;
     let timer: number | null = null;
@@ -270,23 +272,15 @@ export class AdvisoryLocks {
     }
   }
 
-  #wouldDeadlock(session: LockingSession, lock: AdvisoryLock, request: LockRequest): boolean {
-    const seen = new Set<LockingSession>();
-    const open = blockers(lock, session, request);
-    for (let each = open.pop(); each !== undefined; each = open.pop()) {
-      if (each === session) return true;
-      if (seen.has(each)) continue;
-      seen.add(each);
-      const waitsFor = this.#waiting.get(each);
-      if (waitsFor !== undefined) {
-        open.push(...waitsFor.held.map((holding) => holding.session).filter((other) => other !== each));
-      }
-      const holders = each.currentTransaction ? holdersFor(each.currentTransaction) : [];
-      for (const other of holders.length === 0 ? [] : this.#server.sessions) {
-        if (other.currentTransaction !== null && holders.includes(other.currentTransaction)) open.push(other);
-      }
+  /** Sessions that keep the session from going on. */
+  *#blockersOf(session: LockingSession): Generator<LockingSession> {
+    for (const { session: other } of this.#waiting.get(session)?.held ?? []) {
+      if (other !== session) yield other;
     }
-    return false;
+    const holders = session.currentTransaction ? holdersFor(session.currentTransaction) : [];
+    for (const other of holders.length === 0 ? [] : this.#server.sessions) {
+      if (other.currentTransaction !== null && holders.includes(other.currentTransaction)) yield other;
+    }
   }
 }
 

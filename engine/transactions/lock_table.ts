@@ -12,6 +12,7 @@
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { RowIdMap } from "./row_id_map.ts";
+import { cycleFrom, deadlock, type WaitingClient } from "./wait_cycles.ts";
 
 /** What a lock is on: a row id, or an index key as a string that cannot be a row id. */
 export type LockKey = number | bigint | string;
@@ -33,6 +34,8 @@ export interface LockOwner {
   readonly locks: (number | LockKey)[];
   /** What it waits for, for deadlock detection. */
   waitsFor: Lock | LockOwner | null;
+  /** Whose it is, for the errors of others. */
+  readonly client?: WaitingClient | undefined;
 }
 
 /** A transaction in the queue of a lock. */
@@ -190,9 +193,10 @@ export class LockTable {
         : -1;
       lock.waiters.splice(place < 0 ? lock.waiters.length : place, 0, waiter);
       transaction.waitsFor = lock;
-      if (closesCycle(transaction)) {
+      const error = deadlockOf(transaction);
+      if (error !== null) {
         this.#leave(lock, waiter);
-        reject(deadlock());
+        reject(error);
         return;
       }
       signal.addEventListener("abort", onAbort, { once: true });
@@ -260,13 +264,6 @@ export class LockTable {
   }
 }
 
-/** The error for the victim of a deadlock. */
-export function deadlock(): DatabaseError {
-  return new DatabaseError(SQLSTATE.deadlockDetected, "deadlock detected", {
-    hint: "Run the transaction again.",
-  });
-}
-
 /** The 55P03 of lock_timeout. */
 export function lockTimeout(): DatabaseError {
   return new DatabaseError(SQLSTATE.lockNotAvailable, "canceling statement due to lock timeout");
@@ -281,15 +278,8 @@ export function holdersFor(waiting: LockOwner): readonly LockOwner[] {
   return [...waitsFor.rivals(waiting, mode), ...waitsFor.before(waiting, mode)];
 }
 
-/** Whether following "waits for" from the transaction leads back to it. */
-export function closesCycle(transaction: LockOwner): boolean {
-  const seen = new Set<LockOwner>();
-  const open = [...holdersFor(transaction)];
-  for (let each = open.pop(); each !== undefined; each = open.pop()) {
-    if (each === transaction) return true;
-    if (seen.has(each)) continue;
-    seen.add(each);
-    open.push(...holdersFor(each));
-  }
-  return false;
+/** What is wrong with the wait that the transaction has just begun; null: it closes no cycle. */
+export function deadlockOf(transaction: LockOwner): DatabaseError | null {
+  const cycle = cycleFrom(transaction, holdersFor);
+  return cycle === null ? null : deadlock(cycle.map((each) => each.client ?? null));
 }

@@ -25,6 +25,7 @@ import { DeferredChecks } from "./deferred_checks.ts";
 import { type JournalEntry, type Mark, takeBack } from "./journal.ts";
 import type { IsolationLevel } from "./isolation_level.ts";
 import { type Lock, LOCK_MODES, type LockKey, type LockMode, type LockOwner } from "./lock_table.ts";
+import type { WaitingClient } from "./wait_cycles.ts";
 import { PrivateCatalog } from "./private_catalog.ts";
 import type { NontransactionalEffects } from "./nontransactional_effects.ts";
 import { type Done, lastSequences } from "./transaction_effects.ts";
@@ -50,6 +51,7 @@ export interface TransactionOptions {
   /** It begins at the newest state that may be told, but at none before this op; when missing: at the newest. */
   readonly floor?: number;
   readonly timestamp?: number;
+  readonly client?: WaitingClient;
   /** Makes what computes values of rows when others add columns to their tables. */
   readonly makerFor?: (transaction: Transaction) => RowMaker;
 }
@@ -68,6 +70,7 @@ export class Transaction {
   readonly locks: LockKey[] = [];
   /** What it waits for, for deadlock detection. */
   waitsFor: Lock | LockOwner | null = null;
+  readonly client: WaitingClient | undefined;
   /** Called when the transaction has ended, for those who wait for it as a whole. */
   readonly ended: (() => void)[] = [];
   readonly reads: ReadPredicate[] = [];
@@ -119,6 +122,7 @@ export class Transaction {
     this.#timestamp = options.timestamp ?? NaN;
     this.interruptible = options.interruptible;
     this.#makerFor = options.makerFor;
+    this.client = options.client;
     this.views = new TransactionViews(manager, this);
     this.#catalog = new PrivateCatalog(manager);
     if (manager.remote !== null) this.numbers = new HandedOutNumbers();
@@ -784,11 +788,6 @@ export class Transaction {
     this.becomeInterruptible();
     const rival = this.#manager.claimTable(tableId, this);
     if (rival !== undefined) throw new TableWait(rival, `relation "${name}"`);
-  }
-
-  /** Whether this transaction has uncommitted rows in the table. */
-  writes(tableId: number): boolean {
-    return this.#writeSets.has(tableId);
   }
 
   /** Whether a committed row is replaced or deleted by this transaction. */

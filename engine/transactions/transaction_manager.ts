@@ -18,15 +18,7 @@ import { LIMITS } from "../base/limits.ts";
 import { removeItem } from "../base/remove_item.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
-import type {
-  ClientRequest,
-  Effect,
-  OpNumber,
-  RowBatch,
-  RowId,
-  StoredRow,
-  StoredValue,
-} from "../operations/effect.ts";
+import type { ClientRequest, Effect, OpNumber, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
 import type { EntryPart, StateMachine } from "../state_machine/state_machine.ts";
 import type { TableStore } from "../storage/table/table_store.ts";
 import { NO_ROW } from "../storage/access/block.ts";
@@ -34,7 +26,7 @@ import { serializationFailure } from "./conflicts.ts";
 import { LockTable } from "./lock_table.ts";
 import { firstTakenKey } from "./batch_check.ts";
 import { batchRow } from "./batch_values.ts";
-import type { TableWriteSet, WriteSetRow } from "./write_set.ts";
+import type { TableWriteSet } from "./write_set.ts";
 import { batches, written } from "./written_rows.ts";
 import {
   affects,
@@ -285,7 +277,9 @@ export class TransactionManager {
     const owner = this.#claims.get(tableId);
     if (owner !== undefined && owner !== transaction) return owner;
     let rival: Transaction | undefined;
-    for (const other of this.#active) if (other !== transaction && other.writes(tableId)) rival ??= other;
+    for (const other of this.#active) {
+      if (other !== transaction && other.writtenTo(tableId) !== undefined) rival ??= other;
+    }
     const waits = this.#tableWaits.get(transaction) ?? 0;
     if (rival !== undefined) this.#tableWaits.set(transaction, waits + 1);
     if (rival === undefined || waits >= PATIENT_WAITS) this.#claims.set(tableId, transaction);

@@ -76,6 +76,8 @@ Deno.test("PostgreSQL clients get no answer of a lost entry, but what is known o
   deepStrictEqual(idle("SELECT 1"), ["T", "D", "C", "Z"]);
   deepStrictEqual(block("BEGIN"), ["C", "Z"]);
   deepStrictEqual(writer("INSERT INTO t VALUES (1)"), []);
+  // An error may depend on anything: it waits, and the newest state is read behind it.
+  deepStrictEqual(reader("SELECT 1 / 0"), []);
   deepStrictEqual(reader("SELECT a FROM t"), []);
   primary.engine.stopServing();
   deepStrictEqual(writer(null), ["FATAL 40003"]);

@@ -87,7 +87,12 @@ Deno.test("waits for advisory locks that close a cycle are refused", () =>
     await rowsOf(b, "SELECT pg_advisory_lock(2)");
     const waiting = rowsOf(a, "SELECT pg_advisory_lock(2)");
     ok(await isPending(waiting));
-    await rejects(rowsOf(b, "SELECT pg_advisory_lock(1)"), { code: "40P01" });
+    await rejects(rowsOf(b, "SELECT pg_advisory_lock(1)"), {
+      code: "40P01",
+      detail: `Process ${b.processId} waits for process ${a.processId}.\n` +
+        `Process ${a.processId} waits for process ${b.processId}.\n` +
+        `Process ${b.processId}: SELECT pg_advisory_lock(1)\nProcess ${a.processId}: SELECT pg_advisory_lock(2)`,
+    });
     await rowsOf(b, "SELECT pg_advisory_unlock_all()");
     await waiting;
   }));

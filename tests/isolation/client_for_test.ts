@@ -20,8 +20,12 @@ export class TestClient {
   /** Runs statements; answers the last rows as `a,b;c,d`, or the tag when there are none. */
   async run(sql: string): Promise<string> {
     const sink = new RowBuffer();
-    let tag = "";
-    await this.session.simple(sql, sink, (outcome) => tag = outcome.tag);
+    let tag = "", op = 0;
+    await this.session.simple(sql, sink, (outcome) => {
+      tag = outcome.tag;
+      op = Math.max(op, outcome.durableOp);
+    });
+    await this.session.whenDurable(op);
     return sink.columns.length === 0 ? tag : sink.rows.map((row) => row.map(String).join(",")).join(";");
   }
 

@@ -1,5 +1,5 @@
 /** Interleaved transactions: what each sees, who waits, who fails. */
-import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { isWaiting, memoryEngine, TestClient } from "./client_for_test.ts";
 
 /** Runs a test on a table of accounts 1 and 2 holding 100 each. */
@@ -120,7 +120,13 @@ scenario("the transaction that closes a cycle of waits gets 40P01", async ([a, b
   await b.run("BEGIN; UPDATE account SET balance = 2 WHERE id = 2");
   const waiting = a.run("UPDATE account SET balance = 1 WHERE id = 2");
   ok(await isWaiting(waiting));
-  strictEqual(await b.fails("UPDATE account SET balance = 2 WHERE id = 1"), "40P01");
+  const closing = "UPDATE account SET balance = 2 WHERE id = 1";
+  const [one, other] = [a.session.processId, b.session.processId];
+  await rejects(b.run(closing), {
+    code: "40P01",
+    detail: `Process ${other} waits for process ${one}.\nProcess ${one} waits for process ${other}.\n` +
+      `Process ${other}: ${closing}\nProcess ${one}: UPDATE account SET balance = 1 WHERE id = 2`,
+  });
   strictEqual(await waiting, "UPDATE 1");
   await a.run("COMMIT");
   await b.run("ROLLBACK");

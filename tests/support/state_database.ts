@@ -7,6 +7,7 @@ import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Database, engineOf } from "../../engine/session/database.ts";
 import type { Engine } from "../../engine/session/engine.ts";
 import { RowBuffer } from "../../engine/statements/row_buffer.ts";
+import { runDurably } from "./run_sql.ts";
 import type { Session } from "../../engine/session/session.ts";
 import { openSharded, shardInThisThread } from "../../engine/sharding/open_sharded.ts";
 import { decodeBinary } from "../../engine/types/binary_io.ts";
@@ -81,7 +82,7 @@ export class StateDatabase implements AsyncDisposable {
   async move(sql: string): Promise<void> {
     const session = this.engine.openSession();
     try {
-      await session.simple(sql, new RowBuffer(), () => {});
+      await runDurably(session, sql);
     } finally {
       session.close();
     }

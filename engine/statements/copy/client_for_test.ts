@@ -49,6 +49,7 @@ export class TestClient {
   async #send(text: string, sink: ClientSink): Promise<StatementOutcome> {
     const outcomes: StatementOutcome[] = [];
     await this.session.simple(text, sink, (outcome) => outcomes.push(outcome));
+    await this.session.whenDurable(Math.max(0, ...outcomes.map(({ durableOp }) => durableOp)));
     const last = outcomes.at(-1);
     if (last === undefined) throw new Error("no outcome");
     return last;
