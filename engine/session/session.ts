@@ -664,7 +664,10 @@ export class Session implements SessionHost {
       if (transaction.level !== "read committed") this.need.requireIn(transaction);
       const given = { compiled, sink, transaction, contextFor, isBounded: false, claims: [], floor };
       const run = () =>
-        whenDone(runInTransaction(this.environment, given), (execution) => finish(execution, transaction));
+        whenDone(runInTransaction(this.environment, given), (execution) => {
+          this.engine.manager.requireWinnable(transaction);
+          return finish(execution, transaction);
+        });
       return options.readOnly || block.portals.size === 0 ? run() : block.readAhead().then(run);
     }
     return runAutocommit(this.environment, {

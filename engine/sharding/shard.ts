@@ -235,7 +235,8 @@ export class Shard {
         return;
       case "advance": {
         const transaction = this.#branch(request.branch);
-        transaction.reads.splice(0, Infinity, ...request.reads);
+        transaction.keepReads(0);
+        transaction.reads.push(...request.reads);
         this.#answer(request.call, this.manager.advanceSnapshot(transaction));
         return;
       }
@@ -300,7 +301,7 @@ export class Shard {
     if (branch !== null) this.#branches.delete(branch);
     let isKept = false;
     try {
-      transaction.reads.length = 0;
+      transaction.keepReads(0);
       appendAll(transaction.reads, reads);
       if (looks) this.manager.validate(transaction);
       const effects = bytes === null ? [] : decodeEffects(bytes);

@@ -18,7 +18,7 @@ import type { Effect, OpNumber, RowBatch, RowId, StoredRow } from "../operations
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import { mayGoOn, newParents, onlyAddsColumns } from "./added_columns.ts";
 import { checkBatch } from "./batch_check.ts";
-import { type CatchingUp, catchUp, checkRows, type RowMaker } from "./catch_up.ts";
+import { type CatchingUp, catchUp, checkRows } from "./catch_up.ts";
 import { isTemporarySchema } from "../catalog/temporary_schema.ts";
 import type { CommitMessage } from "./commit_message.ts";
 import { DeferredChecks } from "./deferred_checks.ts";
@@ -40,21 +40,9 @@ import { StaleSnapshot, TableWait } from "./signals.ts";
 import { keyOf } from "./stored_key.ts";
 import { HandedOutNumbers } from "./handed_out_numbers.ts";
 import type { TransactionManager } from "./transaction_manager.ts";
+import type { TransactionOptions } from "./transaction_options.ts";
 
 const NO_VALUES: StoredRow = [];
-
-/** How a transaction begins. */
-export interface TransactionOptions {
-  readonly interruptible: boolean;
-  /** SERIALIZABLE unless it says otherwise. */
-  readonly level?: IsolationLevel;
-  /** It begins at the newest state that may be told, but at none before this op; when missing: at the newest. */
-  readonly floor?: number;
-  readonly timestamp?: number;
-  readonly client?: WaitingClient;
-  /** Makes what computes values of rows when others add columns to their tables. */
-  readonly makerFor?: (transaction: Transaction) => RowMaker;
-}
 
 /** One transaction: a snapshot, what it has read, and what it wants to write. */
 export class Transaction {
@@ -74,6 +62,8 @@ export class Transaction {
   /** Called when the transaction has ended, for those who wait for it as a whole. */
   readonly ended: (() => void)[] = [];
   readonly reads: ReadPredicate[] = [];
+  /** Its first `reads` reads have been compared with the entries up to `op`. */
+  compared = { op: 0, reads: 0 };
   /** Messages that go out after the commit. */
   readonly messages: CommitMessage[] = [];
   /** What the running statement has done that must not be done twice; made when it is needed first. */
@@ -567,12 +557,18 @@ export class Transaction {
       this.isBehind = true;
     }
     this.lostNumbers ||= this.tookNumbers;
-    if (options.forgetReads) this.reads.length = mark.reads;
+    if (options.forgetReads) this.keepReads(mark.reads);
     this.messages.length = mark.messages;
     this.deferred.rollbackTo(mark.deferred);
     if (!options.keepLocks) this.#manager.locks.releaseAfter(this, mark.locks);
     this.#catalog.rollbackTo(mark.catalog);
     this.views.clear();
+  }
+
+  /** Forgets reads but for the first ones. */
+  keepReads(count: number): void {
+    this.reads.length = count;
+    this.compared.reads = Math.min(this.compared.reads, count);
   }
 
   /** Reads at a state from now on: for a session's transaction of single reads, which notes nothing. */

@@ -39,7 +39,8 @@ import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { RemoteTables } from "./remote_tables.ts";
 import { keyOf } from "./stored_key.ts";
 import { duplicateId, duplicateKey } from "./duplicates.ts";
-import { Transaction, type TransactionOptions } from "./transaction.ts";
+import { Transaction } from "./transaction.ts";
+import type { TransactionOptions } from "./transaction_options.ts";
 import { effectList, effectSource } from "./transaction_effects.ts";
 
 /** Waits for a table after which a transaction keeps new writers out of it. */
@@ -375,6 +376,7 @@ export class TransactionManager {
    */
   beginStatement(transaction: Transaction, floor: number | null = null): void {
     transaction.statements++;
+    this.requireWinnable(transaction);
     const { level, snapshot } = transaction;
     if (level !== "read committed" || snapshot === this.lastOp) return;
     transaction.moveSnapshot(this.tellableSnapshot(floor === null ? null : Math.max(floor, snapshot)));
@@ -394,6 +396,15 @@ export class TransactionManager {
       throw serializationFailure(this.catalog, { tableId: stale, id: null, op: null });
     }
     return this.catalog;
+  }
+
+  /**
+   * Raises 40001 when a SERIALIZABLE transaction that has written cannot commit any more: it learns that with the first
+   * statement behind what it lost by, or with its own first write.
+   */
+  requireWinnable(transaction: Transaction): void {
+    if (!transaction.notesReads || transaction.snapshot === this.lastOp || this.remote !== null) return;
+    if (transaction.hasEffects) this.#validate(transaction);
   }
 
   /** Brings a transaction to the newest state, and its rows up to date with it. Nobody else commits meanwhile. */
@@ -648,21 +659,25 @@ export class TransactionManager {
     if (transaction.snapshot < this.#historyFloor) {
       return { tableId: read.tableId, id: null, op: this.#historyFloor as OpNumber };
     }
+    // Each entry is compared once with each read, however often the transaction is looked at.
+    const { op: comparedTo, reads } = transaction.compared;
     for (const record of this.#history) {
       if (record.op <= transaction.snapshot) continue;
-      const conflict = this.#conflictWith(record, transaction);
+      const conflict = this.#conflictWith(record, transaction, record.op <= comparedTo ? reads : 0);
       if (conflict !== null) return { ...conflict, op: record.op };
     }
+    transaction.compared = { op: this.lastOp, reads: transaction.reads.length };
     return null;
   }
 
   #conflictWith(
     record: Omit<HistoryRecord, "op">,
     { reads, snapshot }: Transaction,
+    from = 0,
   ): { tableId: number; id: RowId | null } | null {
     const changed = (tableId: number, id: RowId): boolean => this.changedSince(tableId, id, snapshot);
-    for (const predicate of reads) {
-      const conflict = conflictWith(record, predicate, changed);
+    for (let index = from; index < reads.length; index++) {
+      const conflict = conflictWith(record, reads[index] as ReadPredicate, changed);
       if (conflict !== null) return conflict;
     }
     return null;

@@ -68,8 +68,39 @@ scenario("a phantom fails with 40001", async ([a, b]) => {
   await a.run("BEGIN");
   strictEqual(await a.run("SELECT count(*) FROM account WHERE balance > 500"), "0");
   await b.run("INSERT INTO account VALUES (9, 900, 'b')");
-  await a.run("INSERT INTO account VALUES (10, 0, 'c')");
-  strictEqual(await a.fails("COMMIT"), "40001");
+  strictEqual(await a.fails("INSERT INTO account VALUES (10, 0, 'c')"), "40001");
+  await a.run("ROLLBACK");
+});
+
+scenario("a transaction that must lose is told by the statement where it lost", async ([a, b]) => {
+  ok(a && b);
+  const [phantom, harmless] = [
+    "INSERT INTO account VALUES (9, 900, 'b')",
+    "INSERT INTO account VALUES (8, 1, 'b')",
+  ];
+  const wealthy = "SELECT count(*) FROM account WHERE balance > 500";
+  // What it wrote before makes it lose; a statement that only reads says so.
+  await a.run(`BEGIN; INSERT INTO account VALUES (10, 0, 'c'); ${wealthy}`);
+  await b.run(harmless);
+  strictEqual(await a.run(wealthy), "0");
+  await b.run(phantom);
+  strictEqual(await a.fails("SELECT 1 FROM account"), "40001");
+  await a.run("ROLLBACK");
+  await b.run("DELETE FROM account WHERE id IN (8, 9)");
+  // Who has only read goes on at its snapshot, until it writes; a savepoint takes that back.
+  await a.run(`BEGIN; ${wealthy}; SAVEPOINT s`);
+  await b.run(phantom);
+  strictEqual(await a.run(wealthy), "0");
+  strictEqual(await a.fails("UPDATE account SET owner = 'z' WHERE id = 2"), "40001");
+  await a.run("ROLLBACK TO s");
+  strictEqual(await a.run(wealthy), "0");
+  strictEqual(await a.run("COMMIT"), "COMMIT");
+  // What it reads late is compared with what came early, and what it has read early with what comes late.
+  await a.run("BEGIN; INSERT INTO account VALUES (10, 0, 'c'); SELECT balance FROM account WHERE id = 1");
+  await b.run("UPDATE account SET balance = balance + 1 WHERE id = 2");
+  await a.run("SELECT balance FROM account WHERE id = 1");
+  strictEqual(await a.fails("SELECT balance FROM account WHERE id = 2; SELECT 1"), "40001");
+  await a.run("ROLLBACK");
 });
 
 scenario("a row that the predicate does not match is no phantom", async ([a, b]) => {
