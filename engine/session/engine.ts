@@ -290,7 +290,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     assert(machine.lastOp === storage.log.lastOp, "the state of a primary is that of its whole log");
     this.#turns = new CommitTurns(this);
     this.#isServing = true;
-    // The primary before may have told of entries that are not known to be committed here.
+    // The primary before may have sent answers that depend on entries that are not known to be committed here.
     this.#state.manager.forgetBefore(machine.lastOp);
     // A shard that fails ends the engine by itself.
     this.#shards?.learn().catch(() => {});

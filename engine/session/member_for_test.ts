@@ -113,7 +113,7 @@ export class Member {
   }
 }
 
-/** Runs statements; answers the last rows and the op that must be durable before they may be told. */
+/** Runs statements; answers the last rows and the op that must be durable before they may be sent. */
 export async function run(
   session: Session,
   sql: string,

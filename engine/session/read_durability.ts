@@ -24,7 +24,7 @@ export function readsDurableAt(
   return state === null || engine.shards !== null ? newest : Math.min(newest, state.snapshot) as OpNumber;
 }
 
-/** Whether all that there is at the snapshot may be told. Rows at shards are read at states of their own. */
+/** Whether all that there is at the snapshot may be sent. Rows at shards are read at states of their own. */
 function isTellable(engine: SessionEngine, snapshot: OpNumber): boolean {
   return snapshot <= engine.durableOp && engine.shards === null;
 }
@@ -72,7 +72,7 @@ export function tellableAt(
     : engine.manager.newestRead(block.transaction, before, durable)) as OpNumber;
 }
 
-/** The op that must be durable before a block without an entry of its own is told that it is committed. */
+/** The op that must be durable before a block without an entry of its own is said to be committed. */
 export function blockDurableAt(engine: SessionEngine, block: TransactionBlock): OpNumber {
   const proof = proofOf(engine, block);
   return proof === 0 && block.seenOp > engine.durableOp ? block.seenOp : proof;

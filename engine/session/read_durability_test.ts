@@ -1,4 +1,4 @@
-/** Which state statements read, and what must be durable before their answers may be told: a test moves the horizon. */
+/** Which state statements read, and what must be durable before their answers may be sent: a test moves the horizon. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import { failure, Member, run } from "./member_for_test.ts";
@@ -11,7 +11,7 @@ interface Scene {
   readonly member: Member;
   readonly writer: Session;
   readonly reader: Session;
-  /** What was told and when: the rows, and the op to wait for above what is durable; 0: none. */
+  /** What was answered and when: the rows, and the op to wait for above what is durable; 0: none. */
   tell(session: Session, sql: string): Promise<string>;
   /** Everything so far is durable. */
   settle(): void;
@@ -101,7 +101,7 @@ scene("what is durable is kept for those who come, beside transactions at newer 
 });
 
 scene(
-  "counts are told at once, and COMMIT waits for what they depend on",
+  "counts are sent at once, and COMMIT waits for what they depend on",
   async ({ writer, reader, tell, settle }) => {
     await tell(writer, "DELETE FROM t WHERE id = 1");
     await run(reader, COMMITTED);
@@ -122,7 +122,7 @@ scene(
     await run(reader, COMMITTED);
     strictEqual(await tell(reader, "SELECT count(*) FROM s"), "0");
     strictEqual(await tell(reader, "UPDATE t SET n = n + 1 WHERE id = 1"), "");
-    // The row was the rival's: what that has committed with it is seen as well, and told when it is durable.
+    // The row was the rival's: what that has committed with it is seen as well, and sent when it is durable.
     strictEqual(await tell(reader, "SELECT count(*) FROM s"), "1 at 1");
     settle();
     strictEqual(await tell(reader, "SELECT n FROM t WHERE id = 1"), "12");
@@ -228,13 +228,13 @@ scene("a block that becomes serializable is kept apart from what was committed b
   strictEqual(await failure(Promise.resolve().then(() => run(reader, "COMMIT"))), "40001");
 });
 
-Deno.test("A member that becomes the primary reads nothing older than what the one before may have told", async () => {
+Deno.test("A member that becomes the primary reads nothing older than what the one before may have sent", async () => {
   const primary = await Member.primary(), backup = await Member.open();
   const writer = primary.engine.openSession();
   await run(writer, "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t VALUES (1, 10)");
   await backup.follow(primary);
   await run(writer, "UPDATE t SET n = 11 WHERE id = 1");
-  // The one before has heard that it is committed, and has told its client; this one has only got the entry.
+  // The one before has heard that it is committed, and has answered its client; this one has only got the entry.
   const { engine, seat } = backup;
   const committed = seat.horizon.durableOp;
   await backup.follow(primary);
@@ -244,12 +244,12 @@ Deno.test("A member that becomes the primary reads nothing older than what the o
   engine.startServing();
   const other = engine.openSession(), reader = engine.openSession();
   await run(other, "BEGIN");
-  const told: unknown[] = [];
+  const sent: unknown[] = [];
   for (const sql of [COMMITTED, "SELECT n FROM t", "SELECT n FROM t WHERE id = 1", "COMMIT"]) {
     const { rows, op } = await run(reader, sql);
-    told.push([...rows.flat().map(Number), op > committed]);
+    sent.push([...rows.flat().map(Number), op > committed]);
   }
-  deepStrictEqual(told, [[false], [11, true], [11, true], [false]]);
+  deepStrictEqual(sent, [[false], [11, true], [11, true], [false]]);
   await engine.close();
   await primary.engine.close();
 });

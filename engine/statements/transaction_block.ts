@@ -37,7 +37,7 @@ export class TransactionBlock {
   readonly portals = new Set<Portal>();
   /** Since it began this server was known to be the group's only primary: what it reads is not stale. */
   isCurrent = false;
-  /** The newest op that counts depend on which its client was told before that op was durable. */
+  /** The newest op that counts depend on which its client has got before that op was durable. */
   seenOp = 0 as OpNumber;
   readonly #manager: TransactionManager;
   readonly #settings: Settings;

@@ -18,7 +18,7 @@ import type { Effect, OpNumber, RowBatch, RowId, StoredRow } from "../operations
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import { mayGoOn, newParents, onlyAddsColumns } from "./added_columns.ts";
 import { checkBatch } from "./batch_check.ts";
-import { type CatchingUp, catchUp, checkRows } from "./catch_up.ts";
+import { type CatchingUp, catchUp, checkRows, type RowMaker } from "./catch_up.ts";
 import { isTemporarySchema } from "../catalog/temporary_schema.ts";
 import type { CommitMessage } from "./commit_message.ts";
 import { DeferredChecks } from "./deferred_checks.ts";
@@ -43,6 +43,9 @@ import type { TransactionManager } from "./transaction_manager.ts";
 import type { TransactionOptions } from "./transaction_options.ts";
 
 const NO_VALUES: StoredRow = [];
+
+/** How a transaction begins. */
+export type BeginOptions = TransactionOptions<Transaction, RowMaker>;
 
 /** One transaction: a snapshot, what it has read, and what it wants to write. */
 export class Transaction {
@@ -91,7 +94,7 @@ export class Transaction {
   statements = 0;
   /** Its rows lack something that others have added to their tables; see `catch_up.ts`. */
   isBehind = false;
-  readonly #makerFor: TransactionOptions["makerFor"];
+  readonly #makerFor: BeginOptions["makerFor"];
   readonly #manager: TransactionManager;
   /** NaN until it is needed, which in most reads it never is. */
   #timestamp: number;
@@ -105,7 +108,7 @@ export class Transaction {
   readonly #catalog: PrivateCatalog;
   readonly #size = new TransactionSize();
 
-  constructor(manager: TransactionManager, options: TransactionOptions) {
+  constructor(manager: TransactionManager, options: BeginOptions) {
     this.#manager = manager;
     if (manager.remote === null) this.level = options.level ?? "serializable";
     this.snapshot = manager.tellableSnapshot(options.floor ?? null);

@@ -39,8 +39,7 @@ import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { RemoteTables } from "./remote_tables.ts";
 import { keyOf } from "./stored_key.ts";
 import { duplicateId, duplicateKey } from "./duplicates.ts";
-import { Transaction } from "./transaction.ts";
-import type { TransactionOptions } from "./transaction_options.ts";
+import { type BeginOptions, Transaction } from "./transaction.ts";
 import { effectList, effectSource } from "./transaction_effects.ts";
 
 /** Waits for a table after which a transaction keeps new writers out of it. */
@@ -99,7 +98,7 @@ export class TransactionManager {
   #committing: Transaction | undefined;
   /** The newest entry that was committed in steps. */
   #lastInSteps = 0;
-  /** States before this op may be gone, or may be older than what other members have told. */
+  /** States before this op may be gone, or may be older than what other members have sent. */
   #readableFrom: OpNumber;
   /** Numbers were handed out to transactions that were rolled back, and no entry says so yet. */
   #lostNumbers = false;
@@ -160,7 +159,7 @@ export class TransactionManager {
 
   /**
    * The oldest snapshot that may still be read; versions no newer reader can see are reclaimed. As long as transactions
-   * are open, what may be told already stays readable for those that come: see {@link tellableSnapshot}.
+   * are open, what may be sent already stays readable for those that come: see {@link tellableSnapshot}.
    */
   oldestSnapshot(): OpNumber {
     let oldest = this.lastOp;
@@ -185,7 +184,7 @@ export class TransactionManager {
   }
 
   /**
-   * The newest state that may be told without a wait, but none before `floor`; null: the newest. It may have to be a
+   * The newest state that may be sent without a wait, but none before `floor`; null: the newest. It may have to be a
    * newer one: older versions are kept only while transactions are open.
    */
   tellableSnapshot(floor: number | null): OpNumber {
@@ -195,7 +194,7 @@ export class TransactionManager {
   }
 
   /** A new transaction at the newest snapshot. An interruptible one is registered at once. */
-  begin(options: TransactionOptions): Transaction {
+  begin(options: BeginOptions): Transaction {
     const transaction = new Transaction(this, options);
     if (options.interruptible) this.register(transaction);
     return transaction;
@@ -372,7 +371,7 @@ export class TransactionManager {
 
   /**
    * A statement of the transaction begins: READ COMMITTED reads the newest state with each. One that only reads has a
-   * `floor`, and reads the newest one that may be told, but none before that op.
+   * `floor`, and reads the newest one that may be sent, but none before that op.
    */
   beginStatement(transaction: Transaction, floor: number | null = null): void {
     transaction.statements++;

@@ -1,12 +1,16 @@
 /** What a transaction has written to its tables, for the last looks before its commit. */
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type { RowBatch, StoredRow } from "../operations/effect.ts";
-import type { Transaction } from "./transaction.ts";
 import type { TableWriteSet, WriteSetRow } from "./write_set.ts";
+
+/** A transaction, as far as its rows go. */
+interface Writer {
+  readonly writeSets: Iterable<TableWriteSet>;
+}
 
 /** Rows that a transaction creates or changes one by one, in tables that were there before. */
 export function* written(
-  transaction: Transaction,
+  transaction: Writer,
 ): Iterable<{ readonly writeSet: TableWriteSet; readonly row: WriteSetRow; readonly values: StoredRow }> {
   for (const writeSet of transaction.writeSets) {
     if (writeSet.truncated) continue;
@@ -17,7 +21,7 @@ export function* written(
 }
 
 /** Bulk loads, for the last look at their ids before the commit. `replacesAll`: the table was emptied before. */
-export function* batches(transaction: Transaction): Iterable<
+export function* batches(transaction: Writer): Iterable<
   {
     readonly table: TableDefinition;
     readonly batch: RowBatch;

@@ -72,7 +72,7 @@ scenario("a phantom fails with 40001", async ([a, b]) => {
   await a.run("ROLLBACK");
 });
 
-scenario("a transaction that must lose is told by the statement where it lost", async ([a, b]) => {
+scenario("a transaction that must lose learns it from the statement where it lost", async ([a, b]) => {
   ok(a && b);
   const [phantom, harmless] = [
     "INSERT INTO account VALUES (9, 900, 'b')",
