@@ -299,8 +299,8 @@ export function twoSessionSteps(): Step[] {
     BEGIN; SELECT sum(v) FROM two`),
     ...other("UPDATE two SET v = v + 1 WHERE id = 9"),
     ...statements(`
-    UPDATE two SET v = (SELECT sum(v) FROM two) WHERE id = 10
-    COMMIT
+    UPDATE two SET v = (SELECT sum(v) FROM two) WHERE id = 10; COMMIT
+    ROLLBACK
     BEGIN; SELECT v FROM two WHERE id = 9`),
     ...other("UPDATE two SET v = v + 1 WHERE id = 9"),
     ...statements(`
