@@ -611,12 +611,9 @@ export class Session implements SessionHost {
       return this.#reads.atOnce({ plan, parameters, sink, finish: finishAt });
     }
     const readsBefore = this.#block?.transaction.reads.length ?? 0;
-    const finish = (
-      execution: StatementExecution,
-      transaction: Transaction | null = null,
-    ): StatementOutcome => {
+    const finish = (execution: StatementExecution, transaction?: Transaction): StatementOutcome => {
       if (!readOnly) this.need.raiseFloor();
-      const read = { block: this.#block, transaction, before: readsBefore };
+      const read = { block: this.#block, transaction: transaction ?? null, before: readsBefore };
       return finishAt(execution, this.need.saw(tellableAt(this.engine, plan, read)));
     };
     const options = { readOnly, short: readOnly || plan.short, isBounded: plan.isBounded, tableIds };

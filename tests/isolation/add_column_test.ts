@@ -105,8 +105,8 @@ scenario("in an open block, others go on; rolled back, it was never there", asyn
   await a.run("BEGIN; INSERT INTO t VALUES (4, 40, 'd')");
   await b.run("BEGIN; ALTER TABLE t ADD COLUMN x int DEFAULT 7; UPDATE t SET x = 8 WHERE id = 3");
   strictEqual(await a.run("UPDATE t SET n = 0 WHERE id = 1; SELECT * FROM t WHERE id = 1"), "1,0,a");
-  strictEqual(await c.run("INSERT INTO t VALUES (5, 50, 'e')"), "INSERT 0 1");
   strictEqual(await b.run(ALL), "1,10,a,7;2,20,b,7;3,30,c,8");
+  strictEqual(await c.run("INSERT INTO t VALUES (5, 50, 'e')"), "INSERT 0 1");
   await b.run("ROLLBACK");
   strictEqual(await a.run("SELECT * FROM t WHERE id = 4"), "4,40,d");
   await b.run("BEGIN; ALTER TABLE t ADD COLUMN y int DEFAULT 9; INSERT INTO t VALUES (6, 60, 'f', 1)");

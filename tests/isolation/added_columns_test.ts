@@ -96,12 +96,14 @@ function historyOf(
 
 async function answerOf(client: TestClient, step: Step): Promise<string> {
   if (step.kind !== "load") return await client.fails(step.sql);
+  let durable = Promise.resolve();
   try {
     await client.session.simple(
       "COPY t (id, n, s) FROM STDIN",
       new CopiedText(step.lines.join("\n") + "\n"),
-      () => {},
+      (outcome) => durable = client.session.whenDurable(outcome.durableOp),
     );
+    await durable;
     return "loaded";
   } catch (error) {
     return error instanceof Error && "code" in error ? String(error.code) : String(error);
