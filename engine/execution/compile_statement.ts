@@ -35,16 +35,32 @@ class CompiledPlan {
   readonly #compilation: Compilation;
   readonly #program: Program;
   readonly #analyze: { readonly ancestors: readonly (readonly number[])[] } | null;
+  /** The same for more rows than fit into memory, made when it is first needed. */
+  readonly #spilling: () => CompiledPlan;
 
-  constructor(plan: Plan, columns: readonly OutputColumn[], sink: Sink, options: CompileOptions) {
+  constructor(
+    plan: Plan,
+    columns: readonly OutputColumn[],
+    sink: Sink,
+    options: CompileOptions,
+    spills = false,
+  ) {
     const analyze = options.analyze === true;
-    this.#compilation = new Compilation(plan, columns.map(({ column }) => column), { analyze, produce });
+    const results = columns.map(({ column }) => column);
+    this.#compilation = new Compilation(plan, results, { analyze, spills, produce });
     this.#program = new Program(this.#compilation, { reruns: false });
     this.#program.produce(plan, sink);
     this.#analyze = analyze ? { ancestors: this.#compilation.ancestors() } : null;
+    let spilling: CompiledPlan | null = spills ? this : null;
+    this.#spilling = () => spilling ??= new CompiledPlan(plan, columns, sink, options, true);
   }
 
   start(context: ExecutionContext): ExecutionState {
+    const spilling = context.spills === true ? this.#spilling() : this;
+    return spilling === this ? this.#start(context) : spilling.start(context);
+  }
+
+  #start(context: ExecutionContext): ExecutionState {
     return new ExecutionState(context, this.#program.pipelines, this.#compilation.slots, this.#analyze);
   }
 

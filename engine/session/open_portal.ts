@@ -6,7 +6,7 @@ import { Portal } from "../statements/portal.ts";
 import { tagOf } from "../statements/statement_kind.ts";
 import type { TransactionBlock } from "../statements/transaction_block.ts";
 import { changedMeanwhile } from "../transactions/conflicts.ts";
-import { isRetrySignal } from "../transactions/signals.ts";
+import { isRetrySignal, SpillNeed } from "../transactions/signals.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { readsDurableAt } from "./read_durability.ts";
 import type { SessionEngine } from "./session_engine.ts";
@@ -41,10 +41,12 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
   let execution: StatementExecution | null = null;
   let context: WaitingContext | undefined;
   let hasGiven = false;
+  let spills = false;
   const isElsewhere = engine.shards?.concern(planned) === true;
   /** null: what it reads does not come while it runs. */
   const begin = (): StatementExecution | null => {
     const made = host.contextFor(transaction);
+    if (spills) made.spills = true;
     if (isElsewhere && plan.compiled.streams?.(made) !== true) return null;
     context = made;
     return execution = plan.compiled.start(made);
@@ -76,6 +78,13 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
       try {
         return transaction.compiledFor(catalog, reading, () => step(sink));
       } catch (thrown) {
+        if (thrown instanceof SpillNeed) {
+          if (hasGiven) throw thrown.otherwise;
+          context?.close?.();
+          execution = null;
+          spills = true;
+          return false;
+        }
         if (!isElsewhere || !isRetrySignal(thrown)) throw thrown;
         context?.close?.();
         // What has been given out cannot be taken back.

@@ -47,6 +47,8 @@ export class StatementContext implements ExecutionContext, GatherContext {
   /** What it reads while it comes; undefined: all of that is kept. */
   readonly arrivals?: StreamArrivals;
   readonly spillFile?: () => SpillFile;
+  /** See {@link ExecutionContext.spills}. */
+  spills = false;
   readonly #session: RunningSession;
   readonly #spillFiles: SpillFile[] = [];
   #gatherer: Gatherer | null = null;

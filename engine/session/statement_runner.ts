@@ -17,6 +17,7 @@ import {
   type OutsideWait,
   RemoteWait,
   type RetrySignal,
+  SpillNeed,
   TableWait,
 } from "../transactions/signals.ts";
 import type { Mark } from "../transactions/journal.ts";
@@ -67,6 +68,8 @@ export interface StatementRun {
   readonly claims: readonly number[];
   /** It only reads: see `TransactionManager.beginStatement`. */
   readonly floor?: number | null;
+  /** See {@link ExecutionContext.spills}. */
+  spills?: boolean;
 }
 
 /** Runs a statement within a transaction that goes on afterwards. Answers the finished execution. */
@@ -108,6 +111,7 @@ function attempt(
     const compiled = run.compiled();
     run.transaction.compiledCatalog = environment.manager.catalog;
     context = run.contextFor(run.transaction);
+    if (run.spills === true) context.spills = true;
     const execution = compiled.start(context);
     if (execution.step(run.sink) || goesOnAlone(environment, run, execution)) {
       requireTrue(environment, run);
@@ -241,6 +245,7 @@ async function retry(
   transaction.rollbackTo(mark, { keepLocks: true, forgetReads: true });
   if (signal instanceof RemoteWait) transaction.numbers?.rewind();
   else transaction.numbers?.forget();
+  if (signal instanceof SpillNeed) run.spills = true;
   if (signal.kind === "outside_wait") await waitOutside(signal, environment.abort);
   else if (signal.kind !== "stale_snapshot") {
     environment.timeouts.lockWaitBegins();

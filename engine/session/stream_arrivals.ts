@@ -11,6 +11,8 @@ import type { GatheredStream } from "../statements/statement_host.ts";
 export type WaitingContext = ExecutionContext & {
   /** What it reads while it comes; absent: all has come before a step. */
   readonly arrivals?: StreamArrivals;
+  /** See {@link ExecutionContext.spills}. */
+  spills?: boolean;
   /** Lets go of what the execution still has; again is no error. Absent: it has nothing. */
   close?(): void;
 };

@@ -20,7 +20,8 @@ import { storageClassOf } from "../types/physical_type.ts";
 import { fromStored, toStored } from "../types/stored_value.ts";
 import type { SqlValue } from "../types/value.ts";
 import { edgeName, type ExchangeEnds } from "./exchange_ends.ts";
-import { combine, passOf, placeOf, valueHash } from "./place_hash.ts";
+import { combine, valueHash } from "../execution/codegen/value_hash.ts";
+import { passOf, placeOf } from "./place_hash.ts";
 import { readKey } from "./read_key.ts";
 import type { SessionFacts } from "./shard_messages.ts";
 

@@ -1,4 +1,5 @@
 /** Where rows are: which of K shards has the row of an id. Never changes for a directory. */
+import { mix } from "../base/mix.ts";
 import type { Placement } from "../catalog/placement.ts";
 import type { RowId } from "../operations/effect.ts";
 import { hashKey } from "../types/compare.ts";
@@ -41,13 +42,4 @@ export function shardOf(tableId: number, id: RowId, count: number): number {
     high = Number(BigInt.asIntN(32, id >> 32n));
   }
   return (mix(mix(mix(tableId) ^ low) ^ high) >>> 0) % count;
-}
-
-/** The finalizer of MurmurHash3 for 32 bits. */
-export function mix(value: number): number {
-  let hash = value ^ (value >>> 16);
-  hash = Math.imul(hash, 0x85ebca6b);
-  hash ^= hash >>> 13;
-  hash = Math.imul(hash, 0xc2b2ae35);
-  return hash ^ (hash >>> 16);
 }

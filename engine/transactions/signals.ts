@@ -76,6 +76,13 @@ export class RemoteWait extends OutsideWait {
   }
 }
 
+/** The statement has not enough memory: it must run anew, and write to files what it cannot hold. */
+export class SpillNeed extends RemoteWait {
+  constructor(otherwise: unknown) {
+    super((_abort, done) => done(), otherwise);
+  }
+}
+
 /** Any of the signals above. */
 export type RetrySignal = LockWait | StaleSnapshot | TableWait | OutsideWait;
 

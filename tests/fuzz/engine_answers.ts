@@ -2,6 +2,10 @@
  * One statement answered by the database in several ways that must agree: as users run it, with the plan as bound,
  * and by the plain interpreter.
  */
+import { deepStrictEqual } from "node:assert/strict";
+import { memoryHost } from "../../engine/host/memory_host.ts";
+import { SpillFile } from "../../engine/storage/spill_file.ts";
+import type { ExecutionContext } from "../../engine/execution/runtime/execution.ts";
 import { engineOf } from "../../engine/session/database.ts";
 import { type Database, DatabaseError, SQLSTATE } from "../../mod.ts";
 import { compileStatement } from "../../engine/execution/compile_statement.ts";
@@ -46,6 +50,9 @@ const MAX_INTERPRETED_ROWS = 1_000_000;
 /** Milliseconds for a statement. */
 const MAX_MILLISECONDS = 5000;
 
+/** So little that a hundred rows are many. */
+const SPILLING_BYTES = 1 << 16;
+
 /** Makes servers, and the database under test, give up statements that take too long. */
 export const BOUND_STATEMENTS = `SET statement_timeout = ${MAX_MILLISECONDS}`;
 
@@ -88,8 +95,38 @@ export class EngineAnswers {
 
   /** The plan as it was bound, compiled. */
   unoptimized(sql: string): (string | null)[][] {
-    const planned = this.#plan(sql, false);
-    return this.#within((context) => {
+    return this.#compiled(this.#plan(sql, false), (context) => context);
+  }
+
+  /** The plan as users run it, in so little memory that sorts and hash tables are written to files. */
+  spilled(sql: string): (string | null)[][] {
+    const { disk } = memoryHost();
+    disk.createDirectory("spilled");
+    const files: SpillFile[] = [];
+    const spillFile = (): SpillFile => {
+      const file = new SpillFile(disk, "spilled");
+      files.push(file);
+      return file;
+    };
+    // The context is a class, whose methods stay where they are.
+    const inLittle = (context: StatementContext) =>
+      Object.defineProperties(context, {
+        memoryLimitBytes: { value: SPILLING_BYTES },
+        spillFile: { value: spillFile },
+        spills: { value: true },
+      });
+    const rows = this.#compiled(this.#plan(sql, true), inLittle);
+    for (const file of files) file.close();
+    deepStrictEqual(disk.list("spilled"), []);
+    return rows;
+  }
+
+  #compiled(
+    planned: PlannedStatement,
+    contextOf: (context: StatementContext) => ExecutionContext,
+  ): (string | null)[][] {
+    return this.#within((made) => {
+      const context = contextOf(made);
       const sink = new BoundedRows();
       sink.begin(planned.columns);
       const execution = compileStatement(planned).start(context);

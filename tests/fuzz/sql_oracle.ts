@@ -470,6 +470,9 @@ class Oracle {
     return [
       ["compiled", asked((text) => engine.run(text))],
       ["without indexes", asked((text) => plain.run(text))],
+      ...(this.#inBlock
+        ? []
+        : [["in little memory", () => Promise.resolve().then(() => engine.spilled(sql))] as const]),
       ...(interpreted
         ? [
           ["plan as bound", () => Promise.resolve().then(() => engine.unoptimized(sql))],

@@ -11,7 +11,7 @@ import type { SqlValue } from "../../types/value.ts";
 import type { ExecutionContext } from "../runtime/execution.ts";
 import type { Pipeline } from "../runtime/execution_state.ts";
 import { planFacts, planOperators } from "./plan_analysis.ts";
-import type { Region, Sink } from "./region.ts";
+import type { LoopSource, Region, Sink } from "./region.ts";
 
 type Comparison = (left: SqlValue, right: SqlValue) => number;
 
@@ -24,6 +24,8 @@ export type Produce = (plan: Plan, region: Region, sink: Sink) => void;
  */
 export class Compilation {
   readonly analyze: boolean;
+  /** Hash operators divide their inputs, for they do not fit into memory. */
+  readonly spills: boolean;
   readonly produce: Produce;
   readonly #nullable = new Map<ColumnRef, boolean>();
   readonly #types = new Map<ColumnRef, SqlType>();
@@ -38,6 +40,8 @@ export class Compilation {
   readonly #made = new WeakMap<object, unknown>();
   /** Definitions of WITH that are computed once and do not change during an execution. */
   readonly closedDefinitions = new Set<number>();
+  /** Inputs that are read part by part now, and how. */
+  #divided: ReadonlyMap<Plan, LoopSource> = new Map();
   readonly #root: Plan;
   #slots = 0;
 
@@ -45,10 +49,11 @@ export class Compilation {
   constructor(
     root: Plan,
     results: readonly ColumnRef[],
-    options: { readonly analyze: boolean; readonly produce: Produce },
+    options: { readonly analyze: boolean; readonly spills: boolean; readonly produce: Produce },
   ) {
     this.#root = root;
     this.analyze = options.analyze;
+    this.spills = options.spills;
     this.produce = options.produce;
     this.#mentioned = planFacts(root).mentioned;
     this.#results = new Set(results);
@@ -83,6 +88,19 @@ export class Compilation {
   isClosed(plan: Plan): boolean {
     const { freeWorkingTables, volatile } = planFacts(plan);
     return this.runsOnce(plan) && freeWorkingTables.size === 0 && !volatile;
+  }
+
+  /** While the action puts an operator into a region, its inputs are what is read of these sources. */
+  readDivided(sources: ReadonlyMap<Plan, LoopSource>, action: () => void): void {
+    const before = this.#divided;
+    this.#divided = sources;
+    action();
+    this.#divided = before;
+  }
+
+  /** How an input of an operator is read that runs part by part; undefined: it is put there itself. */
+  dividedSource(plan: Plan): LoopSource | undefined {
+    return this.#divided.get(plan);
   }
 
   /** The number of state slots so far. */

@@ -24,7 +24,11 @@ export function compileModify(
   options: { readonly analyze?: boolean } = {},
 ): CompiledStatement {
   const analyze = options.analyze === true;
-  const compilation = new Compilation(plan, planned.columns.map((each) => each.column), { analyze, produce });
+  const compilation = new Compilation(plan, planned.columns.map((each) => each.column), {
+    analyze,
+    spills: false,
+    produce,
+  });
   const program = new Program(compilation, { reruns: false });
   const modify = new ModifyCode(compilation, factsOf(plan), planned.columns);
   switch (plan.kind) {

@@ -44,7 +44,7 @@ const NO_PLAN: Plan = { kind: "values", outputs: [], types: [], list: [], rows: 
 
 /** An emitter for a function that belongs to no statement. */
 export function newEmitter(): Emitter {
-  return new Emitter(new Compilation(NO_PLAN, [], { analyze: false, produce }));
+  return new Emitter(new Compilation(NO_PLAN, [], { analyze: false, spills: false, produce }));
 }
 
 /** How generated code reads a column from a stored row. */

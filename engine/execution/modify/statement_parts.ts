@@ -56,6 +56,8 @@ function contextOfParts(
     parameters: context.parameters,
     writer,
     memoryLimitBytes: context.memoryLimitBytes,
+    ...(context.spillFile === undefined ? {} : { spillFile: context.spillFile }),
+    spills: context.spills === true,
     materialized,
     table: (id) => context.table(id),
     reads: context.reads,

@@ -5,6 +5,7 @@ import { assert, unreachable } from "../../base/assert.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import { before, type Program, type Region, type Sink } from "../codegen/region.ts";
 import { produceAggregate } from "./aggregate.ts";
+import { produceDistinct } from "./distinct.ts";
 import { produceGather } from "./gather.ts";
 import { produceHashJoin } from "./hash_join.ts";
 import { produceLookup } from "./lookup.ts";
@@ -14,22 +15,23 @@ import { produceTableScan } from "./scan.ts";
 import { produceInlineScan } from "./inline_scan.ts";
 import { produceSetOperation } from "./set_operation.ts";
 import { produceSort } from "./sort.ts";
+import { dividedInputs, produceDivided } from "./spilled.ts";
 import { produceFunctionScan, produceValues, produceVirtualScan } from "./sources.ts";
-import {
-  produceDistinct,
-  produceFilter,
-  produceLimit,
-  produceLockRows,
-  produceProject,
-} from "./streaming.ts";
+import { produceFilter, produceLimit, produceLockRows, produceProject } from "./streaming.ts";
 import { produceWindow } from "./window.ts";
 import { produceWith, produceWithScan } from "./with.ts";
 
 /** Puts the code of a plan into a region; each row goes to the sink with its columns bound. */
 export function produce(plan: Plan, region: Region, sink: Sink): void {
   const { compilation } = region;
+  const source = compilation.dividedSource(plan);
+  if (source !== undefined) return region.loop(plan, source, sink);
   if (region.isInline && isWorthKeeping(plan, compilation)) return produceKept(plan, region, sink);
-  produceOperator(plan, region, compilation.analyze ? counted(plan, region, sink) : sink);
+  const consumer = compilation.analyze ? counted(plan, region, sink) : sink;
+  const inputs = compilation.spills && !region.isInline ? dividedInputs(plan) : null;
+  if (inputs === null) produceOperator(plan, region, consumer);
+  else {produceDivided(plan, inputs, region as Program, consumer, (rounds, sink) =>
+      produceOperator(plan, rounds, sink));}
 }
 
 /** For EXPLAIN ANALYZE: counts the rows that an operator gives out. */

@@ -4,20 +4,30 @@
  * UNION ALL gives out its inputs one after the other. INTERSECT and EXCEPT count the rows of each input by value and
  * give out each value as often as the operation says, in order of first appearance.
  */
-import type { Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import type { AggregateSlot } from "../../sql/functions/definition.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import { GroupCode } from "../codegen/group_code.ts";
 import { KeyCode } from "../codegen/key_code.ts";
 import { before, type LoopSource, type Region, type Sink } from "../codegen/region.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import { DistinctCode } from "./distinct.ts";
+import { columnExpressions } from "./spilled.ts";
+
+const UNKNOWN: SqlType = { kind: "unknown" };
 
 type SetOperation = Extract<Plan, { kind: "set_operation" }>;
 
 /** Puts a set operation into a region. */
 export function produceSetOperation(plan: SetOperation, region: Region, sink: Sink): void {
   if (plan.operation === "union") {
-    const consumer = plan.all ? sink : distinctSink(plan, region, sink);
+    const { compilation } = region;
+    const columns = plan.outputs.map((column, index) => ({ column, type: plan.types[index] ?? UNKNOWN }));
+    const keys = columnExpressions(plan.outputs, plan.types);
+    const distinct = plan.all
+      ? null
+      : new DistinctCode(compilation, plan, region.isInline ? null : columns, keys);
+    const consumer = distinct === null ? sink : distinct.sink(region, sink);
     for (const input of plan.inputs) {
       region.produce(
         input.plan,
@@ -31,38 +41,10 @@ export function produceSetOperation(plan: SetOperation, region: Region, sink: Si
         }),
       );
     }
+    distinct?.finish(region, sink);
     return;
   }
   produceCounted(plan, region, sink);
-}
-
-function outputExpressions(plan: SetOperation, columns: readonly number[]): readonly Expression[] {
-  return columns.map((column, index) => ({
-    kind: "column",
-    type: plan.types[index] ?? { kind: "unknown" },
-    column,
-    nullable: true,
-  }));
-}
-
-function distinctSink(plan: SetOperation, region: Region, sink: Sink): Sink {
-  const keys = plan.types.map((type) => new KeyCode(region.compilation, type));
-  const groups = new GroupCode(region.compilation, keys, []);
-  region.reset(...groups.stateSlots);
-  return {
-    open: (code) => {
-      groups.open(code);
-      sink.open(code);
-    },
-    row: (code) => {
-      const isNew = code.name("isNew");
-      code.emit(`let ${isNew} = false;`);
-      groups.lookup(code, outputExpressions(plan, plan.outputs), () => code.emit(`${isNew} = true;`));
-      code.emit(`if (!${isNew}) ${code.skip}`);
-      sink.row(code);
-    },
-    close: (code) => sink.close(code),
-  };
 }
 
 function produceCounted(plan: SetOperation, region: Region, sink: Sink): void {
@@ -74,7 +56,7 @@ function produceCounted(plan: SetOperation, region: Region, sink: Sink): void {
     region.produce(input.plan, {
       open: (code) => groups.open(code),
       row: (code) => {
-        const expressions = outputExpressions(plan, input.columns);
+        const expressions = columnExpressions(input.columns, plan.types);
         // Only what the first input has can be in the result.
         const group = position === 0 ? groups.lookup(code, expressions) : groups.find(code, expressions);
         if (position > 0) code.emit(`if (${group} < 0) ${code.skip}`);

@@ -24,6 +24,8 @@ import { mayBeNull } from "../../sql/plan/build.ts";
 import { ExternalSort, externalSort, sortedRows } from "../runtime/external_sort.ts";
 import type { ColumnLayout, RowBuffer } from "../runtime/row_buffer.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
+import type { SpilledColumn } from "../runtime/row_codec.ts";
+import type { SpilledRows } from "../runtime/spilled_rows.ts";
 import { rowLimit } from "./streaming.ts";
 
 type Sort = Extract<Plan, { kind: "sort" }>;
@@ -104,8 +106,6 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
     return spill instanceof ExternalSort && spill.isNear ? Infinity : 1;
   };
   const layout = (code: Emitter) => code.constant("layout", buffer.columns);
-  const spillOf = (code: Emitter) =>
-    code.define("spill", `${code.use("externalSort", externalSort)}(S, ${spillSlot}, ${layout(code)})`);
   const names = { limit: {}, spill: {} };
   const limitIn = (code: Emitter) =>
     limit === null ? "Infinity" : `${code.recall<LimitNames>(names.limit).limits}.limit`;
@@ -114,10 +114,7 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
       buffer.openAppend(code);
       if (limit !== null) code.note(names.limit, openLimit(code, limit, limitSlot));
       if (region.isInline) return;
-      const spill = spillOf(code);
-      const full = code.name("full");
-      code.emit(`let ${full} = ${spill}.full;`);
-      code.note(names.spill, { spill, full });
+      code.note(names.spill, openSpill(code, externalSort, spillSlot, buffer));
     },
     row: (code) => {
       if (limit !== null) {
@@ -125,16 +122,10 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
       }
       const row = appendSorted(code, sorted);
       if (!region.isInline) {
-        const { spill, full } = code.recall<SpillNames>(names.spill);
-        code.block(`if (${row} >= ${full}) `, "conditional", () => {
-          buffer.closeAppend(code);
-          code.block(`if (${spill}.isDue(${buffer.get(code)})) `, "conditional", () => {
-            const read = buffer.openRead(code);
-            const order = emitSort(code, buffer, read, keys, spillRounds);
-            code.work(`${spill}.writeRun(${read.buffer}, ${order}, ${limitIn(code)})`, spillRounds);
-          });
-          code.emit(`${full} = ${spill}.full;`);
-          buffer.emitReload(code);
+        emitSpill(code, buffer, row, code.recall<SpillNames>(names.spill), (spill) => {
+          const read = buffer.openRead(code);
+          const order = emitSort(code, buffer, read, keys, spillRounds);
+          code.work(`${spill}.writeRun(${read.buffer}, ${order}, ${limitIn(code)})`, spillRounds);
         });
       }
       if (limit === null) return;
@@ -157,7 +148,7 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
   region.once(plan, (code) => {
     if (limit !== null) code.note(names.limit, openLimit(code, limit, limitSlot));
     const most = limitIn(code);
-    const spill = region.isInline ? null : spillOf(code);
+    const spill = region.isInline ? null : openSpill(code, externalSort, spillSlot, buffer).spill;
     const sortAll = (): void => {
       const order = emitSort(code, buffer, buffer.openRead(code), keys);
       const first = limit === null
@@ -191,7 +182,7 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
 }
 
 /** A loop over the rows of a buffer in the order that a slot has ({@link SortedRows}). */
-function sortedSource(buffer: BufferCode, orderSlot: number): LoopSource {
+export function sortedSource(buffer: BufferCode, orderSlot: number): LoopSource {
   const key = {};
   return {
     kind: "counted",
@@ -211,9 +202,40 @@ function sortedSource(buffer: BufferCode, orderSlot: number): LoopSource {
   };
 }
 
-interface SpillNames {
+/** What the code of rows that may be spilled knows: the {@link SpilledRows}, and when to ask them. */
+export interface SpillNames {
   readonly spill: string;
   readonly full: string;
+}
+
+/** Declares what {@link emitSpill} uses. */
+export function openSpill(
+  code: Emitter,
+  make: (state: ExecutionState, slot: number, layout: readonly SpilledColumn[]) => SpilledRows,
+  slot: number,
+  buffer: BufferCode,
+): SpillNames {
+  const layout = code.constant("layout", buffer.columns);
+  const spill = code.define("spill", `${code.use(make.name, make)}(S, ${slot}, ${layout})`);
+  const full = code.name("full");
+  code.emit(`let ${full} = ${spill}.full;`);
+  return { spill, full };
+}
+
+/** Behind the append of a row: has the buffer's rows written when that is due. */
+export function emitSpill(
+  code: Emitter,
+  buffer: BufferCode,
+  row: string,
+  { spill, full }: SpillNames,
+  write: (spill: string) => void,
+): void {
+  code.block(`if (${row} >= ${full}) `, "conditional", () => {
+    buffer.closeAppend(code);
+    code.block(`if (${spill}.isDue(${buffer.get(code)})) `, "conditional", () => write(spill));
+    code.emit(`${full} = ${spill}.full;`);
+    buffer.emitReload(code);
+  });
 }
 
 interface LimitNames {

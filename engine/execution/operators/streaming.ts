@@ -1,5 +1,5 @@
 /**
- * Operators that pass rows on one by one: filter, projection, LIMIT, DISTINCT, row locks.
+ * Operators that pass rows on one by one: filter, projection, LIMIT, row locks.
  */
 import type { Expression } from "../../sql/plan/expression.ts";
 import { LOCK_STRENGTHS, type Plan } from "../../sql/plan/plan.ts";
@@ -8,10 +8,8 @@ import type { SqlValue } from "../../types/value.ts";
 import type { Emitter, Value } from "../codegen/emitter.ts";
 import { emitGuards } from "../codegen/condition.ts";
 import { emitValue } from "../codegen/expression.ts";
-import { GroupCode } from "../codegen/group_code.ts";
-import { KeyCode } from "../codegen/key_code.ts";
 import { expressionFacts } from "../codegen/plan_analysis.ts";
-import { before, type Region, resetSlot, type Sink } from "../codegen/region.ts";
+import { before, type Region, type Sink } from "../codegen/region.ts";
 import { compareValues } from "../../types/compare.ts";
 import { nullableCode } from "../codegen/value_form.ts";
 import { expressionBinding } from "./sources.ts";
@@ -152,31 +150,6 @@ export function sameValues(
     const a = left[index] ?? null;
     const b = right[index] ?? null;
     return a === null || b === null ? a === b : compareValues(type, a, b) === 0;
-  });
-}
-
-/** DISTINCT: the first row of each combination of keys. */
-export function produceDistinct(plan: Of<"distinct">, region: Region, sink: Sink): void {
-  const keys = plan.keys.map((key) => new KeyCode(region.compilation, key.type));
-  const groups = new GroupCode(region.compilation, keys, []);
-  region.reset(...groups.stateSlots);
-  region.produce(plan.input, {
-    open: (code) => {
-      if (plan.isPartial === true) {
-        const forget = groups.stateSlots.map((slot) => `${code.use("resetSlot", resetSlot)}(S, ${slot});`);
-        code.emit(`if (S.isNearlyFull) { ${forget.join(" ")} }`);
-      }
-      groups.open(code);
-      sink.open(code);
-    },
-    row: (code) => {
-      const isNew = code.name("isNew");
-      code.emit(`let ${isNew} = false;`);
-      groups.lookup(code, plan.keys, () => code.emit(`${isNew} = true;`));
-      code.emit(`if (!${isNew}) ${code.skip}`);
-      sink.row(code);
-    },
-    close: (code) => sink.close(code),
   });
 }
 

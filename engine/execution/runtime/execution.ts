@@ -57,7 +57,9 @@ export interface ExecutionContext {
   /** Bytes that sorts, hash tables and materialized results of this statement may hold before 53200. */
   readonly memoryLimitBytes: number;
   /** A new file for rows that do not fit into the limit; absent: there is nowhere to put them. */
-  spillFile?(): SpillFile;
+  readonly spillFile?: () => SpillFile;
+  /** The statement has failed for want of memory before: hash tables are made of one part of the rows after the other. */
+  readonly spills?: boolean;
   /** Where executions that share the limit count what they hold. */
   readonly memory?: { bytes: number };
 }

@@ -12,6 +12,7 @@
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { gas } from "../../base/gas.ts";
+import { SpillNeed } from "../../transactions/signals.ts";
 import type { RowId } from "../../operations/effect.ts";
 import type { EvaluationContext } from "../../sql/functions/definition.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -236,6 +237,11 @@ export class ExecutionState implements StatementExecution {
     return this.#memory.bytes > this.context.memoryLimitBytes / 4;
   }
 
+  /** What can be put into files should be from now on. */
+  get mustSpill(): boolean {
+    return this.isNearlyFull && this.context.spillFile !== undefined;
+  }
+
   /** Half of the memory is taken. */
   get isHalfFull(): boolean {
     return this.#memory.bytes > this.context.memoryLimitBytes / 2;
@@ -245,12 +251,15 @@ export class ExecutionState implements StatementExecution {
   charge(bytes: number): void {
     this.#memory.bytes += bytes;
     if (this.#memory.bytes > this.context.memoryLimitBytes) {
+      const { spillFile, spills } = this.context;
+      const canSpill = spillFile !== undefined && spills !== true;
       const megabytes = Math.round(this.context.memoryLimitBytes / 1048576);
-      throw new DatabaseError(SQLSTATE.outOfMemory, "out of memory", {
+      const error = new DatabaseError(SQLSTATE.outOfMemory, "out of memory", {
         detail:
           `The statement needs more than its limit of ${megabytes} MB for sorts, hash tables and results.`,
-        hint: "Select fewer rows or columns, add a LIMIT or an index, or raise the statement memory limit.",
+        hint: "Select fewer rows or columns, add a LIMIT or an index, or raise statement_memory.",
       });
+      throw canSpill ? new SpillNeed(error) : error;
     }
   }
 }

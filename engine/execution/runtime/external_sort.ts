@@ -7,11 +7,11 @@
  * sorts rows of the buffer merges them, too. With more runs than there are windows, the oldest ones are merged into one
  * first. Equal rows keep their order.
  */
-import type { SpillBlock, SpillFile } from "../../storage/spill_file.ts";
 import type { ExecutionState } from "./execution_state.ts";
 import type { RowBuffer } from "./row_buffer.ts";
 import type { RowComparison } from "./sorting.ts";
-import { decodeRows, encodeRows, type SpilledColumn } from "./spilled_rows.ts";
+import { SpilledRows, type WrittenRows } from "./spilled_rows.ts";
+import type { SpilledColumn } from "./row_codec.ts";
 import { GeneratorWork, type Work } from "./work.ts";
 
 /** Rows in their order, a part at a time: row numbers of a buffer, of which the first is the `base`th of all. */
@@ -28,10 +28,6 @@ export function sortedRows(order: Int32Array): SortedRows {
   return { order, base: 0, more: () => false, release: () => {} };
 }
 
-/** The part of a statement's memory that a buffer takes before it is written to a file. */
-const SHARE = 1 / 4;
-/** What it takes at least for that, when others have taken half of the memory. */
-const MIN_SHARE = 1 / 32;
 /** What the windows of all runs that are merged take of the memory, roughly, before their rows are decoded. */
 const WINDOWS_SHARE = 1 / 8;
 /** Runs merged at a time, if the windows are not too small for so many. */
@@ -41,15 +37,6 @@ const MIN_BLOCK_BYTES = 4096;
 const MAX_BLOCK_BYTES = 1 << 18;
 /** Rows of a part of the result. */
 const MORSEL_ROWS = 2048;
-/** Rows between two looks at what texts take. */
-const LOOK_ROWS = 4096;
-
-/** Rows that were written at once. */
-interface WrittenRows {
-  readonly block: SpillBlock;
-  readonly rows: number;
-}
-
 /** A sorted part of the rows in the file. */
 interface Run {
   readonly written: WrittenRows[];
@@ -73,49 +60,22 @@ export function externalSort(
 }
 
 /** What a sort has written to its file. */
-export class ExternalSort {
-  /** {@link isDue} is to be asked behind the row of this number. */
-  full: number;
-  readonly #state: ExecutionState;
-  readonly #layout: readonly SpilledColumn[];
-  readonly #share: number;
+export class ExternalSort extends SpilledRows {
   readonly #blockBytes: number;
   /** Runs merged at a time. */
   readonly #windows: number;
   #runs: Run[] = [];
-  #file: SpillFile | null = null;
 
   constructor(state: ExecutionState, layout: readonly SpilledColumn[]) {
-    const { memoryLimitBytes, spillFile } = state.context;
-    this.#state = state;
-    this.#layout = layout;
-    this.full = spillFile === undefined ? Infinity : 0;
-    this.#share = memoryLimitBytes * SHARE;
-    const bytes = memoryLimitBytes * WINDOWS_SHARE;
+    super(state, layout);
+    const bytes = state.context.memoryLimitBytes * WINDOWS_SHARE;
     this.#windows = Math.min(MAX_WINDOWS, Math.max(MIN_WINDOWS, Math.floor(bytes / MIN_BLOCK_BYTES)));
     this.#blockBytes = Math.min(MAX_BLOCK_BYTES, Math.floor(bytes / this.#windows));
   }
 
-  /** A run may be written soon. */
-  isNear = false;
-
   /** Whether something has been written. */
   get hasRuns(): boolean {
     return this.#runs.length > 0;
-  }
-
-  /** Whether the buffer has taken its share, or would with one more row; otherwise {@link full} is moved on. */
-  isDue(buffer: RowBuffer): boolean {
-    const { count, capacity } = buffer;
-    const bytes = buffer.measure();
-    const { isHalfFull, context } = this.#state;
-    const share = isHalfFull ? context.memoryLimitBytes * MIN_SHARE : this.#share;
-    if (count > 1 && (count === capacity ? 2 * bytes : bytes) > share) return true;
-    this.isNear = bytes > share / 4;
-    // Texts are looked at in time, too.
-    const look = Math.min(LOOK_ROWS, Math.floor((share - bytes) * count / bytes / 2));
-    this.full = Math.max(count, Math.min(count + look, capacity) - 1);
-    return false;
   }
 
   /** Writes the buffer's rows as a run and empties it; `limit`: no more than so many of them. */
@@ -129,23 +89,12 @@ export class ExternalSort {
     const rowBytes = Math.max(1, buffer.measure() / buffer.count);
     const run: Run = { written: [], rowsPerBlock: Math.max(1, Math.floor(this.#blockBytes / rowBytes)) };
     for (let from = 0; from < count; from += run.rowsPerBlock) {
-      this.#append(run, buffer, { order, from, to: Math.min(count, from + run.rowsPerBlock) });
+      run.written.push(this.write(buffer, { order, from, to: Math.min(count, from + run.rowsPerBlock) }));
       yield;
     }
     this.#runs.push(run);
     buffer.release();
     this.full = 0;
-  }
-
-  #append(
-    run: Run,
-    buffer: RowBuffer,
-    rows: { readonly order: Int32Array; readonly from: number; readonly to: number },
-  ): void {
-    this.#file ??= this.#state.context.spillFile?.() ?? null;
-    const block = this.#file?.write(encodeRows(buffer, this.#layout, rows));
-    if (block === undefined) throw new TypeError("there is nowhere to spill to");
-    run.written.push({ block, rows: rows.to - rows.from });
   }
 
   /** Makes room for the windows in the buffer, which is empty. */
@@ -171,7 +120,7 @@ export class ExternalSort {
       for (yield* rows.open(); rows.order.length > 0; rows.more()) {
         for (let from = 0; from < rows.order.length; from += rowsPerBlock) {
           const to = Math.min(rows.order.length, from + rowsPerBlock);
-          this.#append(run, buffer, { order: rows.order, from, to });
+          run.written.push(this.write(buffer, { order: rows.order, from, to }));
         }
         yield;
       }
@@ -185,21 +134,15 @@ export class ExternalSort {
   /** Windows into the oldest runs. */
   #openWindows(buffer: RowBuffer): Window[] {
     const windowRows = this.#windowRows;
-    const read: ReadRows = ({ block, rows }, at) => {
-      const bytes = this.#file?.read(block);
-      if (bytes !== undefined) decodeRows(buffer, this.#layout, bytes, { at, count: rows });
-    };
+    const read: ReadRows = (written, at) => this.read(buffer, written, at);
     return this.#runs.slice(0, this.#windows).map((run, index) =>
       new Window(run, index, { windowRows, read })
     );
   }
 
-  /** Removes the file. */
-  release(): void {
-    this.#file?.close();
-    this.#file = null;
+  override release(): void {
+    super.release();
     this.#runs = [];
-    this.full = this.#state.context.spillFile === undefined ? Infinity : 0;
   }
 }
 

@@ -6,7 +6,7 @@ import { SeededRandom } from "../testing/seeded_random.ts";
 import type { ExecutionState } from "./execution_state.ts";
 import { ExternalSort } from "./external_sort.ts";
 import { RowBuffer } from "./row_buffer.ts";
-import type { SpilledColumn } from "./spilled_rows.ts";
+import type { SpilledColumn } from "./row_codec.ts";
 import { sortRows } from "./sorting.ts";
 
 const layout: readonly SpilledColumn[] = [

@@ -8,6 +8,7 @@
  */
 import { physicalTypeOf } from "../../types/physical_type.ts";
 import type { SqlType } from "../../types/sql_type.ts";
+import type { SqlValue } from "../../types/value.ts";
 import type { ExecutionState } from "./execution_state.ts";
 
 /** How a column's values are kept. */
@@ -30,6 +31,17 @@ export class ColumnBuffer {
     this.storage = layout.storage;
     this.data = newArray(layout.storage, 0);
     this.nulls = layout.nullable && layout.storage !== "ref" && layout.storage !== "code" ? NO_BYTES : null;
+  }
+
+  /** Keeps a value of any form but that of codes. */
+  put(row: number, value: SqlValue): void {
+    const { data, nulls } = this;
+    if (Array.isArray(data)) data[row] = value;
+    else {
+      if (nulls !== null) nulls[row] = value === null ? 1 : 0;
+      data[row] = typeof value === "bigint" ? NaN : Number(value);
+      if (typeof value === "bigint") this.putBig(row, value);
+    }
   }
 
   /** Keeps an integer that is not safe; the data holds NaN in its place. */
@@ -166,6 +178,14 @@ export class RowBuffer {
       }
     }
     this.capacity = capacity;
+  }
+
+  /** Appends a row by its values: for the few that generated code does not append itself. */
+  append(values: readonly SqlValue[]): void {
+    const row = this.count;
+    if (row === this.capacity) this.grow(row);
+    this.count = row + 1;
+    this.columns.forEach((column, index) => column.put(row, values[index] ?? null));
   }
 
   /** Forgets the rows and keeps the room. */

@@ -1,89 +1,78 @@
-/** Rows of a {@link RowBuffer} as bytes, column by column, for files in which a statement keeps what it cannot hold. */
-import { ByteReader, ByteWriter } from "../../base/bytes.ts";
-import { decodeNullable, encodeNullable } from "../../types/value_codec.ts";
-import type { SqlType } from "../../types/sql_type.ts";
-import type { SqlValue } from "../../types/value.ts";
-import type { ColumnBuffer, ColumnLayout, RowBuffer } from "./row_buffer.ts";
+/**
+ * Rows of a buffer that are written to a file when the buffer has taken its share of a statement's memory.
+ */
+import type { SpillBlock, SpillFile } from "../../storage/spill_file.ts";
+import type { ExecutionState } from "./execution_state.ts";
+import { decodeRows, encodeRows, type SpilledColumn } from "./row_codec.ts";
+import type { RowBuffer } from "./row_buffer.ts";
 
-/** A column of rows that may be written to a file. */
-export interface SpilledColumn extends ColumnLayout {
-  readonly type: SqlType;
+/** The part of a statement's memory that a buffer takes before it is written to a file. */
+const SHARE = 1 / 4;
+/** What it takes at least for that, when others have taken half of the memory. */
+const MIN_SHARE = 1 / 32;
+/** Rows between two looks at what texts take. */
+const LOOK_ROWS = 4096;
+
+/** Rows that were written at once. */
+export interface WrittenRows {
+  readonly block: SpillBlock;
+  readonly rows: number;
 }
 
-const writer = new ByteWriter(1 << 16);
+/** See the file's head. */
+export abstract class SpilledRows {
+  /** {@link isDue} is to be asked behind the row of this number. */
+  full: number;
+  /** Rows may be written soon. */
+  isNear = false;
+  protected readonly state: ExecutionState;
+  readonly #layout: readonly SpilledColumn[];
+  readonly #share: number;
+  #file: SpillFile | null = null;
 
-/** The rows `order[from]` up to `order[to]`; valid until the next call. */
-export function encodeRows(
-  { columns }: RowBuffer,
-  layout: readonly SpilledColumn[],
-  { order, from, to }: { readonly order: Int32Array; readonly from: number; readonly to: number },
-): Uint8Array {
-  writer.reset();
-  columns.forEach((column, position) => {
-    const { data, nulls } = column;
-    for (let index = from; nulls !== null && index < to; index++) {
-      writer.writeU8(nulls[order[index] as number] as number);
-    }
-    if (data instanceof Int32Array) {
-      for (let index = from; index < to; index++) writer.writeI32(data[order[index] as number] as number);
-    } else if (data instanceof Uint8Array) {
-      for (let index = from; index < to; index++) writer.writeU8(data[order[index] as number] as number);
-    } else if (data instanceof Float64Array) {
-      for (let index = from; index < to; index++) writer.writeF64(data[order[index] as number] as number);
-      if (column.storage === "number_or_bigint") encodeBig(column, order, from, to);
-    } else {
-      const { type } = layout[position] as SpilledColumn;
-      for (let index = from; index < to; index++) {
-        encodeNullable(type, data[order[index] as number] as SqlValue, writer);
-      }
-    }
-  });
-  return writer.view();
-}
-
-function encodeBig({ big }: ColumnBuffer, order: Int32Array, from: number, to: number): void {
-  const rows: number[] = [];
-  for (let index = from; big !== null && index < to; index++) {
-    if (big.has(order[index] as number)) rows.push(index);
+  constructor(state: ExecutionState, layout: readonly SpilledColumn[]) {
+    const { memoryLimitBytes, spillFile } = state.context;
+    this.state = state;
+    this.#layout = layout;
+    this.#share = memoryLimitBytes * SHARE;
+    this.full = spillFile === undefined ? Infinity : 0;
   }
-  writer.writeU32(rows.length);
-  for (const index of rows) {
-    writer.writeU32(index - from);
-    writer.writeSignedVarint(big?.get(order[index] as number) ?? 0n);
+
+  /** Whether the buffer has taken its share, or would with one more row; otherwise {@link full} is moved on. */
+  isDue(buffer: RowBuffer): boolean {
+    const { count, capacity } = buffer;
+    const bytes = buffer.measure();
+    const { isHalfFull, context } = this.state;
+    const share = isHalfFull ? context.memoryLimitBytes * MIN_SHARE : this.#share;
+    if (count > 1 && (count === capacity ? 2 * bytes : bytes) > share) return true;
+    this.isNear = bytes > share / 4;
+    // Texts are looked at in time, too.
+    const look = Math.min(LOOK_ROWS, Math.floor((share - bytes) * count / bytes / 2));
+    this.full = Math.max(count, Math.min(count + look, capacity) - 1);
+    return false;
   }
-}
 
-/** Puts `count` rows of {@link encodeRows} into a buffer that has room for them, from row `at` on. */
-export function decodeRows(
-  { columns }: RowBuffer,
-  layout: readonly SpilledColumn[],
-  bytes: Uint8Array,
-  { at, count }: { readonly at: number; readonly count: number },
-): void {
-  const reader = new ByteReader(bytes);
-  const end = at + count;
-  columns.forEach((column, position) => {
-    const { data, nulls } = column;
-    for (let row = at; nulls !== null && row < end; row++) nulls[row] = reader.readU8();
-    if (data instanceof Int32Array) {
-      for (let row = at; row < end; row++) data[row] = reader.readI32();
-    } else if (data instanceof Uint8Array) {
-      for (let row = at; row < end; row++) data[row] = reader.readU8();
-    } else if (data instanceof Float64Array) {
-      for (let row = at; row < end; row++) data[row] = reader.readF64();
-      if (column.storage === "number_or_bigint") decodeBig(column, reader, at, end);
-    } else {
-      const { type } = layout[position] as SpilledColumn;
-      for (let row = at; row < end; row++) data[row] = decodeNullable(type, reader);
-    }
-  });
-  reader.expectEnd();
-}
+  /** Writes the rows `order[from]` up to `order[to]`. */
+  protected write(
+    buffer: RowBuffer,
+    rows: { readonly order: Int32Array; readonly from: number; readonly to: number },
+  ): WrittenRows {
+    this.#file ??= this.state.context.spillFile?.() ?? null;
+    const block = this.#file?.write(encodeRows(buffer, this.#layout, rows));
+    if (block === undefined) throw new TypeError("there is nowhere to spill to");
+    return { block, rows: rows.to - rows.from };
+  }
 
-function decodeBig(column: ColumnBuffer, reader: ByteReader, at: number, end: number): void {
-  for (let row = at; column.big !== null && row < end; row++) column.big.delete(row);
-  for (let left = reader.readU32(); left > 0; left--) {
-    const row = at + reader.readU32();
-    column.putBig(row, BigInt(reader.readSignedVarint()));
+  /** Reads written rows into a buffer that has room for them, from row `at` on. */
+  protected read(buffer: RowBuffer, { block, rows }: WrittenRows, at: number): void {
+    const bytes = this.#file?.read(block);
+    if (bytes !== undefined) decodeRows(buffer, this.#layout, bytes, { at, count: rows });
+  }
+
+  /** Removes the file. */
+  release(): void {
+    this.#file?.close();
+    this.#file = null;
+    this.full = this.state.context.spillFile === undefined ? Infinity : 0;
   }
 }

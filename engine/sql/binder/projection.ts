@@ -125,7 +125,9 @@ export function addProjection(
   // DISTINCT ON keeps the first row of each group in the order asked for.
   const sortKeys = distinctKeys.length === 0 ? keys : orderForDistinctOn(distinctKeys, keys);
   if (sortKeys.length > 0) plan = { kind: "sort", input: plan, keys: sortKeys, limit: null, rows: 0 };
-  if (distinctKeys.length > 0) plan = { kind: "distinct", input: plan, keys: distinctKeys, rows: 0 };
+  if (distinctKeys.length > 0) {
+    plan = { kind: "distinct", input: plan, keys: distinctKeys, keepsOrder: true, rows: 0 };
+  }
   if (locks.length > 0) {
     binding.locks = true;
     plan = { kind: "lock_rows", input: plan, tables: locks, rows: 0 };

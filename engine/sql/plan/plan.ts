@@ -266,6 +266,8 @@ export type Plan =
     readonly kind: "distinct";
     readonly input: Plan;
     readonly keys: readonly Expression[];
+    /** For DISTINCT ON: its rows are wanted in the order of the input. */
+    readonly keepsOrder?: true;
     /** Over a part of the rows: it may give a row again rather than remember all. */
     readonly isPartial?: true;
     readonly rows: number;

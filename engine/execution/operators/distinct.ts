@@ -1,0 +1,117 @@
+/**
+ * DISTINCT, and UNION without ALL: the first row of each combination of keys goes on at once.
+ *
+ * When the keys have taken their part of the memory no more are added: rows with others are put aside, divided by the
+ * hash of their keys, and looked at part by part in the end ({@link produceRounds}).
+ */
+import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
+import type { Plan } from "../../sql/plan/plan.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import type { Compilation } from "../codegen/compilation.ts";
+import { GroupCode } from "../codegen/group_code.ts";
+import { KeyCode } from "../codegen/key_code.ts";
+import { type Program, type Region, resetSlot, type Sink } from "../codegen/region.ts";
+import { areSteady, DividedCode, produceRounds } from "./spilled.ts";
+
+type Distinct = Extract<Plan, { kind: "distinct" }>;
+
+/** DISTINCT: the first row of each combination of keys. */
+export function produceDistinct(plan: Distinct, region: Region, sink: Sink): void {
+  const { compilation } = region;
+  const isWhole = region.isInline || plan.isPartial === true || plan.keepsOrder === true;
+  const columns = isWhole ? null : compilation.neededAbove(plan.input);
+  const distinct = new DistinctCode(compilation, plan, columns, plan.keys);
+  const consumer = distinct.sink(region, sink);
+  region.produce(plan.input, {
+    ...consumer,
+    open: (code) => {
+      if (plan.isPartial === true) {
+        const forget = distinct.slots.map((slot) => `${code.use("resetSlot", resetSlot)}(S, ${slot});`);
+        code.emit(`if (S.isNearlyFull) { ${forget.join(" ")} }`);
+      }
+      consumer.open(code);
+    },
+  });
+  distinct.finish(region, sink);
+}
+
+/** See the file's head. */
+export class DistinctCode {
+  readonly #plan: Plan;
+  readonly #keys: readonly Expression[];
+  readonly #groups: GroupCode;
+  readonly #aside: DividedCode | null;
+
+  /** `columns`: what is read of a row that was put aside; null: none is. */
+  constructor(
+    compilation: Compilation,
+    plan: Plan,
+    columns: readonly { readonly column: ColumnRef; readonly type: SqlType }[] | null,
+    keys: readonly Expression[],
+  ) {
+    this.#plan = plan;
+    this.#keys = keys;
+    this.#groups = new GroupCode(compilation, keys.map((key) => new KeyCode(compilation, key.type)), []);
+    this.#aside = columns === null || !areSteady(keys)
+      ? null
+      : new DividedCode(compilation, { columns, keys, isKept: true });
+  }
+
+  /** Slots of what has been seen. */
+  get slots(): readonly number[] {
+    return this.#groups.stateSlots;
+  }
+
+  /** What stands behind each input. */
+  sink(region: Region, sink: Sink): Sink {
+    const groups = this.#groups;
+    const aside = this.#aside;
+    const key = {};
+    region.reset(...groups.stateSlots, ...aside?.slots ?? []);
+    return {
+      open: (code) => {
+        groups.open(code);
+        if (aside !== null) {
+          const isFull = code.name("isFull");
+          code.emit(`let ${isFull} = S.mustSpill;`);
+          code.note(key, isFull);
+        }
+        sink.open(code);
+      },
+      row: (code) => {
+        const isFull = aside === null ? null : code.recall<string>(key);
+        if (aside !== null) {
+          code.block(`if (${isFull}) `, "conditional", () => {
+            code.emit(`if (${groups.find(code, this.#keys)} >= 0) ${code.skip}`);
+            aside.divert(code);
+            code.emit(code.skip);
+          });
+        }
+        const isNew = code.name("isNew");
+        code.emit(`let ${isNew} = false;`);
+        groups.lookup(code, this.#keys, (group) => {
+          code.emit(`${isNew} = true;`);
+          if (isFull !== null) {
+            code.emit(`if ((${group} & ${LOOK_GROUPS - 1}) === 0) ${isFull} = S.mustSpill;`);
+          }
+        });
+        code.emit(`if (!${isNew}) ${code.skip}`);
+        sink.row(code);
+      },
+      close: (code) => sink.close(code),
+    };
+  }
+
+  /** Behind the inputs: what was put aside. */
+  finish(region: Region, sink: Sink): void {
+    const aside = this.#aside;
+    if (aside === null) return;
+    produceRounds(this.#plan, [aside], region as Program, (rounds) => {
+      const rest = new DistinctCode(rounds.compilation, this.#plan, null, this.#keys);
+      rounds.loop(this.#plan, aside.source, rest.sink(rounds, sink));
+    }, this.slots);
+  }
+}
+
+/** Groups between two looks at the memory; a power of two. */
+const LOOK_GROUPS = 256;

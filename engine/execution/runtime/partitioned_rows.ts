@@ -1,0 +1,191 @@
+/**
+ * Rows divided by the hash of their keys, which is the last column of their buffer: rows with equal keys are in one
+ * part, in the order in which they came. What does not fit into memory is written to a file, a block for each part
+ * whenever the buffer is full; a part that is too large is divided again, by other bits of the hash.
+ */
+import { assertDefined } from "../../base/assert.ts";
+import type { SortedRows } from "./external_sort.ts";
+import type { RowBuffer } from "./row_buffer.ts";
+import { SpilledRows, type WrittenRows } from "./spilled_rows.ts";
+import { GeneratorWork, type Work } from "./work.ts";
+
+/** Parts of each division. */
+export const PART_COUNT = 64;
+const PART_BITS = 6;
+/** How often rows can be divided: the bits of a hash are used up then. */
+export const MAX_LEVELS = 5;
+const MAX_BLOCK_BYTES = 1 << 18;
+/** What a buffer takes of the memory while a part is divided again. */
+const SHARE = 1 / 8;
+/** Rows in memory take about so many times their encoded bytes. */
+export const DECODED_BYTES = 3;
+
+/** A part of the rows. */
+export interface Part {
+  readonly written: WrittenRows[];
+  rows: number;
+  bytes: number;
+  /** The hash of all rows; null: they have several. */
+  hash: number | null;
+}
+
+function newParts(): Part[] {
+  return Array.from({ length: PART_COUNT }, () => ({ written: [], rows: 0, bytes: 0, hash: null }));
+}
+
+/** See the file's head. */
+export class PartitionedRows extends SpilledRows {
+  #parts: Part[] | null = null;
+
+  /** Writes the buffer's rows and empties it. */
+  writeAll(buffer: RowBuffer): Work {
+    this.#parts ??= newParts();
+    return new GeneratorWork(this.#writeAll(buffer, this.#parts, 0));
+  }
+
+  *#writeAll(buffer: RowBuffer, parts: Part[], level: number): Generator<void, void, void> {
+    yield* this.#divide(buffer, parts, level);
+    buffer.release();
+    this.full = 0;
+  }
+
+  /** Writes the rows of each part behind one another. */
+  *#divide(buffer: RowBuffer, parts: readonly Part[], level: number): Generator<void, void, void> {
+    const { count } = buffer;
+    if (count === 0) return;
+    const hashes = buffer.columns.at(-1)?.data as Int32Array;
+    const shift = PART_BITS * level;
+    const begins = new Int32Array(PART_COUNT + 1);
+    for (let row = 0; row < count; row++) begins[(hashes[row] as number) >>> shift & PART_COUNT - 1]!++;
+    let sum = 0;
+    for (let part = 0; part <= PART_COUNT; part++) {
+      const rows = begins[part] as number;
+      begins[part] = sum;
+      sum += rows;
+    }
+    const order = new Int32Array(count);
+    const next = begins.slice();
+    for (let row = 0; row < count; row++) {
+      order[next[(hashes[row] as number) >>> shift & PART_COUNT - 1]!++] = row;
+    }
+    yield;
+    const rowsPerBlock = Math.max(1, Math.floor(MAX_BLOCK_BYTES * count / Math.max(1, buffer.measure())));
+    for (const [index, part] of parts.entries()) {
+      const end = begins[index + 1] as number;
+      for (let from = begins[index] as number; from < end; from += rowsPerBlock) {
+        this.#add(
+          part,
+          hashes,
+          this.write(buffer, { order, from, to: Math.min(end, from + rowsPerBlock) }),
+          order,
+          from,
+        );
+        yield;
+      }
+    }
+  }
+
+  #add(part: Part, hashes: Int32Array, written: WrittenRows, order: Int32Array, from: number): void {
+    const first = hashes[order[from] as number] as number;
+    if (part.rows === 0) part.hash = first;
+    for (let index = from; part.hash !== null && index < from + written.rows; index++) {
+      if (hashes[order[index] as number] !== part.hash) part.hash = null;
+    }
+    part.written.push(written);
+    part.rows += written.rows;
+    part.bytes += written.block.length;
+  }
+
+  /** Whether what is in memory would better be in the file, while others need more. */
+  get isPressed(): boolean {
+    return this.#parts !== null || this.state.isHalfFull;
+  }
+
+  /** The parts that were written. */
+  get parts(): readonly Part[] {
+    return this.#parts ?? [];
+  }
+
+  /** Divides a part again; the result has the new ones. The buffer is empty. */
+  divide(buffer: RowBuffer, part: Part, level: number): GeneratorWork<readonly Part[]> {
+    return new GeneratorWork(this.#divideAgain(buffer, part, level));
+  }
+
+  *#divideAgain(buffer: RowBuffer, part: Part, level: number): Generator<void, readonly Part[], void> {
+    const parts = newParts();
+    const most = this.state.context.memoryLimitBytes * SHARE;
+    for (let next = 0; next < part.written.length;) {
+      let rows = 0, bytes = 0, end = next;
+      while (end < part.written.length && (end === next || bytes * DECODED_BYTES < most)) {
+        const written = part.written[end++] as WrittenRows;
+        rows += written.rows;
+        bytes += written.block.length;
+      }
+      buffer.reserve(rows, bytes);
+      for (let at = 0; next < end; next++) {
+        const written = part.written[next] as WrittenRows;
+        this.read(buffer, written, at);
+        at += written.rows;
+        yield;
+      }
+      buffer.count = rows;
+      yield* this.#writeAll(buffer, parts, level);
+    }
+    return parts;
+  }
+
+  /** The rows of a part, read into the buffer block by block; null: those that the buffer has. */
+  open(buffer: RowBuffer, part: Part | null): SortedRows {
+    if (part === null) {
+      return {
+        order: identity(buffer.count),
+        base: 0,
+        more: () => false,
+        release: () => {},
+      };
+    }
+    const rows = part.written.reduce((most, written) => Math.max(most, written.rows), 0);
+    const bytes = part.written.reduce((most, { block }) => Math.max(most, block.length), 0);
+    buffer.release();
+    buffer.reserve(rows, bytes * DECODED_BYTES);
+    return new PartReader(part, rows, (written) => this.read(buffer, written, 0));
+  }
+
+  override release(): void {
+    super.release();
+    this.#parts = null;
+  }
+}
+
+function identity(count: number): Int32Array {
+  return Int32Array.from({ length: count }, (_, row) => row);
+}
+
+/** The rows of one part after the other block. */
+class PartReader implements SortedRows {
+  order: Int32Array;
+  base = 0;
+  readonly #part: Part;
+  readonly #all: Int32Array;
+  readonly #read: (written: WrittenRows) => void;
+  #next = 0;
+
+  constructor(part: Part, most: number, read: (written: WrittenRows) => void) {
+    this.#part = part;
+    this.#all = identity(most);
+    this.order = this.#all.subarray(0, 0);
+    this.#read = read;
+  }
+
+  more(): boolean {
+    const written = this.#part.written[this.#next];
+    if (written === undefined) return false;
+    this.#next++;
+    this.base += this.order.length;
+    this.#read(assertDefined(written, "the next block"));
+    this.order = this.#all.subarray(0, written.rows);
+    return true;
+  }
+
+  release(): void {}
+}
