@@ -58,7 +58,9 @@ export interface ExecutionContext {
   readonly memoryLimitBytes: number;
   /** A new file for rows that do not fit into the limit; absent: there is nowhere to put them. */
   readonly spillFile?: () => SpillFile;
-  /** The statement has failed for want of memory before: hash tables are made of one part of the rows after the other. */
+  /**
+   * The statement has failed for want of memory before: hash tables are made of one part of the rows after the other.
+   */
   readonly spills?: boolean;
   /** Where executions that share the limit count what they hold. */
   readonly memory?: { bytes: number };

@@ -56,7 +56,11 @@ export class PartitionedRows extends SpilledRows {
     const hashes = buffer.columns.at(-1)?.data as Int32Array;
     const shift = PART_BITS * level;
     const begins = new Int32Array(PART_COUNT + 1);
-    for (let row = 0; row < count; row++) begins[(hashes[row] as number) >>> shift & PART_COUNT - 1]!++;
+    const partOf = (row: number) => (hashes[row] as number) >>> shift & PART_COUNT - 1;
+    for (let row = 0; row < count; row++) {
+      const part = partOf(row);
+      begins[part] = begins[part] as number + 1;
+    }
     let sum = 0;
     for (let part = 0; part <= PART_COUNT; part++) {
       const rows = begins[part] as number;
@@ -66,7 +70,10 @@ export class PartitionedRows extends SpilledRows {
     const order = new Int32Array(count);
     const next = begins.slice();
     for (let row = 0; row < count; row++) {
-      order[next[(hashes[row] as number) >>> shift & PART_COUNT - 1]!++] = row;
+      const part = partOf(row);
+      const at = next[part] as number;
+      order[at] = row;
+      next[part] = at + 1;
     }
     yield;
     const rowsPerBlock = Math.max(1, Math.floor(MAX_BLOCK_BYTES * count / Math.max(1, buffer.measure())));
