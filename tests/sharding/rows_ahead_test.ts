@@ -259,6 +259,58 @@ Deno.test("what finds votes open is a transaction like others", async () => {
   await one.close();
 });
 
+Deno.test("a block that changes a row since whose snapshot more has changed than is remembered asks for votes", async () => {
+  const [one, other] = await clients(await new HeldShards().open(), 2) as [TestClient, TestClient];
+  await one.run("INSERT INTO t SELECT n, 10 FROM generate_series(21, 20100) n", "BEGIN");
+  deepStrictEqual(await one.rows("SELECT v FROM t WHERE id = 1"), ["10"]);
+  await other.run("UPDATE t SET v = v + 5");
+  strictEqual(await one.run("UPDATE t SET v = v + 1 WHERE id = 1"), "UPDATE 1");
+  match(await one.failure("COMMIT"), /^40001/);
+  deepStrictEqual(await one.rows("SELECT v FROM t WHERE id = 1"), ["15"]);
+  await one.close();
+});
+
+Deno.test("rows that were read and not written are voted on behind votes that are open", async () => {
+  const shards = new HeldShards();
+  const [zero, one, two] = await clients(await shards.open(), 3) as [TestClient, TestClient, TestClient];
+  await zero.run("BEGIN", "SELECT sum(v) FROM t WHERE id > 10", "UPDATE t SET v = 0 WHERE id = 20");
+  // Each writes what the other one has read.
+  await one.run("BEGIN", "SELECT v FROM t WHERE id = 1", "UPDATE t SET v = 0 WHERE id = 2");
+  await two.run("BEGIN", "SELECT v FROM t WHERE id = 2", "UPDATE t SET v = 0 WHERE id = 1");
+  shards.holdsVotes = true;
+  const ends: string[] = [];
+  const committing = [zero, one, two].map((client) =>
+    client.run("COMMIT").then((tag) => ends.push(tag), (error) => ends.push(error.code))
+  );
+  await turn();
+  deepStrictEqual(ends, []);
+  shards.release();
+  await Promise.all(committing);
+  deepStrictEqual(ends.toSorted(), ["40001", "COMMIT", "COMMIT"]);
+  await zero.close();
+});
+
+Deno.test("a key that was free is compared with rows that come in bulk, and have not got their votes", async () => {
+  const shards = new HeldShards();
+  const [one, other] = await clients(await shards.open(), 2) as [TestClient, TestClient];
+  await one.run(
+    "CREATE TABLE k (id INT PRIMARY KEY, u INT UNIQUE)",
+    "BEGIN",
+    "SELECT sum(v) FROM t",
+    "INSERT INTO k SELECT n, n FROM generate_series(1, 3000) n",
+  );
+  shards.holdsVotes = true;
+  const committing = one.run("COMMIT");
+  await turn();
+  const failing = other.failure("INSERT INTO k VALUES (9999, 5)");
+  for (let index = 0; index < 5; index++) await turn();
+  shards.release();
+  strictEqual(await committing, "COMMIT");
+  match(await failing, /^23505/);
+  deepStrictEqual(await one.rows("SELECT count(*) FROM k WHERE u = 5"), ["1"]);
+  await one.close();
+});
+
 Deno.test("a shard compares what blocks have read with changes that nobody was asked about", async () => {
   const [one, other] = await clients(await openShardedEngine(4, lateShards(5)), 2) as [
     TestClient,
