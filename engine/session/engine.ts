@@ -288,10 +288,10 @@ export class Engine implements SessionEngine, SeatedEngine {
     storage.log.view = seat.viewNumber;
     storage.log.sendAppended = () => this.#sendAppended(seat);
     assert(machine.lastOp === storage.log.lastOp, "the state of a primary is that of its whole log");
-    this.#turns = new CommitTurns(this);
-    this.#isServing = true;
     // The primary before may have sent answers that depend on entries that are not known to be committed here.
     this.#state.manager.forgetBefore(machine.lastOp);
+    this.#turns = new CommitTurns(this);
+    this.#isServing = true;
     // A shard that fails ends the engine by itself.
     this.#shards?.learn().catch(() => {});
     this.dropTemporarySchemas();
