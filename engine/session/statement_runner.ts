@@ -223,7 +223,8 @@ async function goOn(
     context.close?.();
     const signal = signalOf(environment, run, thrown);
     if (signal === null) throw thrown;
-    const isTooLate = signal instanceof RemoteWait && signal.otherwise !== null && execution.rowCount > 0;
+    const isTooLate = signal instanceof RemoteWait && signal.otherwise !== null && execution.rowCount > 0 &&
+      !(signal instanceof SpillNeed);
     if (isTooLate) throw signal.otherwise;
     return await retry(environment, run, mark, signal);
   } finally {
@@ -240,7 +241,12 @@ async function retry(
 ): Promise<StatementExecution> {
   const { transaction } = run;
   const { manager } = environment;
-  run.sink.retract();
+  try {
+    run.sink.retract();
+  } catch (error) {
+    // What has been sent cannot be taken back.
+    throw signal instanceof SpillNeed ? signal.otherwise : error;
+  }
   transaction.becomeInterruptible();
   transaction.rollbackTo(mark, { keepLocks: true, forgetReads: true });
   if (signal instanceof RemoteWait) transaction.numbers?.rewind();

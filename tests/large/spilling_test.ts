@@ -142,6 +142,36 @@ Deno.test("a statement that fails, is read in parts, or is left, leaves no file 
     strictEqual((await rows(session, "SELECT * FROM t ORDER BY c")).length, ROWS);
   }));
 
+Deno.test("statements that write may need files behind the first rows that they have written", () =>
+  withSession(async (session, host) => {
+    await rows(session, "CREATE TABLE u (c TEXT, n BIGINT)");
+    await rows(session, "SET statement_memory = '1MB'");
+    const made = await filesMade(host, async () => {
+      await rows(
+        session,
+        "INSERT INTO u SELECT c, a FROM t UNION ALL SELECT c, count(*) FROM t GROUP BY c",
+      );
+      await rows(
+        session,
+        "UPDATE t SET b = s.n FROM (SELECT c, count(*) AS n FROM t GROUP BY c) s WHERE s.c = t.c",
+      );
+      await rows(
+        session,
+        "DELETE FROM u USING t x JOIN t y ON x.d = y.d AND x.a = y.a WHERE x.c = u.c AND u.n > 1",
+      );
+    });
+    ok(made > 1, `${made} files`);
+    deepStrictEqual(spillFiles(host), []);
+    await rows(session, "SET statement_memory = '1GB'");
+    const [counts] = await rows(
+      session,
+      "SELECT (SELECT count(*)::int FROM u), (SELECT count(*)::int FROM t WHERE c IS NOT NULL AND b <> 1)",
+    );
+    const groups = ROWS - Math.floor(ROWS / 11) + 1;
+    // The groups, the row whose number is 1, and the NULLs, which nothing joins.
+    deepStrictEqual(JSON.parse(counts ?? "[]"), [groups + 1 + Math.floor(ROWS / 11), 0]);
+  }));
+
 Deno.test("files that a crash has left are removed at the next start", async () => {
   const host = memoryHost();
   await (await Engine.open({ host, directory: DIRECTORY })).close();

@@ -8,7 +8,7 @@ import { unreachable } from "../../base/assert.ts";
 import type { ModifyPlan, PlannedStatement } from "../../sql/plan/plan.ts";
 import { Compilation } from "../codegen/compilation.ts";
 import { Program } from "../codegen/region.ts";
-import type { CompiledStatement } from "../runtime/execution.ts";
+import type { CompiledStatement, ExecutionContext } from "../runtime/execution.ts";
 import { ExecutionState, type Pipeline } from "../runtime/execution_state.ts";
 import { deleteFacts, produceDelete } from "./delete.ts";
 import { insertFacts, produceInsert } from "./insert.ts";
@@ -21,12 +21,27 @@ import { produce } from "../operators/produce.ts";
 export function compileModify(
   plan: ModifyPlan,
   planned: PlannedStatement,
-  options: { readonly analyze?: boolean } = {},
+  { analyze = false }: { readonly analyze?: boolean } = {},
 ): CompiledStatement {
-  const analyze = options.analyze === true;
+  const here = compileOnce(plan, planned, { analyze, spills: false });
+  let spilling: CompiledStatement | null = null;
+  /** What runs in a context. */
+  const chosen = ({ spills = false }: ExecutionContext): CompiledStatement =>
+    spills ? spilling ??= compileOnce(plan, planned, { analyze, spills }) : here;
+  return {
+    start: (context) => chosen(context).start(context),
+    source: (context) => chosen(context).source(context),
+  };
+}
+
+function compileOnce(
+  plan: ModifyPlan,
+  planned: PlannedStatement,
+  { analyze, spills }: { readonly analyze: boolean; readonly spills: boolean },
+): CompiledStatement {
   const compilation = new Compilation(plan, planned.columns.map((each) => each.column), {
     analyze,
-    spills: false,
+    spills,
     produce,
   });
   const program = new Program(compilation, { reruns: false });
