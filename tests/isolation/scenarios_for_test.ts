@@ -69,7 +69,8 @@ export function stopped(
   const reached = Promise.withResolvers<void>(), gate = Promise.withResolvers<void>();
   let times = 0;
   engine.yieldToLoop = () => {
-    if (++times < from) return yieldToLoop.call(engine);
+    // What others do meanwhile has its turns.
+    if (++times !== from) return yieldToLoop.call(engine);
     reached.resolve();
     return gate.promise;
   };
