@@ -213,7 +213,7 @@ Deno.test("a shard that needs more memory than there is ends the server, and a r
   let port = await killable.start();
   await makeTables(port);
   const server = killable.server as ServerProcess;
-  await killable.order({ point: "shard 1: after keep", count: 3, instead: "memory" });
+  await killable.order({ point: "shard 1: apply", count: 3, instead: "memory" });
   await transfers.run(port, 0);
   // The runtime's own end, which cannot be put into a line.
   const { success } = await server.child.status;
