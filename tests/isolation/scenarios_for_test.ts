@@ -59,23 +59,22 @@ export async function copy(
   await client.session.simple(command, new Source(), () => {});
 }
 
-/** Statements stop where they let others in, from this time on. */
+/** A client's statements stop where they let others in, from this time on; others and the engine's own work go on. */
 export function stopped(
   client: TestClient,
   from = 1,
 ): { readonly reached: Promise<void>; readonly go: () => void } {
-  const { engine } = client.session;
-  const { yieldToLoop } = engine;
+  const { environment } = client.session;
+  const { yieldToLoop } = environment;
   const reached = Promise.withResolvers<void>(), gate = Promise.withResolvers<void>();
   let times = 0;
-  engine.yieldToLoop = () => {
-    // What others do meanwhile has its turns.
-    if (++times !== from) return yieldToLoop.call(engine);
+  environment.yieldToLoop = () => {
+    if (++times !== from) return yieldToLoop();
     reached.resolve();
     return gate.promise;
   };
   const go = (): void => {
-    engine.yieldToLoop = yieldToLoop;
+    environment.yieldToLoop = yieldToLoop;
     gate.resolve();
   };
   return { reached: reached.promise, go };
