@@ -77,7 +77,7 @@ export class StatementContext implements ExecutionContext, GatherContext {
   /** Closes what the execution reads and has written to files. */
   close(): void {
     this.arrivals?.close();
-    for (const file of this.#spillFiles.splice(0)) file.close();
+    closeAll(this.#spillFiles.splice(0));
   }
 
   #spill(file: SpillFile): SpillFile {
@@ -143,6 +143,16 @@ export class StatementContext implements ExecutionContext, GatherContext {
 
   monotonic(): number {
     return this.#session.engine.monotonic();
+  }
+}
+
+/** Closes all of them, and raises what the first one that could not be closed has raised. */
+function closeAll(files: readonly SpillFile[]): void {
+  const [first, ...rest] = files;
+  try {
+    first?.close();
+  } finally {
+    if (rest.length > 0) closeAll(rest);
   }
 }
 

@@ -64,8 +64,11 @@ export class SpillFile {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#file.close();
-    this.#disk.remove(this.#file.path);
+    try {
+      this.#file.close();
+    } finally {
+      this.#disk.remove(this.#file.path);
+    }
   }
 
   #checksum(position: number, bytes: Uint8Array): number {

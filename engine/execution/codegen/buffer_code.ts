@@ -6,6 +6,7 @@ import type { SqlType } from "../../types/sql_type.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { NULL_CODE } from "../runtime/hashing.ts";
 import { type ColumnLayout, RowBuffer, storageOf } from "../runtime/row_buffer.ts";
+import { slotObject } from "../runtime/slot_object.ts";
 import type { Compilation } from "./compilation.ts";
 import type { Binding, Emitter, Value } from "./emitter.ts";
 import { anyNull, nullableCode, placeholder } from "./value_form.ts";
@@ -31,11 +32,7 @@ export const codeColumn: BufferColumn = {
 
 /** The buffer of a slot, made at first use. */
 export function bufferOf(state: ExecutionState, slot: number, layout: readonly ColumnLayout[]): RowBuffer {
-  const known = state.x[slot];
-  if (known instanceof RowBuffer) return known;
-  const made = new RowBuffer(state, layout);
-  state.x[slot] = made;
-  return made;
+  return slotObject(state, slot, RowBuffer, layout);
 }
 
 interface AppendNames {

@@ -10,6 +10,7 @@ import type { AggregateSlot } from "../../sql/functions/definition.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { GroupTable, type SlotKind, type SumPlace } from "../runtime/group_table.ts";
 import { hashCode, hashMore } from "../runtime/hashing.ts";
+import { slotObject } from "../runtime/slot_object.ts";
 import type { Compilation } from "./compilation.ts";
 import type { Emitter } from "./emitter.ts";
 import type { KeyCode, KeyPlace } from "./key_code.ts";
@@ -21,11 +22,7 @@ export function groupsOf(
   keyCount: number,
   slotKinds: readonly SlotKind[],
 ): GroupTable {
-  const known = state.x[slot];
-  if (known instanceof GroupTable) return known;
-  const made = new GroupTable(state, keyCount, slotKinds);
-  state.x[slot] = made;
-  return made;
+  return slotObject(state, slot, GroupTable, keyCount, slotKinds);
 }
 
 /** Codes of all keys together may have this many bits to be an index. */

@@ -23,6 +23,7 @@ import { DECODED_BYTES, MAX_LEVELS, type Part, PartitionedRows } from "../runtim
 import type { SpilledColumn } from "../runtime/row_codec.ts";
 import { emitSpill, openSpill, sortedSource } from "./sort.ts";
 import type { RowBuffer } from "../runtime/row_buffer.ts";
+import { slotObject } from "../runtime/slot_object.ts";
 import type { GeneratorWork, Work } from "../runtime/work.ts";
 
 /** An input of an operator. */
@@ -265,11 +266,7 @@ function partitionedRows(
   slot: number,
   layout: readonly SpilledColumn[],
 ): PartitionedRows {
-  const known = state.x[slot];
-  if (known instanceof PartitionedRows) return known;
-  const made = new PartitionedRows(state, layout);
-  state.x[slot] = made;
-  return made;
+  return slotObject(state, slot, PartitionedRows, layout);
 }
 
 /** What an operator runs over next: a part of each input, by the same bits of the hash; null: all in memory. */

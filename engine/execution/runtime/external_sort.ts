@@ -9,6 +9,7 @@
  */
 import type { ExecutionState } from "./execution_state.ts";
 import type { RowBuffer } from "./row_buffer.ts";
+import { slotObject } from "./slot_object.ts";
 import type { RowComparison } from "./sorting.ts";
 import { SpilledRows, type WrittenRows } from "./spilled_rows.ts";
 import type { SpilledColumn } from "./row_codec.ts";
@@ -30,17 +31,17 @@ export function sortedRows(order: Int32Array): SortedRows {
 
 /** What the windows of all runs that are merged take of the memory, roughly, before their rows are decoded. */
 const WINDOWS_SHARE = 1 / 8;
-/** Runs merged at a time, if the windows are not too small for so many. */
+/** Runs merged at a time at most; with large rows there are fewer. */
 const MAX_WINDOWS = 256;
-const MIN_WINDOWS = 8;
 const MIN_BLOCK_BYTES = 4096;
 const MAX_BLOCK_BYTES = 1 << 18;
+/** Windows, if no row is larger than a block. */
+const USUAL_WINDOWS = 8;
 /** Rows of a part of the result. */
 const MORSEL_ROWS = 2048;
 /** A sorted part of the rows in the file. */
 interface Run {
   readonly written: WrittenRows[];
-  readonly rowsPerBlock: number;
 }
 
 /** Reads written rows into the buffer, from a row on. */
@@ -52,25 +53,20 @@ export function externalSort(
   slot: number,
   layout: readonly SpilledColumn[],
 ): ExternalSort {
-  const known = state.x[slot];
-  if (known instanceof ExternalSort) return known;
-  const made = new ExternalSort(state, layout);
-  state.x[slot] = made;
-  return made;
+  return slotObject(state, slot, ExternalSort, layout);
 }
 
 /** What a sort has written to its file. */
 export class ExternalSort extends SpilledRows {
+  readonly #windowsBytes: number;
   readonly #blockBytes: number;
-  /** Runs merged at a time. */
-  readonly #windows: number;
   #runs: Run[] = [];
 
   constructor(state: ExecutionState, layout: readonly SpilledColumn[]) {
     super(state, layout);
-    const bytes = state.context.memoryLimitBytes * WINDOWS_SHARE;
-    this.#windows = Math.min(MAX_WINDOWS, Math.max(MIN_WINDOWS, Math.floor(bytes / MIN_BLOCK_BYTES)));
-    this.#blockBytes = Math.min(MAX_BLOCK_BYTES, Math.floor(bytes / this.#windows));
+    const bytes = this.#windowsBytes = state.context.memoryLimitBytes * WINDOWS_SHARE;
+    const windows = Math.min(MAX_WINDOWS, Math.max(USUAL_WINDOWS, Math.floor(bytes / MIN_BLOCK_BYTES)));
+    this.#blockBytes = Math.min(MAX_BLOCK_BYTES, Math.floor(bytes / windows));
   }
 
   /** Whether something has been written. */
@@ -84,12 +80,11 @@ export class ExternalSort extends SpilledRows {
   }
 
   *#writeRun(buffer: RowBuffer, order: Int32Array, limit: number): Generator<void, void, void> {
-    const count = Math.min(order.length, limit);
-    if (count === 0) return buffer.release();
-    const rowBytes = Math.max(1, buffer.measure() / buffer.count);
-    const run: Run = { written: [], rowsPerBlock: Math.max(1, Math.floor(this.#blockBytes / rowBytes)) };
-    for (let from = 0; from < count; from += run.rowsPerBlock) {
-      run.written.push(this.write(buffer, { order, from, to: Math.min(count, from + run.rowsPerBlock) }));
+    const to = Math.min(order.length, limit);
+    if (to === 0) return buffer.release();
+    const run: Run = { written: [] };
+    for (const written of this.write(buffer, { order, from: 0, to }, { bytes: this.#blockBytes })) {
+      run.written.push(written);
       yield;
     }
     this.#runs.push(run);
@@ -100,11 +95,24 @@ export class ExternalSort extends SpilledRows {
   /** Makes room for the windows in the buffer, which is empty. */
   open(buffer: RowBuffer): void {
     const windows = Math.min(this.#windows, this.#runs.length);
-    buffer.reserve(windows * this.#windowRows, windows * this.#blockBytes);
+    buffer.reserve(windows * this.#most(({ rows }) => rows), windows * this.#largest);
   }
 
-  get #windowRows(): number {
-    return Math.max(...this.#runs.map(({ rowsPerBlock }) => rowsPerBlock));
+  #most(of: (written: WrittenRows) => number): number {
+    let most = 0;
+    for (const { written } of this.#runs) for (const each of written) most = Math.max(most, of(each));
+    return most;
+  }
+
+  /** Bytes of the largest block: more than usual if a row is. */
+  get #largest(): number {
+    return this.#most(({ block }) => block.length);
+  }
+
+  /** Runs merged at a time. */
+  get #windows(): number {
+    const bytes = Math.max(this.#blockBytes, this.#largest);
+    return Math.min(MAX_WINDOWS, Math.max(2, Math.floor(this.#windowsBytes / bytes)));
   }
 
   /** Merges what has been written; the result has the rows, of which no more than `limit` are wanted. */
@@ -113,31 +121,39 @@ export class ExternalSort extends SpilledRows {
   }
 
   *#merge(buffer: RowBuffer, compare: RowComparison, limit: number): Generator<void, SortedRows, void> {
-    const rowsPerBlock = Math.min(...this.#runs.map((run) => run.rowsPerBlock));
-    while (this.#runs.length > this.#windows) {
-      const run: Run = { written: [], rowsPerBlock };
-      const rows = new MergedRows(this.#openWindows(buffer), compare, limit);
-      for (yield* rows.open(); rows.order.length > 0; rows.more()) {
-        for (let from = 0; from < rows.order.length; from += rowsPerBlock) {
-          const to = Math.min(rows.order.length, from + rowsPerBlock);
-          run.written.push(this.write(buffer, { order: rows.order, from, to }));
-        }
-        yield;
+    const windows = this.#windows;
+    const windowRows = this.#most(({ rows }) => rows);
+    const read: ReadRows = (written, at) => this.read(buffer, written, at);
+    const merged = (runs: readonly Run[]) =>
+      new MergedRows(runs.map((run, index) => new Window(run, index, { windowRows, read })), compare, limit);
+    const most = { bytes: this.#blockBytes, rows: windowRows };
+    // Each row is written once more in each pass.
+    while (this.#runs.length > windows) {
+      const before = this.#runs;
+      const runs: Run[] = [];
+      for (let from = 0; from < before.length; from += windows) {
+        const group = before.slice(from, from + windows);
+        runs.push(group.length === 1 ? group[0] as Run : yield* this.#mergeInto(buffer, merged(group), most));
       }
-      this.#runs.splice(0, this.#windows, run);
+      this.#runs = runs;
     }
-    const rows = new MergedRows(this.#openWindows(buffer), compare, limit);
+    const rows = merged(this.#runs);
     yield* rows.open();
     return rows;
   }
 
-  /** Windows into the oldest runs. */
-  #openWindows(buffer: RowBuffer): Window[] {
-    const windowRows = this.#windowRows;
-    const read: ReadRows = (written, at) => this.read(buffer, written, at);
-    return this.#runs.slice(0, this.#windows).map((run, index) =>
-      new Window(run, index, { windowRows, read })
-    );
+  *#mergeInto(
+    buffer: RowBuffer,
+    rows: MergedRows,
+    most: { readonly bytes: number; readonly rows: number },
+  ): Generator<void, Run, void> {
+    const run: Run = { written: [] };
+    for (yield* rows.open(); rows.order.length > 0; rows.more()) {
+      const { order } = rows;
+      run.written.push(...this.write(buffer, { order, from: 0, to: order.length }, most));
+      yield;
+    }
+    return run;
   }
 
   override release(): void {

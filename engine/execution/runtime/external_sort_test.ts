@@ -52,19 +52,26 @@ function rowAt(buffer: RowBuffer, row: number): Row {
 const compareIn = (buffer: RowBuffer) => (left: number, right: number): number =>
   Math.sign((buffer.columns[0]?.data[left] as number) - (buffer.columns[0]?.data[right] as number));
 
+interface Sorted {
+  readonly sorted: readonly Row[];
+  readonly runs: number;
+  /** Bytes of the file before it was removed. */
+  readonly fileBytes: number;
+  /** Bytes of the texts that the buffer has held at a time. */
+  readonly textBytes: number;
+}
+
 /** Sorts by the number; ties are by the order in which the rows come. */
-function sort(
-  rows: readonly Row[],
-  limit: number,
-): { readonly sorted: readonly Row[]; readonly runs: number } {
+function sort(rows: readonly Row[], limit: number): Sorted {
   const { disk } = memoryHost();
   disk.createDirectory("d");
+  let file: SpillFile | null = null as SpillFile | null;
   let held = 0, peak = 0, runs = 0;
   const memoryLimitBytes = 1 << 17;
   const state = {
     charge: (bytes: number) => void (peak = Math.max(peak, held += bytes)),
     isHalfFull: false,
-    context: { memoryLimitBytes, spillFile: () => new SpillFile(disk, "d") },
+    context: { memoryLimitBytes, spillFile: () => file = new SpillFile(disk, "d") },
   } as unknown as ExecutionState;
   const buffer = new RowBuffer(state, layout);
   const external = new ExternalSort(state, layout);
@@ -84,14 +91,18 @@ function sort(
   while (!merge.advance());
   const merged = merge.result;
   const sorted: Row[] = [];
+  let textBytes = 0;
   do {
     assert.equal(merged.base, sorted.length);
     for (const row of merged.order) sorted.push(rowAt(buffer, row));
+    const texts = columnsOf(buffer).texts.data as (string | null)[];
+    textBytes = Math.max(textBytes, texts.reduce((sum, text) => sum + (text?.length ?? 0), 0));
   } while (merged.more());
+  const fileBytes = file?.size ?? 0;
   assert.ok(peak < memoryLimitBytes, `${peak} bytes were held`);
   external.release();
   assert.deepEqual(disk.list("d"), []);
-  return { sorted, runs };
+  return { sorted, runs, fileBytes, textBytes };
 }
 
 Deno.test("ExternalSort gives the rows of all runs in their order, ties as they came", () => {
@@ -126,4 +137,32 @@ Deno.test("ExternalSort takes rows that are larger than a block", () => {
     big: null,
   }));
   assert.deepEqual(sort(rows, Infinity).sorted, rows.toSorted((left, right) => left.number - right.number));
+});
+
+Deno.test("ExternalSort writes each row once in a run, and once in each pass over all runs", () => {
+  const random = new SeededRandom(5);
+  const rows = Array.from({ length: 60_000 }, (_, index): Row => ({
+    number: Math.floor(random.next() * 2 ** 31),
+    text: `${index}`,
+    big: null,
+  }));
+  const { sorted, runs, fileBytes } = sort(rows, Infinity);
+  assert.deepEqual(sorted, rows.toSorted((left, right) => left.number - right.number));
+  const rowBytes = 4 + 1 + 1 + 5 + 1 + 8;
+  const passes = Math.ceil(Math.log(runs) / Math.log(4));
+  assert.ok(
+    runs > 16 && fileBytes <= rows.length * rowBytes * passes * 1.1,
+    `${runs} runs, ${fileBytes} bytes`,
+  );
+});
+
+Deno.test("ExternalSort holds no more than its memory of texts when the large ones of all runs come together", () => {
+  const rows = Array.from({ length: 4000 }, (_, index): Row => ({
+    number: index % 100 === 99 ? 2 : 1,
+    text: "x".repeat(index % 100 === 99 ? 3000 : 1),
+    big: null,
+  }));
+  const { sorted, textBytes } = sort(rows, Infinity);
+  assert.deepEqual(sorted, rows.toSorted((left, right) => left.number - right.number));
+  assert.ok(textBytes < 1 << 17, `${textBytes} bytes of texts`);
 });

@@ -6,7 +6,7 @@
 import { assertDefined } from "../../base/assert.ts";
 import type { SortedRows } from "./external_sort.ts";
 import type { RowBuffer } from "./row_buffer.ts";
-import { SpilledRows, type WrittenRows } from "./spilled_rows.ts";
+import { blockBytesFor, SpilledRows, type WrittenRows } from "./spilled_rows.ts";
 import { GeneratorWork, type Work } from "./work.ts";
 
 /** Parts of each division. */
@@ -14,11 +14,12 @@ export const PART_COUNT = 64;
 const PART_BITS = 6;
 /** How often rows can be divided: the bits of a hash are used up then. */
 export const MAX_LEVELS = 5;
-const MAX_BLOCK_BYTES = 1 << 18;
 /** What a buffer takes of the memory while a part is divided again. */
 const SHARE = 1 / 8;
 /** Rows in memory take about so many times their encoded bytes. */
 export const DECODED_BYTES = 3;
+/** Rows that are looked at in one piece; a power of two. */
+const PIECE_ROWS = 1 << 16;
 
 /** A part of the rows. */
 export interface Part {
@@ -31,6 +32,15 @@ export interface Part {
 
 function newParts(): Part[] {
   return Array.from({ length: PART_COUNT }, () => ({ written: [], rows: 0, bytes: 0, hash: null }));
+}
+
+/** Notes rows that were written. */
+function addTo(part: Part, written: WrittenRows, rows: Int32Array, hashes: Int32Array): void {
+  const hash = part.rows === 0 ? hashes[rows[0] as number] as number : part.hash;
+  part.hash = hash !== null && rows.every((row) => hashes[row] === hash) ? hash : null;
+  part.written.push(written);
+  part.rows += written.rows;
+  part.bytes += written.block.length;
 }
 
 /** See the file's head. */
@@ -60,6 +70,7 @@ export class PartitionedRows extends SpilledRows {
     for (let row = 0; row < count; row++) {
       const part = partOf(row);
       begins[part] = begins[part] as number + 1;
+      if (row % PIECE_ROWS === PIECE_ROWS - 1) yield;
     }
     let sum = 0;
     for (let part = 0; part <= PART_COUNT; part++) {
@@ -74,33 +85,17 @@ export class PartitionedRows extends SpilledRows {
       const at = next[part] as number;
       order[at] = row;
       next[part] = at + 1;
+      if (row % PIECE_ROWS === PIECE_ROWS - 1) yield;
     }
-    yield;
-    const rowsPerBlock = Math.max(1, Math.floor(MAX_BLOCK_BYTES * count / Math.max(1, buffer.measure())));
+    const most = { bytes: blockBytesFor(this.state.context.memoryLimitBytes) };
     for (const [index, part] of parts.entries()) {
-      const end = begins[index + 1] as number;
-      for (let from = begins[index] as number; from < end; from += rowsPerBlock) {
-        this.#add(
-          part,
-          hashes,
-          this.write(buffer, { order, from, to: Math.min(end, from + rowsPerBlock) }),
-          order,
-          from,
-        );
+      let from = begins[index] as number;
+      for (const written of this.write(buffer, { order, from, to: begins[index + 1] as number }, most)) {
+        addTo(part, written, order.subarray(from, from + written.rows), hashes);
+        from += written.rows;
         yield;
       }
     }
-  }
-
-  #add(part: Part, hashes: Int32Array, written: WrittenRows, order: Int32Array, from: number): void {
-    const first = hashes[order[from] as number] as number;
-    if (part.rows === 0) part.hash = first;
-    for (let index = from; part.hash !== null && index < from + written.rows; index++) {
-      if (hashes[order[index] as number] !== part.hash) part.hash = null;
-    }
-    part.written.push(written);
-    part.rows += written.rows;
-    part.bytes += written.block.length;
   }
 
   /** Whether what is in memory would better be in the file, while others need more. */
@@ -165,7 +160,9 @@ export class PartitionedRows extends SpilledRows {
 }
 
 function identity(count: number): Int32Array {
-  return Int32Array.from({ length: count }, (_, row) => row);
+  const rows = new Int32Array(count);
+  for (let row = 0; row < count; row++) rows[row] = row;
+  return rows;
 }
 
 /** The rows of one part after the other block. */

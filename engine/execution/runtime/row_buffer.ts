@@ -7,6 +7,7 @@
  * in local variables and reloads them after {@link RowBuffer.grow}; it writes `count` back when its loop ends.
  */
 import { physicalTypeOf } from "../../types/physical_type.ts";
+import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { ExecutionState } from "./execution_state.ts";
@@ -116,6 +117,18 @@ export function storageOf(type: SqlType): ColumnStorage {
       return "ref";
   }
 }
+
+/** What a value that is kept as an object takes besides its place. */
+function valueBytes(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (value === null) return 0;
+  if (typeof value === "number") return 8;
+  if (value instanceof Uint8Array) return value.byteLength;
+  if (!(value instanceof SqlArray)) return OBJECT_BYTES;
+  return value.elements.reduce<number>((sum, each) => sum + valueBytes(each), OBJECT_BYTES);
+}
+
+const OBJECT_BYTES = 32;
 
 /** Materialized rows, column by column in growable typed arrays. */
 export class RowBuffer {
@@ -241,6 +254,20 @@ export class RowBuffer {
     this.#measured = Math.min(this.#measured, this.count);
   }
 
+  /** Where rows of `order` from `from` on have taken so many bytes; behind one of them at least. */
+  endWithin(order: Int32Array, from: number, to: number, bytes: number): number {
+    const texts = this.columns.flatMap(({ data }) => Array.isArray(data) ? [data] : []);
+    const rowBytes = Math.max(1, this.#rowBytes);
+    if (texts.length === 0) return Math.min(to, from + Math.max(1, Math.floor(bytes / rowBytes)));
+    let end = from;
+    for (let left = bytes; end < to; end++) {
+      left -= rowBytes;
+      for (const data of texts) left -= valueBytes(data[order[end] as number]);
+      if (left < 0 && end > from) break;
+    }
+    return end;
+  }
+
   #charge(bytes: number): void {
     this.#charged += bytes;
     this.#state.charge(bytes);
@@ -251,12 +278,7 @@ export class RowBuffer {
     let bytes = 0;
     for (const { data } of this.columns) {
       if (!Array.isArray(data)) continue;
-      for (let row = this.#measured; row < data.length; row++) {
-        const value = data[row];
-        if (typeof value === "string") bytes += value.length;
-        else if (value instanceof Uint8Array) bytes += value.byteLength;
-        else if (value !== null) bytes += 32;
-      }
+      for (let row = this.#measured; row < data.length; row++) bytes += valueBytes(data[row]);
     }
     this.#measured = this.count;
     return bytes;

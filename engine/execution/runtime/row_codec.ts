@@ -10,7 +10,9 @@ export interface SpilledColumn extends ColumnLayout {
   readonly type: SqlType;
 }
 
-const writer = new ByteWriter(1 << 16);
+/** Larger ones are not kept for the next block. */
+const MAX_WRITER_BYTES = 1 << 20;
+let writer = new ByteWriter(1 << 16);
 
 /** The rows `order[from]` up to `order[to]`; valid until the next call. */
 export function encodeRows(
@@ -18,6 +20,7 @@ export function encodeRows(
   layout: readonly SpilledColumn[],
   { order, from, to }: { readonly order: Int32Array; readonly from: number; readonly to: number },
 ): Uint8Array {
+  if (writer.length > MAX_WRITER_BYTES) writer = new ByteWriter(1 << 16);
   writer.reset();
   columns.forEach((column, position) => {
     const { data, nulls } = column;

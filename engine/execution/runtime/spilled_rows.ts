@@ -12,6 +12,15 @@ const SHARE = 1 / 4;
 const MIN_SHARE = 1 / 32;
 /** Rows between two looks at what texts take. */
 const LOOK_ROWS = 4096;
+/** What a block takes of the memory at most, unless it has one row only: several are read at a time. */
+const BLOCK_SHARE = 1 / 64;
+const MIN_BLOCK_BYTES = 2048;
+const MAX_BLOCK_BYTES = 1 << 18;
+
+/** What blocks of rows take in a memory of so many bytes. */
+export function blockBytesFor(memoryLimitBytes: number): number {
+  return Math.min(MAX_BLOCK_BYTES, Math.max(MIN_BLOCK_BYTES, Math.floor(memoryLimitBytes * BLOCK_SHARE)));
+}
 
 /** Rows that were written at once. */
 export interface WrittenRows {
@@ -52,15 +61,21 @@ export abstract class SpilledRows {
     return false;
   }
 
-  /** Writes the rows `order[from]` up to `order[to]`. */
-  protected write(
+  /** Writes the rows `order[from]` up to `order[to]` in blocks of so many bytes and rows. */
+  protected *write(
     buffer: RowBuffer,
-    rows: { readonly order: Int32Array; readonly from: number; readonly to: number },
-  ): WrittenRows {
-    this.#file ??= this.state.context.spillFile?.() ?? null;
-    const block = this.#file?.write(encodeRows(buffer, this.#layout, rows));
-    if (block === undefined) throw new TypeError("there is nowhere to spill to");
-    return { block, rows: rows.to - rows.from };
+    { order, from, to }: { readonly order: Int32Array; readonly from: number; readonly to: number },
+    most: { readonly bytes: number; readonly rows?: number },
+  ): Generator<WrittenRows, void, void> {
+    const file = this.#file ??= this.state.context.spillFile?.() ?? null;
+    const { rows = Infinity } = most;
+    if (file === null) throw new TypeError("there is nowhere to spill to");
+    for (let begin = from; begin < to;) {
+      const end = buffer.endWithin(order, begin, Math.min(to, begin + rows), most.bytes);
+      const block = file.write(encodeRows(buffer, this.#layout, { order, from: begin, to: end }));
+      yield { block, rows: end - begin };
+      begin = end;
+    }
   }
 
   /** Reads written rows into a buffer that has room for them, from row `at` on. */
