@@ -289,12 +289,14 @@ export class ByteWriter {
 
   /** Writes a non-negative bigint as LEB128. */
   writeBigVarint(value: bigint): void {
-    let rest = value;
-    while (rest >= 0x80n) {
-      this.writeU8(Number(rest & 0x7fn) | 0x80);
-      rest >>= 7n;
+    // Four groups of 7 bits are seven hexadecimal digits. Shifts of the whole number would take quadratic time.
+    const digits = value.toString(16);
+    let end = digits.length;
+    for (; end > 7; end -= 7) {
+      let four = parseInt(digits.slice(end - 7, end), 16);
+      for (let group = 0; group < 4; group++, four >>>= 7) this.writeU8((four & 0x7f) | 0x80);
     }
-    this.writeU8(Number(rest));
+    this.writeVarint(parseInt(digits.slice(0, end), 16));
   }
 
   /** Writes a signed integer of any size, zigzag LEB128; numbers and bigints of one value give the same bytes. */
@@ -537,12 +539,21 @@ export class ByteReader {
   /** Reads a LEB128 integer of any size up to `maximumBytes` bytes. */
   readBigVarint(maximumBytes = 1 << 20): bigint {
     let value = 0n;
-    let shift = 0n;
-    for (let count = 0; count < maximumBytes; count++) {
+    for (let count = 0; count < Math.min(maximumBytes, 16); count++) {
       const byte = this.readU8();
-      value |= BigInt(byte & 0x7f) << shift;
+      value |= BigInt(byte & 0x7f) << BigInt(7 * count);
       if (byte < 0x80) return value;
-      shift += 7n;
+    }
+    // What is longer by its hexadecimal digits, as it is written.
+    let digits = "";
+    let four = 0;
+    for (let count = 16; count < maximumBytes; count++) {
+      const byte = this.readU8();
+      four |= (byte & 0x7f) << (7 * (count & 3));
+      if (byte < 0x80) return value | (BigInt("0x" + four.toString(16) + digits) << 112n);
+      if ((count & 3) < 3) continue;
+      digits = four.toString(16).padStart(7, "0") + digits;
+      four = 0;
     }
     throw corrupted("variable-length integer is too long");
   }

@@ -64,6 +64,32 @@ Deno.test("ByteWriter.writeVarint() and writeSignedVarint() keep every integer",
   assert.ok(reader.atEnd);
 });
 
+Deno.test("ByteWriter.writeBigVarint() writes seven bits a byte, of any length, and readBigVarint() reads them", () => {
+  for (let bits = 0n; bits < 500n; bits++) {
+    for (const value of [(1n << bits) - 1n, 1n << bits, (1n << bits) + 12_345n]) {
+      const expected = [];
+      for (let rest = value; expected.length === 0 || rest > 0n; rest >>= 7n) {
+        expected.push(Number(rest & 0x7fn) + 0x80);
+      }
+      expected.push((expected.pop() ?? 0) - 0x80);
+      const writer = new ByteWriter();
+      writer.writeBigVarint(value);
+      const bytes = writer.finish();
+      assert.deepEqual([...bytes], expected);
+      assert.equal(new ByteReader(bytes).readBigVarint(), value);
+      assert.equal(new ByteReader(bytes).readBigVarint(bytes.length), value);
+      if (bytes.length > 1) {
+        assert.throws(() => new ByteReader(bytes).readBigVarint(bytes.length - 1), DatabaseError);
+      }
+    }
+  }
+  // Groups of zeros at the end are no error.
+  assert.equal(
+    new ByteReader(new Uint8Array([...Array<number>(21).fill(0x80), 0x81, 0])).readBigVarint(),
+    1n << 147n,
+  );
+});
+
 Deno.test("ByteWriter.writeSignedVarint() writes a bigint and its number alike", () => {
   for (const value of [0, -1, 2 ** 51, 2 ** 52, -(2 ** 52) - 1, Number.MAX_SAFE_INTEGER]) {
     const [left, right] = [new ByteWriter(), new ByteWriter()];
