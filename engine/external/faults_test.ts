@@ -1,6 +1,7 @@
 /** REFRESH against a web server with faults: every one ends with an error that says what it is, and nothing changed. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { gzipSync } from "node:zlib";
+import { until } from "../../tests/support/until.ts";
 import { type Answer, answer, raw } from "./testing/fault_server.ts";
 import { SourceFixture } from "./testing/source_fixture.ts";
 
@@ -276,10 +277,7 @@ Deno.test("REFRESH ends every fault of the source with an error, and leaves the 
   strictEqual((await fixture.run("REFRESH json")).tag, "REFRESH 1");
   deepStrictEqual((await fixture.run("SELECT * FROM json")).rows, [["1", "new"]]);
   // The client has closed all of them; the server learns of the last one a moment later.
-  for (let turn = 0; turn < 100 && server.openConnections > 0; turn++) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  strictEqual(server.openConnections, 0);
+  await until(() => server.openConnections === 0, "the end of the connections");
 });
 
 Deno.test("REFRESH asks again after what passes, and once for what does not", async () => {

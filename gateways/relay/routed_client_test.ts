@@ -3,6 +3,7 @@ import { deepStrictEqual, rejects, strictEqual } from "node:assert/strict";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
+import { until } from "../../tests/support/until.ts";
 import { ENCRYPTION_CODE } from "../shared/beginning.ts";
 import { listen } from "../shared/listen.ts";
 import { testTls } from "../tls/testing/secured.ts";
@@ -171,11 +172,6 @@ async function withClient(
     routed.start();
     await work({ client, routed, link, gone: gone.promise });
   });
-}
-
-/** Waits until it is so. */
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
 Deno.test("RoutedClient sends as much as the window allows, and its end behind that", async () => {

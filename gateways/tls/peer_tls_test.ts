@@ -7,7 +7,7 @@ import { denoNetwork } from "../../engine/host/deno_network.ts";
 import { SECURE_FRAME } from "../../engine/replication/peers/peer_hello.ts";
 import { denoHost } from "../../engine/host/deno_host.ts";
 import { PeerConnections } from "../../engine/replication/peers/peer_connections.ts";
-import { until } from "../../engine/replication/testing/peers.ts";
+import { until } from "../../tests/support/until.ts";
 import { MemberDoor } from "../binary/member_door.ts";
 import { securedNetwork } from "../binary/member_network.ts";
 import { CertificateError } from "./certificate.ts";

@@ -8,7 +8,8 @@ import { MAX_QUEUED_BYTES } from "./peer_connection.ts";
 import type { PeerConnectionsOptions } from "./peer_connections.ts";
 import { decodePeerHello, encodePeerHello, encodeProof, type PeerHello, proofOf } from "./peer_hello.ts";
 import { framed, PeerInput } from "./peer_input.ts";
-import { listeners, startPeer, type TestPeer, TIMES, until } from "../testing/peers.ts";
+import { until } from "../../../tests/support/until.ts";
+import { listeners, startPeer, type TestPeer, TIMES } from "../testing/peers.ts";
 
 const CLUSTER = new Uint8Array(16).fill(7);
 /** What member 0 says to member 1. */

@@ -68,12 +68,3 @@ export function startPeer(
     },
   };
 }
-
-/** Waits until the condition holds; fails after five seconds. */
-export async function until(condition: () => boolean, what: string): Promise<void> {
-  for (let attempt = 0; attempt < 1000; attempt++) {
-    if (condition()) return;
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  throw new Error(`waited in vain for ${what}`);
-}

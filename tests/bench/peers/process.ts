@@ -2,25 +2,36 @@
  * Starting and stopping the servers that benchmarks and tests talk to: loopback only, free ports, private
  * directories.
  */
+import { tmpdir } from "node:os";
 
-/** Ports that this process has given out: whoever has one may not listen on it yet. */
-const given = new Set<number>();
+const FIRST_PORT = 10_000;
+const PORTS = 22_000;
 
 /**
- * A free TCP port on loopback, below those that the system gives to whoever asks for any: a server that is started
- * again finds it free still.
+ * A free TCP port on loopback, below those that the system gives to whoever asks for any, and behind the one that was
+ * given out last by any process of this user: nobody else gets it, also while its server has not started, or starts
+ * again.
  */
 export function freePort(): number {
-  for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 22_000);
-    if (given.has(port)) continue;
+  using last = Deno.openSync(`${tmpdir()}/last_free_port_${Deno.uid()}`, {
+    create: true,
+    read: true,
+    write: true,
+  });
+  last.lockSync(true);
+  const text = new Uint8Array(8);
+  const before = Number(new TextDecoder().decode(text.subarray(0, last.readSync(text) ?? 0)));
+  for (let port = before + 1;; port++) {
+    if (port < FIRST_PORT || port >= FIRST_PORT + PORTS) port = FIRST_PORT;
     try {
       Deno.listen({ hostname: "127.0.0.1", port }).close();
-      given.add(port);
-      return port;
     } catch (error) {
-      if (!(error instanceof Deno.errors.AddrInUse)) throw error;
+      if (error instanceof Deno.errors.AddrInUse) continue;
+      throw error;
     }
+    last.seekSync(0, Deno.SeekMode.Start);
+    last.writeSync(new TextEncoder().encode(String(port)));
+    return port;
   }
 }
 

@@ -2,14 +2,28 @@
 import { servedFeatureNames } from "../../../cli/features/feature_names.ts";
 import { writeConfiguration } from "../../../tools/compile/feature_module.ts";
 import { embedThreads } from "../../../tools/compile/thread_module.ts";
+import { madeOnce } from "../../../tools/compiled_programs.ts";
 import { projectRoot, run } from "../../../tools/project.ts";
 import type { ServerProgram } from "../../cluster/cluster_processes.ts";
 
-/** Makes it in an empty folder; `heapMebibytes`: what each of its threads may have, if not what is usual. */
-export async function killableServer(
-  folder: string,
-  heapMebibytes?: number,
-): Promise<Required<ServerProgram>> {
+const BUNDLE = "server.js";
+
+/** Made once for each state of the sources; `heapMebibytes`: what each of its threads may have, if not the usual. */
+export async function killableServer(heapMebibytes?: number): Promise<Required<ServerProgram>> {
+  const folder = await madeOnce({
+    name: "killable",
+    files: [BUNDLE],
+    sources: ["tests/sharding/kill_points/"],
+    make: bundleServer,
+  });
+  const flags = heapMebibytes === undefined ? [] : [`--v8-flags=--max-old-space-size=${heapMebibytes}`];
+  return {
+    dbd: Deno.execPath(),
+    programArguments: ["run", "-A", "--no-config", ...flags, `${folder}/${BUNDLE}`],
+  };
+}
+
+async function bundleServer(folder: string): Promise<void> {
   const linkParameters = (configuration: string): string[] => [
     ...["--config", configuration, "--lock", `${projectRoot}/deno.lock`, "--frozen"],
   ];
@@ -24,12 +38,17 @@ export async function killableServer(
     features: servedFeatureNames,
     linkParameters,
   });
-  const bundle = `${folder}/server.js`;
   const { code, stderr } = await run(Deno.execPath(), [
-    ...["bundle", "--quiet", "--platform", "deno", ...linkParameters(configuration), "--output", bundle],
+    ...[
+      "bundle",
+      "--quiet",
+      "--platform",
+      "deno",
+      ...linkParameters(configuration),
+      "--output",
+      `${folder}/${BUNDLE}`,
+    ],
     `${projectRoot}/tests/sharding/kill_points/server.ts`,
   ]);
   if (code !== 0) throw new Error(`Cannot bundle the server: ${stderr.trim()}`);
-  const flags = heapMebibytes === undefined ? [] : [`--v8-flags=--max-old-space-size=${heapMebibytes}`];
-  return { dbd: Deno.execPath(), programArguments: ["run", "-A", "--no-config", ...flags, bundle] };
 }
