@@ -21,6 +21,15 @@ export function encodeUtf8(text: string): Uint8Array {
   return textEncoder.encode(text);
 }
 
+/** The number of characters (code points) of UTF-8. */
+export function countCharacters(bytes: Uint8Array, start: number, end: number): number {
+  let count = end - start;
+  for (let index = start; index < end; index++) {
+    if (((bytes[index] as number) & 0xc0) === 0x80) count--;
+  }
+  return count;
+}
+
 /** The text of UTF-8 bytes; malformed sequences become U+FFFD. */
 export function decodeUtf8(bytes: Uint8Array): string {
   return decodeRange(bytes, 0, bytes.length);

@@ -8,6 +8,7 @@ import type { TableDefinition } from "../catalog/definitions.ts";
 import type { OpNumber, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
 import { type BlockCursor, NO_ROW, type RowLocation } from "../storage/access/block.ts";
 import type {
+  BytesSink,
   ColumnStatistics,
   IndexBounds,
   LocationCursor,
@@ -210,6 +211,10 @@ export class FetchedTable implements ReadableTable {
     if (this.#points === null) return this.#reader.valueAt(location, columnId);
     const position = this.definition.columns.findIndex((column) => column.id === columnId);
     return this.#points.rows[location]?.[position] ?? null;
+  }
+
+  textBytesAt(location: RowLocation, columnId: number, sink: BytesSink): boolean {
+    return this.#points === null && this.#reader.textBytesAt(location, columnId, sink);
   }
 
   exactRowCount(): number {

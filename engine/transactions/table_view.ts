@@ -17,6 +17,7 @@ import {
   type RowLocation,
 } from "../storage/access/block.ts";
 import type {
+  BytesSink,
   ColumnStatistics,
   IndexBounds,
   LocationCursor,
@@ -44,8 +45,9 @@ export type ReadTracker = (predicate: ReadPredicate) => void;
 export class TableView implements ReadableTable {
   readonly #definition: TableDefinition;
   readonly #committed: ReadableTable | null;
-  readonly #committedColumns: ReadonlySet<number>;
-  readonly #committedIndexes: ReadonlySet<number>;
+  /** Columns and indexes of the committed table; null: all, for the definition is the committed one. */
+  readonly #committedColumns: ReadonlySet<number> | null;
+  readonly #committedIndexes: ReadonlySet<number> | null;
   readonly #writeSet: TableWriteSet | null;
   readonly #track: ReadTracker | null;
 
@@ -60,8 +62,10 @@ export class TableView implements ReadableTable {
     this.#definition = options.definition;
     this.#writeSet = options.writeSet;
     this.#committed = options.writeSet?.truncated ? null : options.committed;
-    this.#committedColumns = new Set(options.beneath?.columns.map((column) => column.id));
-    this.#committedIndexes = new Set(options.beneath?.indexes.map((index) => index.id));
+    const { beneath } = options;
+    const isSame = beneath === options.definition;
+    this.#committedColumns = isSame ? null : new Set(beneath?.columns.map((column) => column.id));
+    this.#committedIndexes = isSame ? null : new Set(beneath?.indexes.map((index) => index.id));
     this.#track = options.track;
   }
 
@@ -82,7 +86,7 @@ export class TableView implements ReadableTable {
   }
 
   statistics(columnId: number): ColumnStatistics | undefined {
-    return this.#committedColumns.has(columnId) ? this.#committed?.statistics(columnId) : undefined;
+    return this.#isCommitted(columnId) ? this.#committed?.statistics(columnId) : undefined;
   }
 
   find(id: RowId): RowLocation {
@@ -104,10 +108,25 @@ export class TableView implements ReadableTable {
     return batch.ids[row] as number;
   }
 
+  textBytesAt(location: RowLocation, columnId: number, sink: BytesSink): boolean {
+    return location < OVERLAY_BASE && this.#isCommitted(columnId) &&
+      this.#beneath().textBytesAt(location, columnId, sink);
+  }
+
+  /** Whether the committed table has the column. */
+  #isCommitted(columnId: number): boolean {
+    return this.#committedColumns === null || this.#committedColumns.has(columnId);
+  }
+
+  #hasIndex(indexId: number): boolean {
+    return this.#committedIndexes === null || this.#committedIndexes.has(indexId);
+  }
+
   valueAt(location: RowLocation, columnId: number): StoredValue {
     if (location < OVERLAY_BASE) {
-      if (this.#committedColumns.has(columnId)) return this.#beneath().valueAt(location, columnId);
-      return this.#column(columnId).missingValue;
+      return this.#isCommitted(columnId)
+        ? this.#beneath().valueAt(location, columnId)
+        : this.#column(columnId).missingValue;
     }
     const position = columnPosition(this.#definition, columnId);
     if (location < BATCH_BASE) return this.#row(location).values?.[position] ?? null;
@@ -133,7 +152,7 @@ export class TableView implements ReadableTable {
     this.#trackIndex(index, { prefix: key, low: null, high: null, backward: false });
     const committed = this.#committed === null
       ? null
-      : this.#committedIndexes.has(indexId)
+      : this.#hasIndex(indexId)
       ? this.#committed.lookup(indexId, key)
       : this.#slowIndexScan(index, { prefix: key, low: null, high: null, backward: false });
     const writeSet = this.#writeSet;
@@ -167,7 +186,7 @@ export class TableView implements ReadableTable {
     this.#trackIndex(index, bounds);
     const committed = this.#committed === null
       ? EMPTY
-      : this.#committedIndexes.has(indexId)
+      : this.#hasIndex(indexId)
       ? this.#committed.range(indexId, bounds)
       : this.#slowIndexScan(index, bounds);
     const writeSet = this.#writeSet;
@@ -228,10 +247,10 @@ export class TableView implements ReadableTable {
     columnIds: readonly number[],
     options: { readonly ids: boolean; readonly prune: readonly ZonePredicate[] },
   ): BlockCursor {
-    const known = columnIds.filter((id) => this.#committedColumns.has(id));
+    const known = columnIds.filter((id) => this.#isCommitted(id));
     const inner = committed.scan(known, {
       ids: options.ids,
-      prune: options.prune.filter((prune) => this.#committedColumns.has(prune.columnId)),
+      prune: options.prune.filter((prune) => this.#isCommitted(prune.columnId)),
     });
     const shadowed = this.#shadowedLocations(committed);
     if (shadowed.length === 0 && known.length === columnIds.length) return inner;

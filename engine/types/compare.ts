@@ -17,7 +17,7 @@ import { elementOf, fieldTypesOf, physicalTypeOf } from "./physical_type.ts";
 import { hexOf } from "./scalar_text.ts";
 import { compareArrays, SqlArray } from "./sql_array.ts";
 import type { SqlType } from "./sql_type.ts";
-import { compareText, trimTrailingSpaces } from "./text.ts";
+import { compareCharacters, compareText, trimTrailingSpaces } from "./text.ts";
 import type { NumberOrBigint, SqlRecord, SqlValue } from "./value.ts";
 
 /** Order of two values. */
@@ -48,7 +48,7 @@ export function compareValues(type: SqlType, left: SqlValue, right: SqlValue): O
         return left === right ? 0 : compareJson(parseJson(left as string), parseJson(right as string));
       }
       return type.kind === "char"
-        ? compareText(trimTrailingSpaces(left as string), trimTrailingSpaces(right as string))
+        ? compareCharacters(left as string, right as string)
         : compareText(left as string, right as string);
     case "bytes":
       return compareBytes(left as Uint8Array, right as Uint8Array);

@@ -24,6 +24,11 @@ export function compareText(left: string, right: string): -1 | 0 | 1 {
   return left.length < right.length ? -1 : 1;
 }
 
+/** Compares CHAR(n) values, of which spaces at the end are no part. */
+export function compareCharacters(left: string, right: string): -1 | 0 | 1 {
+  return left === right ? 0 : compareText(trimTrailingSpaces(left), trimTrailingSpaces(right));
+}
+
 function byCodePoint(a: number, b: number): -1 | 1 {
   const aSurrogate = a < 0xe000;
   const bSurrogate = b < 0xe000;

@@ -37,6 +37,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const NULL = new TextEncoder().encode("null");
 const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * A statement's rows as JSON objects, encoded straight into a byte buffer; the shape around them is decided when the
@@ -149,10 +150,15 @@ export class JsonSink implements ResultSink {
   }
 
   writeUtf8(bytes: Uint8Array, start: number, end: number): void {
+    const isJson = this.#isJson[this.#next] === true;
+    if (isJson || this.#columns[this.#next]?.type.kind === "char") {
+      const text = decoder.decode(bytes.subarray(start, end));
+      if (isJson) this.writeText(text);
+      else this.writeValue(this.#next, text);
+      return;
+    }
     this.#key();
-    if (this.#isJson[this.#next] === true) {
-      this.#buffer.json(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(start, end)));
-    } else this.#buffer.utf8String(bytes, start, end);
+    this.#buffer.utf8String(bytes, start, end);
     this.#value();
   }
 

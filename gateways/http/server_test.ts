@@ -201,6 +201,16 @@ Deno.test("POST /v1/sql writes values so that JSON carries them exactly", () =>
     for (const [expression, expected] of cases) strictEqual(await value(expression), expected, expression);
   }));
 
+Deno.test("POST /v1/sql shows CHAR(n) as PostgreSQL does, computed or found in a stored row", () =>
+  withServer(async ({ sql }) => {
+    await sql("CREATE TABLE c (id INT PRIMARY KEY, a CHAR(4), j JSON); INSERT INTO c VALUES (1, 'é', '[1]')");
+    const row = { a: "é   ", j: [1] };
+    deepStrictEqual((await sql("SELECT a, j FROM c WHERE id = 1")).json.rows, [row]);
+    deepStrictEqual((await sql("SELECT a, j FROM c WHERE id BETWEEN 1 AND 2")).json.rows, [row]);
+    deepStrictEqual((await sql("SELECT a, j FROM c")).json.rows, [row]);
+    deepStrictEqual((await sql("SELECT 'é'::CHAR(4) AS a, '[1]'::JSON AS j")).json.rows, [row]);
+  }));
+
 Deno.test("POST /v1/sql takes JSON with parameters", () =>
   withServer(async ({ request, sql }) => {
     const post = (body: string) =>

@@ -32,7 +32,8 @@ const TEXT = 0,
   BOOL = 7,
   F32 = 8,
   F64 = 9,
-  OTHER = 10;
+  OTHER = 10,
+  CHARACTERS = 11;
 
 /** Type and length of a CopyData message. */
 const COPY_DATA_HEAD_BYTES = 5;
@@ -194,8 +195,12 @@ export class PgResultSink implements ResultSink {
 
   writeUtf8(bytes: Uint8Array, start: number, end: number): void {
     const column = this.#column++;
+    const code = this.#codes[column];
+    if (code === CHARACTERS) {
+      this.#output.writeSizedCharactersUtf8(bytes, start, end, this.#charactersOf(column));
+      return;
+    }
     if (!this.#isAllText) {
-      const code = this.#codes[column];
       if (code === UUID) {
         this.#output.writeI32(16);
         this.#output.writeBytes(uuidToBytes(asciiDecoder.decode(bytes.subarray(start, end))));
@@ -216,6 +221,9 @@ export class PgResultSink implements ResultSink {
     switch (this.#codes[column]) {
       case TEXT:
         this.#writeValueText(column, value);
+        return;
+      case CHARACTERS:
+        output.writeSizedCharacters(value as string, this.#charactersOf(column));
         return;
       case BOOL:
         output.writeI32(1);
@@ -285,6 +293,12 @@ export class PgResultSink implements ResultSink {
     }
   }
 
+  /** The length of CHAR(n). */
+  #charactersOf(column: number): number {
+    const { type } = this.#columns[column] as ResultColumn;
+    return type.kind === "char" ? type.length : 0;
+  }
+
   #writeOther(column: number, value: SqlValue): void {
     scratch.reset();
     writeBinary((this.#columns[column] as ResultColumn).type, value, scratch);
@@ -307,7 +321,9 @@ export class PgResultSink implements ResultSink {
 function codesOf(columns: readonly ResultColumn[], formats: ResultFormats): Uint8Array {
   return Uint8Array.from(
     columns,
-    ({ type }, index) => formatCode(formats, index) === 0 ? TEXT : binaryCode(type),
+    // Texts of CHAR(n) are the same in both formats.
+    ({ type }, index) =>
+      type.kind === "char" ? CHARACTERS : formatCode(formats, index) === 0 ? TEXT : binaryCode(type),
   );
 }
 

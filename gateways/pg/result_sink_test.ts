@@ -119,6 +119,34 @@ Deno.test("PgResultSink writes UTF-8 bytes as they are", () => {
   same(message === undefined ? [] : rowOf(message), ["né", "\x01[2]"]);
 });
 
+Deno.test("PgResultSink pads CHAR(n) by characters, as a text and as UTF-8, in both formats", () => {
+  for (const formats of ["text", "binary"] as const) {
+    for (const text of ["", "a", "né", "😀", "abcdef", "x".repeat(60)]) {
+      const { output, sink: results } = sink();
+      const columns = columnsOf([{ kind: "char", length: 4 }, { kind: "char", length: 70 }, {
+        kind: "text",
+      }]);
+      results.expectExtended(formats, columns);
+      results.begin(columns, false);
+      const bytes = new TextEncoder().encode(`-${text}-`);
+      for (const isUtf8 of [false, true]) {
+        results.beginRow();
+        for (const column of [0, 1]) {
+          if (isUtf8) results.writeUtf8(bytes, 1, bytes.length - 1);
+          else results.writeValue(column, text);
+        }
+        results.writeText(text);
+        results.endRow();
+      }
+      output.release(0, 0);
+      const messages = messagesOf(output.take(0) ?? new Uint8Array(0));
+      const missing = (length: number) => " ".repeat(Math.max(0, length - [...text].length));
+      const expected = [text + missing(4), text + missing(70), text];
+      same(messages.map(rowOf), [expected, expected]);
+    }
+  }
+});
+
 Deno.test("PgResultSink.begin() refuses columns that were not announced", () => {
   const { sink: results } = sink();
   results.expectExtended("text", columnsOf([{ kind: "i32" }]));

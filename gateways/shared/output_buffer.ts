@@ -9,6 +9,8 @@
  * Integers are big-endian. Limit: the buffer holds at most 2^31 - 1 bytes.
  */
 import { assert } from "../../engine/base/assert.ts";
+import { countCharacters } from "../../engine/base/bytes.ts";
+import { characterLength } from "../../engine/types/text.ts";
 
 const encoder = new TextEncoder();
 /** Up to this many units a loop over the text beats the call into the encoder. */
@@ -176,6 +178,31 @@ export class OutputBuffer {
     const at = this.#length;
     this.#length = at + 4;
     this.writeText(text);
+    this.#patch(at, this.#length - at - 4);
+  }
+
+  /** A four-byte length, and behind it a text with spaces up to this many characters. */
+  writeSizedCharacters(text: string, characters: number): void {
+    this.reserve(4 + text.length * 3 + characters);
+    const at = this.#length;
+    this.#length = at + 4;
+    this.writeText(text);
+    const isAscii = this.#length - at - 4 === text.length;
+    this.#pad(at, characters - (isAscii ? text.length : characterLength(text)));
+  }
+
+  /** The same of a text in UTF-8. */
+  writeSizedCharactersUtf8(source: Uint8Array, start: number, end: number, characters: number): void {
+    this.reserve(4 + end - start + characters);
+    const at = this.#length;
+    this.#length = at + 4;
+    this.writeBytes(source, start, end);
+    this.#pad(at, characters - countCharacters(source, start, end));
+  }
+
+  /** Ends a text, whose length is at that place, with spaces. */
+  #pad(at: number, spaces: number): void {
+    if (spaces > 0) this.#bytes.fill(0x20, this.#length, this.#length += spaces);
     this.#patch(at, this.#length - at - 4);
   }
 

@@ -50,6 +50,13 @@ export interface DictionaryLocation {
   readonly isNull: string | null;
 }
 
+/** Where the value of a stored row is, which may be there as UTF-8: see `ReadableTable.textBytesAt`. */
+export interface StoredLocation {
+  readonly table: string;
+  readonly location: string;
+  readonly columnId: number;
+}
+
 /** How a column of the current row is obtained. */
 export interface Binding {
   readonly type: SqlType;
@@ -59,6 +66,7 @@ export interface Binding {
   /** An element of an array of numbers, or one value for all rows. */
   readonly isVector?: boolean;
   readonly utf8?: (code: Emitter) => Utf8Location;
+  readonly stored?: StoredLocation;
   readonly dictionary?: DictionaryLocation;
 }
 

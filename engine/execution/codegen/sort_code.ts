@@ -3,7 +3,7 @@
  */
 import type { SqlType } from "../../types/sql_type.ts";
 import { compareFloats } from "../../types/compare.ts";
-import { compareText } from "../../types/text.ts";
+import { compareCharacters, compareText } from "../../types/text.ts";
 import { type RowComparison, RowSort, type SingleKey } from "../runtime/sorting.ts";
 import type { BufferCode, ReadNames } from "./buffer_code.ts";
 import type { Emitter, RoundLimit } from "./emitter.ts";
@@ -121,9 +121,12 @@ function emitOrder(code: Emitter, type: SqlType, { left, right, holder, before }
       return;
     }
     case "string":
-      if (type.kind !== "json" && type.kind !== "jsonb" && type.kind !== "char") {
+      if (type.kind !== "json" && type.kind !== "jsonb") {
+        const compare = type.kind === "char"
+          ? code.use("compareCharacters", compareCharacters)
+          : code.use("compareText", compareText);
         code.block(`if (${left} !== ${right}) `, "conditional", () => {
-          byOrder(`${code.use("compareText", compareText)}(${left}, ${right})`);
+          byOrder(`${compare}(${left}, ${right})`);
         });
         return;
       }

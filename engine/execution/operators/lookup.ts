@@ -11,6 +11,7 @@ import { emitValue } from "../codegen/expression.ts";
 import { emitBounds, storedForm } from "../codegen/prune.ts";
 import { before, type LoopSource, type Region, type Sink } from "../codegen/region.ts";
 import { nullableCode, storedCode } from "../codegen/value_form.ts";
+import { storageClassOf } from "../../types/physical_type.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 
 type Access = Extract<Plan, { kind: "row_lookup" | "row_range" | "index_scan" }>;
@@ -165,8 +166,10 @@ function emitNextLocation(code: Emitter, plan: Access, cursor: string, leave: st
 
 function bindColumns(code: Emitter, plan: Access, table: string, location: string): void {
   for (const column of plan.columns) {
-    const read = `${table}.valueAt(${location}, ${column.columnId})`;
-    code.bind(column.output, storedBinding(column.type, column.nullable, read));
+    const { type, columnId } = column;
+    const binding = storedBinding(type, column.nullable, `${table}.valueAt(${location}, ${columnId})`);
+    const stored = { table, location, columnId };
+    code.bind(column.output, storageClassOf(type) === "text" ? { ...binding, stored } : binding);
   }
   if (plan.rowId !== null) {
     code.bind(plan.rowId, {

@@ -3,10 +3,11 @@
  */
 import type { ColumnRef } from "../../sql/plan/expression.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import type { Emitter } from "../codegen/emitter.ts";
+import type { BytesSink } from "../../storage/access/readable_table.ts";
+import type { Emitter, StoredLocation } from "../codegen/emitter.ts";
 import type { Sink } from "../codegen/region.ts";
 import { nullableCode } from "../codegen/value_form.ts";
-import { writeCode, writeMethodOf } from "../runtime/result_writer.ts";
+import { takesUtf8, writeCode } from "../runtime/result_writer.ts";
 
 /** A column of the result. */
 export interface OutputColumn {
@@ -40,16 +41,41 @@ export function resultSink(columns: readonly OutputColumn[]): Sink {
 }
 
 function columnCode(code: Emitter, column: ColumnRef, type: SqlType, index: number): string {
-  const { utf8 } = code.binding(column);
-  if (writeMethodOf(type.kind) === "writeText" && utf8 !== undefined && !code.isLoaded(column)) {
-    const place = utf8(code);
-    const write = `writer.writeUtf8(${place.bytes}, ${place.start}, ${place.end});`;
-    return place.isNull === null ? write : `if (${place.isNull}) writer.writeNull(); else ${write}`;
+  if (takesUtf8(type.kind) && !code.isLoaded(column)) {
+    const { utf8, stored } = code.binding(column);
+    if (utf8 !== undefined) {
+      const place = utf8(code);
+      const write = `writer.writeUtf8(${place.bytes}, ${place.start}, ${place.end});`;
+      return place.isNull === null ? write : `if (${place.isNull}) writer.writeNull(); else ${write}`;
+    }
+    if (stored !== undefined) {
+      return storedTextCode(code, stored, writeCode("writer", type.kind, index, "$"));
+    }
   }
   const value = code.column(column);
   if (value.isNull === "true") return "writer.writeNull();";
   const write = writeCode("writer", type.kind, index, value.code);
   return value.isNull === null ? write : `if (${value.isNull}) writer.writeNull(); else ${write}`;
+}
+
+/** Writes a text of a stored row, in UTF-8 if it is there so; `write` does it otherwise, with `$` for the text. */
+function storedTextCode(code: Emitter, stored: StoredLocation, write: string): string {
+  const { table, location, columnId } = stored;
+  const place = code.hoisted(stored, () => ({
+    code: code.define("place", `${code.use("noPlace", noPlace)}()`),
+    isNull: null,
+  })).code;
+  const found = code.define("found", `${table}.textBytesAt(${location}, ${columnId}, ${place})`);
+  const value = code.define("c", `${found} ? null : ${table}.valueAt(${location}, ${columnId})`);
+  return `if (${found}) writer.writeUtf8(${place}.bytes, ${place}.start, ${place}.end); ` +
+    `else if (${value} === null) writer.writeNull(); else ${write.replace("$", value)}`;
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/** The place of bytes that have not been looked for. */
+function noPlace(): BytesSink {
+  return { bytes: NO_BYTES, start: 0, end: 0 };
 }
 
 /** Gives each row to the state's callback. */

@@ -16,6 +16,8 @@ export interface SumPlace {
   readonly object: number;
 }
 
+/** Groups for which there is room at first: making the arrays costs more than their size. */
+const FIRST_CAPACITY = 128;
 /** The number of a sum that is farther from 0 is moved to its bigint when the sum is flushed. */
 export const FLUSH_ABOVE = 2 ** 51;
 /** What is folded without tests between two times that all sums are flushed. */
@@ -49,11 +51,11 @@ export class GroupTable {
     this.#state = state;
     this.#floatSlots = slotKinds.filter((kind) => kind === "float").length;
     this.#objectSlots = slotKinds.length - this.#floatSlots;
-    this.#capacity = 16;
-    this.table = new Int32Array(32).fill(-1);
-    this.mask = 31;
-    this.keys = Array.from({ length: keyCount }, () => new Float64Array(16));
-    this.floats = new Float64Array(16 * this.#floatSlots);
+    this.#capacity = FIRST_CAPACITY;
+    this.table = new Int32Array(2 * FIRST_CAPACITY).fill(-1);
+    this.mask = 2 * FIRST_CAPACITY - 1;
+    this.keys = Array.from({ length: keyCount }, () => new Float64Array(FIRST_CAPACITY));
+    this.floats = new Float64Array(FIRST_CAPACITY * this.#floatSlots);
   }
 
   /** Gives the accounted memory back; the table is not used any more. */

@@ -14,7 +14,10 @@ export interface ResultWriter {
   writeInteger(value: number | bigint): void;
   /** Columns that {@link writeMethodOf} says so of. */
   writeText(value: string): void;
-  /** The same columns as `writeText`, already in UTF-8; the bytes are only valid during the call. */
+  /**
+   * Columns that {@link takesUtf8} says so of, already in UTF-8; of CHAR(n) without spaces at the end. The bytes are
+   * only valid during the call.
+   */
   writeUtf8(bytes: Uint8Array, start: number, end: number): void;
   /** A non-null value of any other column; `column` counts from 0 and gives the type. */
   writeValue(column: number, value: SqlValue): void;
@@ -38,6 +41,11 @@ export function writeMethodOf(kind: SqlTypeKind): WriteMethod {
     default:
       return "writeValue";
   }
+}
+
+/** Whether a column's values may be written as UTF-8. */
+export function takesUtf8(kind: SqlTypeKind): boolean {
+  return kind === "char" || writeMethodOf(kind) === "writeText";
 }
 
 /** Code that writes a value, other than NULL, of the column with this number to the writer. */

@@ -2,10 +2,12 @@
  * A readable table for tests: rows in an array, handed out in small blocks whose vectors take all shapes that storage
  * knows, chosen by a seeded generator, with hidden rows in between.
  */
+import { encodeUtf8 } from "../../base/bytes.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { RowId, StoredValue } from "../../operations/effect.ts";
 import { type Block, type BlockCursor, NO_ROW, type RowLocation } from "../../storage/access/block.ts";
 import type {
+  BytesSink,
   ColumnStatistics,
   IndexBounds,
   LocationCursor,
@@ -67,6 +69,15 @@ export class MemoryTable implements ReadableTable {
 
   valueAt(location: RowLocation, columnId: number): StoredValue {
     return this.#row(location).values[this.#position(columnId)] ?? null;
+  }
+
+  textBytesAt(location: RowLocation, columnId: number, sink: BytesSink): boolean {
+    const value = this.valueAt(location, columnId);
+    if (typeof value !== "string" || this.#random.chance(0.5)) return false;
+    sink.bytes = encodeUtf8(`-${value}-`);
+    sink.start = 1;
+    sink.end = sink.bytes.length - 1;
+    return true;
   }
 
   #row(location: RowLocation): MemoryRow {

@@ -2,11 +2,12 @@
  * Writes result rows in COPY's formats. It is the writer of a query, so that rows go from generated code into the bytes
  * that are sent, with no row objects in between.
  */
-import { encodeUtf8 } from "../../base/bytes.ts";
+import { countCharacters, decodeUtf8, encodeUtf8 } from "../../base/bytes.ts";
 import type { ResultColumn } from "../../sql/plan/plan.ts";
 import type { ResultWriter } from "../../execution/runtime/result_writer.ts";
 import { encodeBinary } from "../../types/binary_io.ts";
-import { formatText, padCharacters, type TextOptions } from "../../types/text_io.ts";
+import { characterLength } from "../../types/text.ts";
+import { formatText, type TextOptions } from "../../types/text_io.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { BINARY_SIGNATURE } from "./binary_reader.ts";
 import { type CopySettings, forcedColumns } from "./copy_options.ts";
@@ -129,16 +130,22 @@ export class CopyEncoder implements ResultWriter {
   }
 
   writeUtf8(bytes: Uint8Array, start: number, end: number): void {
-    if (this.#isBinary) this.#binary(new TextDecoder().decode(bytes.subarray(start, end)));
-    else this.#field(bytes, start, end, true);
+    const { type } = this.#columns[this.#column] as ResultColumn;
+    if (this.#isBinary) this.#binary(decodeUtf8(bytes.subarray(start, end)));
+    else if (type.kind === "char") {
+      this.#growScratch(end - start);
+      this.#scratch.set(bytes.subarray(start, end));
+      this.#characters(end - start, type.length - countCharacters(bytes, start, end));
+    } else this.#field(bytes, start, end, true);
   }
 
   writeValue(column: number, value: SqlValue): void {
     if (this.#isBinary) this.#binary(value);
     else {
       const type = (this.#columns[column] as ResultColumn).type;
-      if (type.kind === "char" && typeof value === "string") this.#characters(value, type.length);
-      else this.#text(formatText(type, value, this.#options));
+      if (type.kind === "char" && typeof value === "string") {
+        this.#characters(this.#encode(value), type.length - characterLength(value));
+      } else this.#text(formatText(type, value, this.#options));
     }
   }
 
@@ -147,24 +154,18 @@ export class CopyEncoder implements ResultWriter {
     this.#field(this.#scratch, 0, length, true);
   }
 
-  /** A CHAR(n) value with the spaces that its type says. */
-  #characters(value: string, count: number): void {
-    let length = this.#encode(value);
-    if (length !== value.length) {
-      this.#text(padCharacters(value, count));
-      return;
+  /** A CHAR(n) value, of which so many bytes are in the scratch, with the spaces that are missing behind them. */
+  #characters(length: number, spaces: number): void {
+    if (spaces > 0 && (this.#isCsv || this.#special[SPACE] !== 0)) {
+      this.#growScratch(length + spaces);
+      this.#scratch.fill(SPACE, length, length += spaces);
+      spaces = 0;
     }
-    if (length >= count || this.#isCsv || this.#special[SPACE] !== 0) {
-      this.#growScratch(count);
-      if (length < count) this.#scratch.fill(SPACE, length, count);
-      length = Math.max(length, count);
-      this.#field(this.#scratch, 0, length, true);
-      return;
-    }
-    // Most of it may be padding, which needs no look at each byte.
     this.#field(this.#scratch, 0, length, true);
-    this.#reserve(count - length);
-    this.#bytes.fill(SPACE, this.#length, this.#length += count - length);
+    // Most of it may be padding, which needs no look at each byte.
+    if (spaces <= 0) return;
+    this.#reserve(spaces);
+    this.#bytes.fill(SPACE, this.#length, this.#length += spaces);
   }
 
   #growScratch(length: number): void {

@@ -20,6 +20,13 @@ export interface IndexBounds {
   readonly backward: boolean;
 }
 
+/** Receives the place of a value's bytes, which are good until the next write. */
+export interface BytesSink {
+  bytes: Uint8Array;
+  start: number;
+  end: number;
+}
+
 /** Hands out row locations one by one. */
 export interface LocationCursor {
   /** The next location, or `NO_ROW` at the end. */
@@ -62,6 +69,11 @@ export interface ReadableTable {
   mayHave?(indexId: number | null, bounds: IndexBounds): boolean;
   idAt(location: RowLocation): number | bigint;
   valueAt(location: RowLocation, columnId: number): StoredValue;
+  /**
+   * Tells where the UTF-8 of a text value is, without decoding it. false: {@link valueAt} has to be asked, for the
+   * value is NULL, or not there as bytes.
+   */
+  textBytesAt(location: RowLocation, columnId: number, sink: BytesSink): boolean;
   /** Visible rows, exactly, when that is known without a scan; else undefined. */
   exactRowCount(): number | undefined;
   statistics(columnId: number): ColumnStatistics | undefined;

@@ -2,7 +2,7 @@
 import { encodeUtf8 } from "../../base/bytes.ts";
 import type { StoredValue } from "../../operations/effect.ts";
 import type { StorageClass } from "../../types/physical_type.ts";
-import type { BytesSink } from "./delta_column.ts";
+import type { BytesSink } from "../access/readable_table.ts";
 
 /** Pseudo-column: the row's id. */
 export const ID_COLUMN = 0;

@@ -14,10 +14,10 @@ import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/e
 import { storageClassOf } from "../../types/physical_type.ts";
 import type { ColumnDefinition } from "../../catalog/definitions.ts";
 import { type Block, BLOCK_ROWS, type BlockCursor } from "../access/block.ts";
+import type { BytesSink } from "../access/readable_table.ts";
 import type { Vector } from "../access/vector.ts";
 import { type ColumnReader, ConstantReader, ID_COLUMN, VERSION_COLUMN } from "./column_reader.ts";
 import {
-  type BytesSink,
   CHUNK_MASK,
   CHUNK_ROWS,
   CHUNK_SHIFT,

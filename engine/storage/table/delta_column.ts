@@ -13,14 +13,8 @@ import { assert } from "../../base/assert.ts";
 import { decodeUtf8 } from "../../base/bytes.ts";
 import type { BatchColumn, StoredValue } from "../../operations/effect.ts";
 import type { StorageClass } from "../../types/physical_type.ts";
+import type { BytesSink } from "../access/readable_table.ts";
 import { type Span, spanOf, type Vector } from "../access/vector.ts";
-
-/** Receives the place of a value's bytes; see `TableStore.textBytesAt`. */
-export interface BytesSink {
-  bytes: Uint8Array;
-  start: number;
-  end: number;
-}
 
 const textEncoder = new TextEncoder();
 const EMPTY = new Uint8Array(0);

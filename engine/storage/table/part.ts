@@ -5,9 +5,8 @@
  */
 import type { RowId, StoredValue } from "../../operations/effect.ts";
 import type { BlockCursor } from "../access/block.ts";
-import type { ZonePredicate } from "../access/readable_table.ts";
+import type { BytesSink, ZonePredicate } from "../access/readable_table.ts";
 import type { ColumnReader } from "./column_reader.ts";
-import type { BytesSink } from "./delta_column.ts";
 import type { IndexKeyEncoder, KeyBounds } from "./index_key.ts";
 
 /** Locations are `part number × PART_ROWS + row`. */

@@ -15,7 +15,8 @@ import type { ChunkFile } from "./chunk_file.ts";
 import { type ColumnReader, ConstantReader, ID_COLUMN, VERSION_COLUMN } from "./column_reader.ts";
 import { LivePositions, TombstoneRanges } from "./tombstone_ranges.ts";
 import { DeletionVector } from "./deletion_vector.ts";
-import { type BytesSink, decodeTextRange } from "./delta_column.ts";
+import type { BytesSink } from "../access/readable_table.ts";
+import { decodeTextRange } from "./delta_column.ts";
 import { IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
 import {
   allocateElements,

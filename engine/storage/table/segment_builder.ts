@@ -18,7 +18,8 @@ import { ChunkFileWriter, type FinishedChunkFile } from "./chunk_file.ts";
 import { analyzeColumn, type BlockRows, type ColumnSummary } from "./column_analysis.ts";
 import { type ColumnReader, ID_COLUMN, VERSION_COLUMN } from "./column_reader.ts";
 import { Delta } from "./delta.ts";
-import { type BytesSink, decodeTextRange } from "./delta_column.ts";
+import type { BytesSink } from "../access/readable_table.ts";
+import { decodeTextRange } from "./delta_column.ts";
 import { encodeNumbers } from "./number_block.ts";
 import type { IndexKeys, Part } from "./part.ts";
 import {

@@ -5,13 +5,13 @@
 import type { OpNumber, RowId, StoredValue } from "../../operations/effect.ts";
 import type { BlockCursor, RowLocation } from "../access/block.ts";
 import type {
+  BytesSink,
   ColumnStatistics,
   IndexBounds,
   LocationCursor,
   ReadableTable,
   ZonePredicate,
 } from "../access/readable_table.ts";
-import type { BytesSink } from "./delta_column.ts";
 import type { TableStore } from "./table_store.ts";
 
 /** A table at a snapshot. */
@@ -59,7 +59,6 @@ export class TableReader implements ReadableTable {
     return this.store.valueAt(location, columnId);
   }
 
-  /** See {@link TableStore.textBytesAt}. */
   textBytesAt(location: RowLocation, columnId: number, sink: BytesSink): boolean {
     return this.store.textBytesAt(location, columnId, sink);
   }

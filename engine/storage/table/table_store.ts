@@ -14,6 +14,7 @@ import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { OpNumber, RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import { type BlockCursor, NO_ROW, type RowLocation } from "../access/block.ts";
 import type {
+  BytesSink,
   ColumnStatistics,
   IndexBounds,
   LocationCursor,
@@ -25,7 +26,6 @@ import { MemoryDisk } from "../../host/memory_host.ts";
 import { BlockCache, type BlockCount } from "./block_cache.ts";
 import { Delta } from "./delta.ts";
 import { DistinctSketch } from "./distinct_sketch.ts";
-import type { BytesSink } from "./delta_column.ts";
 import { IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
 import { MergedLocations, NO_LOCATIONS, type PartHead, PartLocations } from "./location_cursor.ts";
 import { type IndexKeys, type Part, PART_ROWS, ROW_ID_INDEX, type TableShape } from "./part.ts";
@@ -378,10 +378,7 @@ export class TableStore implements TableShape {
     return this.#partAt(location).valueAt(location >>> 0, columnId);
   }
 
-  /**
-   * Tells where the UTF-8 of a text value (or the bytes of a bytes value) is, without decoding it; false for NULL.
-   * The bytes are good until the next write.
-   */
+  /** See `ReadableTable.textBytesAt`; also of a bytes value. */
   textBytesAt(location: RowLocation, columnId: number, sink: BytesSink): boolean {
     const part = this.#partAt(location);
     if (part.hasColumn(columnId)) return part.bytesAt(location >>> 0, columnId, sink);
