@@ -47,6 +47,22 @@ export function writeBatch(writer: ByteWriter, batch: RowBatch): void {
   for (const column of columns) writeColumn(writer, column, rowCount);
 }
 
+/** Appends a list of row ids: LEB128 count, then the numbers. */
+export function writeIds(writer: ByteWriter, ids: Float64Array): void {
+  assert(ids.length <= LIMITS.maximumBatchRows, `a list of ${ids.length} ids`);
+  writer.writeVarint(ids.length);
+  writeNumbers(writer, ids);
+}
+
+/** Reads what {@link writeIds} wrote. */
+export function readIds(reader: ByteReader): Float64Array {
+  const count = reader.readVarint();
+  if (count > LIMITS.maximumBatchRows) throw corrupted(`a list of ${count} ids`);
+  const ids = readNumbers(reader, count);
+  for (const id of ids) if (!Number.isSafeInteger(id) || Object.is(id, -0)) throw corrupted(`row id ${id}`);
+  return ids;
+}
+
 function writeColumn(writer: ByteWriter, column: BatchColumn, rowCount: number): void {
   writer.writeU8(CLASSES.indexOf(column.storageClass));
   if (column.nulls === null) {

@@ -4,8 +4,9 @@
  * An entry is: format version (1 byte, 1); flags (bit 0: a client request follows the head); LEB128 op number; zigzag
  * LEB128 timestamp; the client request (16 bytes id, u64 sequence, sized digest, sized reply); LEB128 effect count;
  * the effects. An effect is a kind byte (1 create, 2 update, 3 delete, 4 create_batch, 5 truncate, 6 ddl, 7 sequence,
- * 8 checkpoint, 9 slices) and its fields in the order of their declaration; table and sequence ids are
- * LEB128, a DDL change is canonical JSON, slices are counted, their effects sized.
+ * 8 checkpoint, 9 slices, 10 delete_batch) and its fields in the order of their declaration; table and sequence ids are
+ * LEB128, a DDL change is canonical JSON, slices are counted, their effects sized, ids are counted and in a
+ * form of `batch_codec.ts`.
  *
  * Invariants: equal entries have equal bytes; the decoder reads every byte or raises `dataCorrupted`, whatever the
  * input. Limits: `maximumEntryBytes`, `maximumEntryEffects`.
@@ -15,7 +16,7 @@ import { ByteReader, ByteWriter } from "../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { CatalogChange } from "../catalog/catalog_change.ts";
-import { batchBytes, readBatch, writeBatch } from "./batch_codec.ts";
+import { batchBytes, readBatch, readIds, writeBatch, writeIds } from "./batch_codec.ts";
 import { decodeCanonicalJson, encodeCanonicalJson } from "./canonical_json.ts";
 import {
   type ClientRequest,
@@ -42,6 +43,7 @@ const KIND_DDL = 6;
 const KIND_SEQUENCE = 7;
 const KIND_CHECKPOINT = 8;
 const KIND_SLICES = 9;
+const KIND_DELETE_BATCH = 10;
 
 /** What must be in a DDL change, by kind: the member that names the object and its type. */
 const CHANGE_MEMBERS: Readonly<
@@ -196,6 +198,11 @@ export function encodeEffect(effect: Effect, writer: ByteWriter): void {
       writer.writeU8(KIND_DELETE);
       writer.writeVarint(effect.tableId);
       writeRowId(writer, effect.id);
+      return;
+    case "delete_batch":
+      writer.writeU8(KIND_DELETE_BATCH);
+      writer.writeVarint(effect.tableId);
+      writeIds(writer, effect.ids);
       return;
     case "create_batch":
       writer.writeU8(KIND_CREATE_BATCH);
@@ -369,6 +376,8 @@ export function decodeEffect(reader: ByteReader): Effect {
       return { kind: "delete", tableId: reader.readVarint(), id: readRowId(reader) };
     case KIND_CREATE_BATCH:
       return { kind: "create_batch", tableId: reader.readVarint(), batch: readBatch(reader) };
+    case KIND_DELETE_BATCH:
+      return { kind: "delete_batch", tableId: reader.readVarint(), ids: readIds(reader) };
     case KIND_TRUNCATE:
       return { kind: "truncate", tableId: reader.readVarint() };
     case KIND_DDL:

@@ -122,11 +122,17 @@ function randomBatch(random: SeededRandom): Effect {
   return { kind: "create_batch", tableId: 16384, batch: { rowCount, ids, columns } };
 }
 
+function randomIds(random: SeededRandom): Float64Array {
+  const range = random.pick([1, 100, 30_000, 2 ** 31, 2 ** 52]);
+  return Float64Array.from({ length: random.below(40) }, (_, at) => range === 1 ? at : random.below(range));
+}
+
 function sampleEntry(random: SeededRandom): Entry {
   const effects: Effect[] = [
     { kind: "create", tableId: 16384, id: random.below(1e6), values: VALUES },
     { kind: "update", tableId: 16385, id: -(2n ** 63n), values: [random.below(1e9), "text"] },
     { kind: "delete", tableId: 16384, id: Number.MAX_SAFE_INTEGER },
+    { kind: "delete_batch", tableId: 16384, ids: randomIds(random) },
     randomBatch(random),
     { kind: "truncate", tableId: 9 },
     { kind: "ddl", change: TABLE },

@@ -150,6 +150,7 @@ export class Engine implements SessionEngine, SeatedEngine {
       this.#announceFailure(error);
     });
     // Without a lease what is read has to be proven anyway.
+    manager.writesLists = () => this.clusterVersion >= 3 && manager.remote === null;
     manager.tellableOp = () => !this.#isServing || this.lacksLease ? machine.lastOp : horizon.durableOp;
     this.#followVersion();
     if (this.#seat !== null) {

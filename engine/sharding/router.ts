@@ -508,7 +508,7 @@ export class Router implements Shards {
     const { hasDdl, hasBatches, needsNewest, deferred } = transaction;
     if (!this.#isQuiet || hasDdl || hasBatches || needsNewest || !deferred.isEmpty) return null;
     const branch = this.#branches.get(transaction);
-    const effects = effectList(transaction.done);
+    const effects = effectList(transaction.done, false);
     if (effects.some((effect) => effect.kind === "truncate" || !this.#knowsHome(branch, effect))) return null;
     const reads = this.#remoteReads(transaction);
     if (this.#certain.uncertain({ transaction, branch, reads }).length > 0) return null;
@@ -550,7 +550,7 @@ export class Router implements Shards {
     transaction: Transaction,
     commitHere: (effects: readonly Effect[]) => Promise<OpNumber>,
   ): Promise<OpNumber> {
-    const effects = effectList(transaction.done);
+    const effects = effectList(transaction.done, false);
     const moves = await this.#moveRows(transaction);
     await this.#findHomes(transaction, effects);
     const branch = this.#branches.get(transaction);

@@ -55,6 +55,10 @@ export class RowCollection {
         case "delete":
           if (effect.tableId === id) this.changed.set(effect.id, null);
           break;
+        case "delete_batch":
+          if (effect.tableId !== id) break;
+          for (const each of effect.ids) this.changed.set(each, null);
+          break;
         case "create_batch":
           if (effect.tableId !== id) break;
           for (let row = 0; row < effect.batch.rowCount; row++) {

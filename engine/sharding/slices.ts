@@ -94,6 +94,12 @@ export function divide(effects: readonly Effect[], { before, after, count, homeO
         if (isRemote(effect.tableId)) giveTo(placeOf(effect.tableId, effect.id), effect);
         else here.push(effect);
         break;
+      case "delete_batch": {
+        const { tableId } = effect;
+        if (!isRemote(tableId)) here.push(effect);
+        else for (const id of effect.ids) giveTo(placeOf(tableId, id), { kind: "delete", tableId, id });
+        break;
+      }
       case "create_batch":
         if (!isRemote(effect.tableId)) here.push(effect);
         else if (newPlaces(effect.tableId).isCopied) giveAll(effect);

@@ -45,6 +45,8 @@ import { SequenceTable, type SequenceValue } from "./sequence_table.ts";
 
 /** Effects of single rows between two yields. */
 const STEP_EFFECTS = 32;
+/** The same, of a list of rows. */
+const DELETED_AT_ONCE = 256;
 
 /** What {@link StateMachine.encodeState} holds. */
 interface MachineState {
@@ -432,6 +434,15 @@ export class StateMachine {
           this.#applyEffect(effect, op, timestamp);
           yield;
           break;
+        case "delete_batch": {
+          const { tableId, ids } = effect;
+          touch(tableId);
+          for (let at = 0; at < ids.length; at += DELETED_AT_ONCE, yield) {
+            const some = ids.subarray(at, at + DELETED_AT_ONCE);
+            this.#applyEffect({ kind: "delete_batch", tableId, ids: some }, op, timestamp);
+          }
+          break;
+        }
         case "checkpoint":
           this.#wantsCheckpoint = true;
           break;
@@ -472,6 +483,12 @@ export class StateMachine {
         this.#changed(effect.tableId).inserted += effect.batch.rowCount;
         this.#countRow(effect.tableId, highestId(effect.batch));
         break;
+      case "delete_batch": {
+        const table = this.#storage.table(effect.tableId);
+        for (const id of effect.ids) table.delete(op, id);
+        this.#changed(effect.tableId).deleted += effect.ids.length;
+        break;
+      }
       case "truncate":
         this.#storage.table(effect.tableId).truncate(op);
         break;
@@ -501,6 +518,7 @@ export class StateMachine {
         this.#changed(effect.tableId).inserted += effect.batch.rowCount;
       } else if (effect.kind === "update") this.#changed(effect.tableId).updated++;
       else if (effect.kind === "delete") this.#changed(effect.tableId).deleted++;
+      else if (effect.kind === "delete_batch") this.#changed(effect.tableId).deleted += effect.ids.length;
     }
   }
 

@@ -87,6 +87,9 @@ class ToyMachine {
         case "create_batch":
           storage.table(effect.tableId).createBatch(op, effect.batch);
           break;
+        case "delete_batch":
+          for (const id of effect.ids) storage.table(effect.tableId).delete(op, id);
+          break;
         case "truncate":
           storage.table(effect.tableId).truncate(op);
           break;
@@ -154,6 +157,7 @@ function applyToModel(model: Model, effects: readonly Effect[]): void {
     ok(rows !== undefined);
     if (effect.kind === "create" || effect.kind === "update") rows.set(Number(effect.id), effect.values);
     else if (effect.kind === "delete") rows.delete(Number(effect.id));
+    else if (effect.kind === "delete_batch") { for (const id of effect.ids) rows.delete(id); }
     else if (effect.kind === "truncate") rows.clear();
     else {
       const [numbers, texts] = effect.batch.columns;

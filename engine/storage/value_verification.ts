@@ -80,6 +80,9 @@ export class ValueVerification {
       case "delete":
         this.#wrong.get(effect.tableId)?.delete(effect.id);
         break;
+      case "delete_batch":
+        for (const id of effect.ids) this.#wrong.get(effect.tableId)?.delete(id);
+        break;
       case "truncate":
         this.#wrong.delete(effect.tableId);
         break;

@@ -239,7 +239,7 @@ function* refill(work: CatchingUp, writeSet: TableWriteSet): Generator<void, voi
         if (store.versionOp(location) <= filled.at) continue;
         const id = store.idAt(location);
         const own = writeSet.byId.get(id);
-        if (own?.isFilled === false) continue;
+        if (own === undefined ? writeSet.deletedSet(id) !== null : !own.isFilled) continue;
         const row = table.columns.map(({ id: columnId, generatedText }, position): StoredValue =>
           known.has(columnId)
             ? store.valueAt(location, columnId)

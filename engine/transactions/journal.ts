@@ -27,6 +27,10 @@ export type JournalEntry =
     readonly isFilled: boolean;
   }
   | { readonly kind: "batch"; readonly writeSet: TableWriteSet }
+  /** The newest set of deleted rows came. */
+  | { readonly kind: "deletedSet"; readonly writeSet: TableWriteSet }
+  /** A row of such a set was added as one of its own. */
+  | { readonly kind: "revived"; readonly writeSet: TableWriteSet; readonly id: RowId }
   | {
     readonly kind: "origin";
     readonly writeSet: TableWriteSet;
@@ -42,6 +46,13 @@ export function takeBack(entry: Exclude<JournalEntry, { kind: "batch" | "writeSe
   switch (entry.kind) {
     case "add":
       writeSet.removeLast();
+      break;
+    case "deletedSet":
+      writeSet.deleted.pop();
+      break;
+    case "revived":
+      writeSet.removeLast();
+      writeSet.revived.delete(entry.id);
       break;
     case "set": {
       const row = assertDefined(writeSet.byId.get(entry.id), "writeSet row");

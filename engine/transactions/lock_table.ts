@@ -92,11 +92,35 @@ export class Lock {
 }
 
 /**
+ * What a transaction has locked of a space by a set of row ids, where it has locked too many to note each. Who waits
+ * for one of them waits until the set is given up, and then asks again.
+ */
+class SetLock extends Lock {
+  readonly ids: LockedIds;
+
+  constructor(space: number, key: string, owner: LockOwner, ids: LockedIds) {
+    super(space, key, owner, LOCK_MODES.update);
+    this.ids = ids;
+  }
+}
+
+/** Row ids that are locked together. */
+export interface LockedIds {
+  has(id: number): boolean;
+}
+
+/** What the keys of sets begin with; the keys in a space of rows are no strings. */
+const SET_KEY = "set ";
+
+/**
  * All held locks. A space is a table id (rows) or an index id (keys). A lock that lets nobody else in is its owner
  * alone until another transaction asks for it: a transaction may hold millions.
  */
 export class LockTable {
   readonly #spaces = new Map<number, RowIdMap<LockOwner | Lock>>();
+  /** By space of rows. */
+  readonly #sets = new Map<number, SetLock[]>();
+  #setsSoFar = 0;
   #count = 0;
 
   /** Locks held by anybody. */
@@ -106,7 +130,26 @@ export class LockTable {
 
   /** Whether anybody holds a lock of the space. */
   hasSpace(space: number): boolean {
-    return this.#spaces.has(space);
+    return this.#spaces.has(space) || this.#sets.has(space);
+  }
+
+  /**
+   * Locks row ids of a space, which nobody else has locked: those that are in the set, or come into it, until the
+   * transaction gives up its locks.
+   */
+  lockSet(space: number, ids: LockedIds, transaction: LockOwner): void {
+    const lock = new SetLock(space, `${SET_KEY}${++this.#setsSoFar}`, transaction, ids);
+    const sets = this.#sets.get(space);
+    if (sets === undefined) this.#sets.set(space, [lock]);
+    else sets.push(lock);
+    this.#count++;
+    transaction.locks.push(space, lock.key);
+  }
+
+  /** The set of another transaction that the key is in. */
+  #otherSet(space: number, key: LockKey, transaction: LockOwner): SetLock | undefined {
+    if (typeof key !== "number") return undefined;
+    return this.#sets.get(space)?.find(({ owners, ids }) => !owners.has(transaction) && ids.has(key));
   }
 
   /** The lock, if other transactions than this one hold it, or wait for it, in a mode that keeps this one out. */
@@ -117,6 +160,8 @@ export class LockTable {
     mode: LockMode = LOCK_MODES.update,
   ): Lock | undefined {
     if (this.#count === 0) return undefined;
+    const set = this.#sets.size === 0 ? undefined : this.#otherSet(space, key, transaction);
+    if (set !== undefined) return set;
     const held = this.#spaces.get(space)?.get(key);
     if (held === undefined || held === transaction) return undefined;
     if (!(held instanceof Lock)) return this.#asked(space, key, held);
@@ -141,6 +186,8 @@ export class LockTable {
     transaction: LockOwner,
     mode: LockMode = LOCK_MODES.update,
   ): Lock | undefined {
+    const set = this.#sets.size === 0 ? undefined : this.#otherSet(space, key, transaction);
+    if (set !== undefined) return set;
     let locks = this.#spaces.get(space);
     if (locks === undefined) {
       locks = new RowIdMap();
@@ -251,6 +298,7 @@ export class LockTable {
   }
 
   #release(space: number, key: LockKey, transaction: LockOwner): void {
+    if (typeof key === "string" && key.startsWith(SET_KEY) && this.#releaseSet(space, key)) return;
     const locks = this.#spaces.get(space);
     const held = locks?.get(key);
     if (held instanceof Lock) {
@@ -261,6 +309,18 @@ export class LockTable {
     locks?.delete(key);
     if (locks?.size === 0) this.#spaces.delete(space);
     this.#count--;
+  }
+
+  /** Gives up a set; those who wait for one of its ids ask again. false: there is none, the key is an index's. */
+  #releaseSet(space: number, key: string): boolean {
+    const sets = this.#sets.get(space) ?? [];
+    const lock = sets.find((each) => each.key === key);
+    if (lock === undefined) return false;
+    if (sets.length === 1) this.#sets.delete(space);
+    else sets.splice(sets.indexOf(lock), 1);
+    this.#count--;
+    for (const { granted } of lock.waiters.splice(0)) granted();
+    return true;
   }
 }
 

@@ -1,4 +1,5 @@
 /** How a transaction takes locks on rows and keys: which mode a write needs, and what it waits for. */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
 import { forbidsDuplicates } from "../catalog/index_keys.ts";
@@ -7,6 +8,7 @@ import { LOCK_MODES, type LockKey, type LockMode, type LockOwner, type LockTable
 import { referencedPositions } from "./referenced_columns.ts";
 import { LockWait } from "./signals.ts";
 import { keyColumns, keyOf, keyText } from "./stored_key.ts";
+import type { TableWriteSet } from "./write_set.ts";
 
 /** The transaction that takes locks; `interruptible`: others may run in between. */
 type Locking = LockOwner & { readonly interruptible: boolean };
@@ -29,6 +31,14 @@ export function takeLock(
   if (held !== undefined) throw new LockWait(held, mode, describe());
 }
 
+/** Throws `LockWait` when another transaction has locked a row in any way. */
+export function requireFree({ locks }: Locks, transaction: Locking, table: TableDefinition, id: RowId): void {
+  const held = locks.heldByOther(table.id, id, transaction);
+  if (held !== undefined) {
+    throw new LockWait(held, LOCK_MODES.update, `row ${id} of relation "${table.name}"`);
+  }
+}
+
 /** The same for a key of a unique index. */
 export function takeKey(
   manager: Locks,
@@ -42,7 +52,7 @@ export function takeKey(
 }
 
 /** The same for all unique keys of a row. */
-export function takeKeys(
+function takeKeys(
   manager: Locks,
   transaction: Locking,
   table: TableDefinition,
@@ -53,6 +63,36 @@ export function takeKeys(
     const key = keyOf(table, index, row, index.columns.length);
     if (forbidsDuplicates(index, key)) takeKey(manager, transaction, table, index, key);
   }
+}
+
+/** Whether another transaction keeps this one from locking a row; `refuses`: raises 55P03 then. */
+export function isLocked(
+  { locks }: Locks,
+  transaction: Locking,
+  table: TableDefinition,
+  { id, mode, refuses }: { readonly id: RowId; readonly mode: LockMode; readonly refuses: boolean },
+): boolean {
+  if (locks.heldByOther(table.id, id, transaction, mode) === undefined) return false;
+  if (!refuses) return true;
+  throw new DatabaseError(
+    SQLSTATE.lockNotAvailable,
+    `could not obtain lock on row in relation "${table.name}"`,
+  );
+}
+
+/** Takes the locks of all that a transaction has written to a table while nobody could run in between. */
+export function lockWritten(
+  manager: Locks & Parameters<typeof modeOfWrite>[0],
+  transaction: Locking & { readonly catalog: Catalog },
+  { definition, rows, deleted }: TableWriteSet,
+): void {
+  for (const { id, values, isFilled } of rows) {
+    if (isFilled) continue;
+    const mode = modeOfWrite(manager, transaction.catalog, definition, id, values);
+    takeLock(manager, transaction, definition.id, id, mode, () => `row ${id}`);
+    if (values !== null) takeKeys(manager, transaction, definition, values);
+  }
+  for (const set of deleted) manager.locks.lockSet(definition.id, set, transaction);
 }
 
 /** Who changes no key that foreign keys refer to lets those in who refer to the row. `values` null: it is deleted. */

@@ -79,6 +79,7 @@ export class TableView implements ReadableTable {
     const committed = this.#committed === null ? 0 : this.#committed.exactRowCount();
     if (committed === undefined || this.#writeSet === null) return committed;
     let count = committed + batchRows(this.#writeSet);
+    if (this.#committed !== null) count -= this.#writeSet.deletedCount;
     for (const row of this.#writeSet.rows) {
       count += (row.values === null ? 0 : 1) - (row.existed && this.#committed !== null ? 1 : 0);
     }
@@ -97,6 +98,7 @@ export class TableView implements ReadableTable {
       if (row !== undefined) return row.values === null ? NO_ROW : OVERLAY_BASE + row.position;
       const inBatch = findInBatches(writeSet.batches, id);
       if (inBatch >= 0) return BATCH_BASE + inBatch;
+      if (writeSet.deletedSet(id) !== null) return NO_ROW;
     }
     return this.#committed === null ? NO_ROW : this.#committed.find(id);
   }
@@ -248,12 +250,13 @@ export class TableView implements ReadableTable {
     options: { readonly ids: boolean; readonly prune: readonly ZonePredicate[] },
   ): BlockCursor {
     const known = columnIds.filter((id) => this.#isCommitted(id));
+    const hasDeleted = this.#writeSet !== null && this.#writeSet.deleted.length > 0;
     const inner = committed.scan(known, {
-      ids: options.ids,
+      ids: options.ids || hasDeleted,
       prune: options.prune.filter((prune) => this.#isCommitted(prune.columnId)),
     });
     const shadowed = this.#shadowedLocations(committed);
-    if (shadowed.length === 0 && known.length === columnIds.length) return inner;
+    if (shadowed.length === 0 && !hasDeleted && known.length === columnIds.length) return inner;
     return {
       next: () => {
         const block = inner.next();
@@ -284,7 +287,18 @@ export class TableView implements ReadableTable {
         hidden[row] = 1;
       }
     }
-    return { ...block, columns, hidden };
+    return { ...block, columns, hidden: this.#withDeleted(block, hidden) };
+  }
+
+  /** The mask of the rows that are hidden, with those that are deleted in bulk; the block has its ids then. */
+  #withDeleted({ rowCount, ids }: Block, hidden: Uint8Array | null): Uint8Array | null {
+    const writeSet = this.#writeSet;
+    if (writeSet === null || writeSet.deleted.length === 0 || ids === null) return hidden;
+    const mask = hidden === null ? new Uint8Array(rowCount) : hidden.slice(0, rowCount);
+    for (let row = 0; row < rowCount; row++) {
+      if (mask[row] === 0 && writeSet.deletedSet(idIn(ids, row)) !== null) mask[row] = 1;
+    }
+    return mask;
   }
 
   *#scanWriteSet(writeSet: TableWriteSet, columnIds: readonly number[]): Generator<Block, null> {
@@ -336,12 +350,13 @@ export class TableView implements ReadableTable {
 
   #withoutShadowed(cursor: LocationCursor, committed: ReadableTable | null): LocationCursor {
     const writeSet = this.#writeSet;
-    if (writeSet === null || committed === null || writeSet.byId.size === 0) return cursor;
+    if (writeSet === null || committed === null) return cursor;
+    if (writeSet.byId.size === 0 && writeSet.deleted.length === 0) return cursor;
     return {
       next: () => {
         for (;;) {
           const location = cursor.next();
-          if (location === NO_ROW || !writeSet.byId.has(committed.idAt(location))) return location;
+          if (location === NO_ROW || !writeSet.replaces(committed.idAt(location))) return location;
         }
       },
     };
@@ -424,6 +439,13 @@ export class TableView implements ReadableTable {
 }
 
 const EMPTY: LocationCursor = { next: () => NO_ROW };
+
+/** The id of a row of a block. */
+function idIn(ids: Vector, row: number): RowId {
+  if (ids.kind === "constant") return ids.value as RowId;
+  if (ids.kind !== "number") throw new AssertionError(`row ids are numbers, not ${ids.kind}`);
+  return ids.big?.get(row) ?? ids.data[row] as number;
+}
 
 function batchRows(writeSet: TableWriteSet): number {
   return writeSet.batches.reduce((sum, batch) => sum + batch.rowCount, 0);

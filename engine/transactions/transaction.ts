@@ -18,6 +18,7 @@ import type { Effect, OpNumber, RowBatch, RowId, StoredRow } from "../operations
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import { mayGoOn, newParents, onlyAddsColumns } from "./added_columns.ts";
 import { checkBatch } from "./batch_check.ts";
+import { BulkDeletes } from "./bulk_deletes.ts";
 import { type CatchingUp, catchUp, checkRows, type RowMaker } from "./catch_up.ts";
 import { isTemporarySchema } from "../catalog/temporary_schema.ts";
 import type { CommitMessage } from "./commit_message.ts";
@@ -35,7 +36,7 @@ import { TableWriteSet, type WriteSetRow } from "./write_set.ts";
 import { requireStorableBatch, requireStorableRow } from "./storable_rows.ts";
 import type { ReadPredicate } from "./read_set.ts";
 import { duplicateId, duplicateKey } from "./duplicates.ts";
-import { modeOfWrite, takeKey, takeKeys, takeLock } from "./row_locks.ts";
+import { isLocked, lockWritten, modeOfWrite, requireFree, takeKey, takeLock } from "./row_locks.ts";
 import { StaleSnapshot, TableWait } from "./signals.ts";
 import { keyOf } from "./stored_key.ts";
 import { HandedOutNumbers } from "./handed_out_numbers.ts";
@@ -107,6 +108,10 @@ export class Transaction {
   readonly #sequences: Extract<Effect, { kind: "sequence" }>[] = [];
   readonly #catalog: PrivateCatalog;
   readonly #size = new TransactionSize();
+  readonly #bulk = new BulkDeletes((writeSet, set) => {
+    this.#note({ kind: "deletedSet", writeSet });
+    if (this.interruptible) this.#manager.locks.lockSet(writeSet.definition.id, set, this);
+  });
 
   constructor(manager: TransactionManager, options: BeginOptions) {
     this.#manager = manager;
@@ -226,6 +231,7 @@ export class Transaction {
   tableNow(tableId: number): ReadableTable {
     if (this.snapshot < this.#manager.lastFillOp) this.#requireFilled(tableId);
     const writeSet = this.#writeSets.get(tableId);
+    this.#bulk.end();
     return this.views.anew(
       tableId,
       writeSet === undefined || writeSet.isEmpty ? undefined : writeSet.copy(),
@@ -243,15 +249,7 @@ export class Transaction {
     this.interruptible = true;
     this.views.clear();
     this.#manager.register(this);
-    for (const writeSet of this.#writeSets.values()) {
-      for (const row of writeSet.rows) {
-        if (row.isFilled) continue;
-        const { definition } = writeSet;
-        const mode = modeOfWrite(this.#manager, this.catalog, definition, row.id, row.values);
-        takeLock(this.#manager, this, definition.id, row.id, mode, () => `row ${row.id}`);
-        if (row.values !== null) takeKeys(this.#manager, this, definition, row.values);
-      }
-    }
+    for (const writeSet of this.#writeSets.values()) lockWritten(this.#manager, this, writeSet);
     for (const [tableId, id] of this.#referenced ?? []) {
       takeLock(this.#manager, this, tableId, id, LOCK_MODES.keyShare, () => `row ${id}`);
     }
@@ -276,15 +274,8 @@ export class Transaction {
     mode: LockMode = LOCK_MODES.update,
   ): boolean {
     const table = this.#definition(tableId);
-    if (wait !== "wait") {
-      const held = this.#manager.locks.heldByOther(tableId, id, this, mode);
-      if (held !== undefined) {
-        if (wait === "skip locked") return false;
-        throw new DatabaseError(
-          SQLSTATE.lockNotAvailable,
-          `could not obtain lock on row in relation "${table.name}"`,
-        );
-      }
+    if (wait !== "wait" && isLocked(this.#manager, this, table, { id, mode, refuses: wait === "nowait" })) {
+      return false;
     }
     this.#lockAndCheck(table, id, mode);
     return true;
@@ -342,7 +333,7 @@ export class Transaction {
       LOCK_MODES.update,
       () => `row ${id} of relation "${table.name}"`,
     );
-    const own = writeSet.byId.get(id);
+    const own = this.#own(writeSet, id);
     const existed = own === undefined
       ? !writeSet.truncated && this.#manager.existsNow(tableId, id, this)
       : own.existed;
@@ -384,7 +375,7 @@ export class Transaction {
     requireStorableRow(table, values);
     this.#size.addRow(values);
     writeSet.filled ??= { at: this.snapshot, since: this.snapshot };
-    const own = writeSet.byId.get(id);
+    const own = this.#own(writeSet, id);
     if (own !== undefined) this.#set(writeSet, own, values, own.isFilled);
     else {
       writeSet.add(id, values, true, true);
@@ -409,8 +400,15 @@ export class Transaction {
   delete(tableId: number, id: RowId): void {
     const table = this.#definition(tableId);
     const writeSet = this.#writable(table);
-    this.#lockAndCheck(table, id);
-    this.#write(writeSet, id, null);
+    const set = this.#manager.remote === null ? this.#bulk.setFor(writeSet, id) : null;
+    if (set === null) {
+      this.#lockAndCheck(table, id);
+      this.#write(writeSet, id, null);
+    } else {
+      requireFree(this.#manager, this, table, id);
+      this.#requireUnchanged(table, id);
+      this.#size.addDeleted(set.add(id as number));
+    }
   }
 
   moved(tableId: number, moves: readonly { readonly from: RowId; readonly to: RowId }[]): void {
@@ -531,6 +529,7 @@ export class Transaction {
 
   /** A place to return to with {@link rollbackTo}. */
   mark(): Mark {
+    this.#bulk.end();
     return {
       journal: this.#journal.length,
       reads: this.reads.length,
@@ -544,6 +543,7 @@ export class Transaction {
 
   /** Takes back everything since the mark; locks taken since are released unless `keepLocks`. */
   rollbackTo(mark: Mark, options: { readonly keepLocks: boolean; readonly forgetReads: boolean }): void {
+    this.#bulk.end();
     while (this.#journal.length > mark.journal) {
       const entry = assertDefined(this.#journal.pop(), "journal entry");
       if (entry.kind === "batch") {
@@ -659,12 +659,6 @@ export class Transaction {
     return this.#writeSets.keys();
   }
 
-  /** Whether it has rows of its own in the table besides bulk loads, or has truncated it. */
-  writesRows(tableId: number): boolean {
-    const writeSet = this.#writeSets.get(tableId);
-    return writeSet !== undefined && (writeSet.truncated || writeSet.rows.some((row) => !row.isFilled));
-  }
-
   /** Ids of the tables that its DDL makes, drops, or alters in another way than by adding columns. */
   get rewrittenTables(): number[] {
     return this.#catalog.rewrittenTables;
@@ -722,7 +716,7 @@ export class Transaction {
 
   #write(writeSet: TableWriteSet, id: RowId, values: StoredRow | null): void {
     this.#size.addRow(values ?? NO_VALUES);
-    const own = writeSet.byId.get(id);
+    const own = this.#own(writeSet, id);
     if (own !== undefined) {
       if (values === null) this.lostNumbers ||= this.tookNumbers;
       this.#set(writeSet, own, values);
@@ -731,6 +725,11 @@ export class Transaction {
     assert(!writeSet.truncated, "a truncated table has no committed rows");
     writeSet.add(id, values, true);
     this.#note(writeSet.added);
+  }
+
+  /** See `TableWriteSet.own`. */
+  #own(writeSet: TableWriteSet, id: RowId): WriteSetRow | undefined {
+    return writeSet.own(id, () => this.#note({ kind: "revived", writeSet, id }));
   }
 
   #set(writeSet: TableWriteSet, row: WriteSetRow, values: StoredRow | null, isFilled = false): void {
@@ -750,6 +749,10 @@ export class Transaction {
 
   #lockAndCheck(table: TableDefinition, id: RowId, mode: LockMode = LOCK_MODES.update): void {
     takeLock(this.#manager, this, table.id, id, mode, () => `row ${id} of relation "${table.name}"`);
+    this.#requireUnchanged(table, id);
+  }
+
+  #requireUnchanged(table: TableDefinition, id: RowId): void {
     // Nobody has committed anything since the snapshot: it is not even worth a look whether the row is its own.
     const isNewest = this.snapshot === this.#manager.lastOp && this.#manager.remote === null;
     if (isNewest || this.#writeSets.get(table.id)?.byId.get(id)?.isFilled === false) return;

@@ -13,30 +13,26 @@ export interface Done {
   readonly sequences: readonly Effect[];
 }
 
-/** All of them. */
-export function effectList({ changes, writeSets, sequences }: Done): Effect[] {
+/** All of them. `lists`: whether an effect may delete a list of rows. */
+export function effectList({ changes, writeSets, sequences }: Done, lists: boolean): Effect[] {
   const effects: Effect[] = changes.map((change) => ({ kind: "ddl", change }));
-  for (const writeSet of writeSets) writeSet.appendEffects(effects);
+  for (const writeSet of writeSets) writeSet.appendEffects(effects, lists);
   if (sequences.length > 0) effects.push(...sequences);
   return effects;
 }
 
 /** One after the other, for a transaction of many. */
-export function effectSource({ changes, writeSets, sequences }: Done, estimatedBytes: number): EffectSource {
+export function effectSource(
+  { changes, writeSets, sequences }: Done,
+  estimatedBytes: number,
+  lists: boolean,
+): EffectSource {
   const sets = [...writeSets];
   let count = changes.length + sequences.length;
-  for (const writeSet of sets) count += writeSet.effectCount;
+  for (const writeSet of sets) count += writeSet.effectCount(lists);
   const each = function* (): Generator<Effect, void> {
     for (const change of changes) yield { kind: "ddl", change };
-    for (const writeSet of sets) {
-      const tableId = writeSet.definition.id;
-      if (writeSet.truncated) yield { kind: "truncate", tableId };
-      for (const row of writeSet.rows) {
-        const effect = writeSet.effectOf(row);
-        if (effect !== null) yield effect;
-      }
-      for (const batch of writeSet.batches) yield { kind: "create_batch", tableId, batch };
-    }
+    for (const writeSet of sets) yield* writeSet.effects(lists);
     yield* sequences;
   };
   return { count, estimatedBytes, each };

@@ -108,6 +108,8 @@ export class TransactionManager {
   validates = true;
   /** Up to which op answers may be given; the newest where that is not known. */
   tellableOp: () => OpNumber = () => this.lastOp;
+  /** Whether an effect may delete a list of rows: all who read the log know it. */
+  writesLists: () => boolean = () => true;
   /** The tables whose rows are elsewhere; null: all are here. */
   remote: RemoteTables<Transaction> | null = null;
 
@@ -259,7 +261,7 @@ export class TransactionManager {
       const holder = reader.idAt(location);
       if (holder === id) continue;
       const own = writeSet.byId.get(holder);
-      if (own === undefined || own.isFilled) return true;
+      if (own === undefined ? writeSet.deletedSet(holder) === null : own.isFilled) return true;
     }
     return false;
   }
@@ -317,7 +319,7 @@ export class TransactionManager {
         for (const _ of this.#checkBatches(transaction, snapshot));
       }
       this.#noteLostNumbers(transaction);
-      const effects = given ?? effectList(transaction.done);
+      const effects = given ?? effectList(transaction.done, this.writesLists());
       if (effects.length === 0 && client === null) return 0 as OpNumber;
       const record = this.#isNeeded(transaction) ? this.#recordOf(effects, transaction) : null;
       const { catalog } = this;
@@ -451,7 +453,7 @@ export class TransactionManager {
       yield* this.#checkBatches(transaction, snapshot);
       const rewritten = transaction.rewrittenTables;
       this.#noteLostNumbers(transaction);
-      const effects = effectSource(transaction.done, transaction.estimatedBytes);
+      const effects = effectSource(transaction.done, transaction.estimatedBytes, this.writesLists());
       if (effects.count === 0 && client === null) return 0 as OpNumber;
       const op = yield* this.#stateMachine.commitInSteps({
         timestamp: transaction.timestamp,
@@ -466,7 +468,8 @@ export class TransactionManager {
         batch,
       }));
       for (const tableId of transaction.writtenTables) {
-        if (transaction.writesRows(tableId)) bulk.push({ tableId, batch: null, byVersion: true });
+        if (transaction.writtenTo(tableId)?.writesRows !== true) continue;
+        bulk.push({ tableId, batch: null, byVersion: true });
       }
       for (const tableId of rewritten) bulk.push({ tableId, batch: null });
       this.#remember({ op, writes: [], bulk });
@@ -715,6 +718,9 @@ export class TransactionManager {
           break;
         case "truncate":
           bulk.push({ tableId: effect.tableId, batch: null });
+          break;
+        case "delete_batch":
+          bulk.push({ tableId: effect.tableId, batch: null, byVersion: true });
           break;
         case "ddl": {
           // Those of the transaction's own changes are looked at below.

@@ -11,6 +11,8 @@ import { rowBytes, type TableWriteSet } from "./write_set.ts";
 
 /** What a row in a write set takes besides its values, its lock included. */
 const ROW_OVERHEAD_BYTES = 240;
+/** About what the id of a row takes in a list of them. */
+const DELETED_ENTRY_BYTES = 4;
 /** A row of a bulk load takes so much less work than one that was written by itself. */
 const BATCH_ROWS_PER_ROW = 16;
 
@@ -21,15 +23,29 @@ export class TransactionSize {
   /** What bulk loads take in memory, and about what they add to the entry. */
   #batchMemory = 0;
   #batchBytes = 0;
+  /** What rows in sets add to the entry. */
+  #deletedBytes = 0;
 
   /** Roughly the bytes of the entry. */
   get estimatedBytes(): number {
-    return this.#rowBytes + this.#batchBytes;
+    return this.#rowBytes + this.#batchBytes + this.#deletedBytes;
   }
 
   /** Counts a row; raises 53200 beyond the limit. */
   addRow(values: StoredRow): void {
     this.#rowBytes += ROW_OVERHEAD_BYTES + rowBytes(values);
+    this.#checkRows();
+  }
+
+  /** Counts a row whose id came into a set, which has grown by so many bytes; raises as {@link addRow}. */
+  addDeleted(grown: number): void {
+    this.#deletedBytes += DELETED_ENTRY_BYTES;
+    if (grown === 0) return;
+    this.#rowBytes += grown;
+    this.#checkRows();
+  }
+
+  #checkRows(): void {
     if (this.#rowBytes > LIMITS.transactionMemoryBytes) {
       throw tooMany("Split it into several transactions, or load the rows with COPY.");
     }
@@ -59,7 +75,7 @@ export class TransactionSize {
     if (this.estimatedBytes > LIMITS.commitAtOnceBytes) return true;
     let rows = 0;
     for (const writeSet of writeSets) {
-      rows += writeSet.rows.length;
+      rows += writeSet.rows.length + writeSet.deletedCount;
       for (const batch of writeSet.batches) rows += Math.ceil(batch.rowCount / BATCH_ROWS_PER_ROW);
     }
     for (const count of indexedRows) rows += Math.ceil(count / BATCH_ROWS_PER_ROW);

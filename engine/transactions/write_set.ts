@@ -2,6 +2,8 @@
  * The uncommitted rows of one transaction in one table: what it created, changed and deleted, in the order of first
  * touch. The committed table does not know of them until commit turns them into effects.
  *
+ * Where one statement deletes very many committed rows, only their ids are kept ({@link TableWriteSet.deleted}).
+ *
  * Invariants: a row id is in the write set at most once. `values` null means deleted. A row that was created and
  * deleted within the transaction stays in the list, and leaves no effect.
  */
@@ -14,6 +16,7 @@ import type { Vector } from "../storage/access/vector.ts";
 import { BatchKeys } from "./batch_keys.ts";
 import { batchRow, constantColumn } from "./batch_values.ts";
 import { RowIdMap } from "./row_id_map.ts";
+import type { RowIdSet } from "./row_id_set.ts";
 import { keyColumns, keyOf, keyText } from "./stored_key.ts";
 
 /** One row in an write set. */
@@ -50,6 +53,10 @@ export class TableWriteSet {
   readonly rows: WriteSetRow[] = [];
   readonly byId = new RowIdMap<WriteSetRow>();
   readonly batches: RowBatch[] = [];
+  /** Committed rows that were deleted, besides those in the list; a set for each statement that deleted many. */
+  readonly deleted: RowIdSet[] = [];
+  /** Ids of such rows that are in the list all the same, for something was done to them later. */
+  readonly revived = new Set<RowId>();
   /** What the journal notes for each row that comes. */
   readonly added = { kind: "add", writeSet: this } as const;
   /** Committed rows beneath are hidden. */
@@ -73,7 +80,40 @@ export class TableWriteSet {
   }
 
   get isEmpty(): boolean {
-    return this.rows.length === 0 && this.batches.length === 0 && !this.truncated;
+    return this.rows.length === 0 && this.batches.length === 0 && this.deleted.length === 0 &&
+      !this.truncated;
+  }
+
+  /** Whether it has rows of its own besides bulk loads, or hides committed ones. */
+  get writesRows(): boolean {
+    return this.truncated || this.deleted.length > 0 || this.rows.some((row) => !row.isFilled);
+  }
+
+  /** The set of {@link deleted} rows that an id is in; null: none. */
+  deletedSet(id: RowId): RowIdSet | null {
+    if (this.deleted.length === 0 || typeof id !== "number") return null;
+    return this.deleted.find((set) => set.has(id)) ?? null;
+  }
+
+  /** A row of the list; one that was {@link deleted} is put there, which `revived` hears first. */
+  own(id: RowId, revived: () => void): WriteSetRow | undefined {
+    const own = this.byId.get(id);
+    if (own !== undefined || this.deletedSet(id) === null) return own;
+    revived();
+    this.revived.add(id);
+    return this.add(id, null, true);
+  }
+
+  /** Whether the committed row of this id is replaced, changed or deleted. */
+  replaces(id: RowId): boolean {
+    return this.byId.has(id) || this.deletedSet(id) !== null;
+  }
+
+  /** How many {@link deleted} rows there are that are not in the list. */
+  get deletedCount(): number {
+    let count = -this.revived.size;
+    for (const set of this.deleted) count += set.size;
+    return count;
   }
 
   /** Adds a row that the write set does not know yet. */
@@ -198,6 +238,9 @@ export class TableWriteSet {
     this.filled = saved.filled;
     for (const row of saved.rows) this.add(row.id, row.values, row.existed, row.isFilled);
     this.batches.splice(0, Infinity, ...saved.batches);
+    this.deleted.splice(0, Infinity, ...saved.deleted);
+    this.revived.clear();
+    for (const id of saved.revived) this.revived.add(id);
   }
 
   /** A copy to return to when a savepoint is rolled back. */
@@ -206,6 +249,8 @@ export class TableWriteSet {
     for (const row of this.rows) result.add(row.id, row.values, row.existed, row.isFilled);
     result.filled = this.filled;
     result.batches.push(...this.batches);
+    result.deleted.push(...this.deleted);
+    for (const id of this.revived) result.revived.add(id);
     result.truncated = this.truncated;
     return result;
   }
@@ -218,10 +263,34 @@ export class TableWriteSet {
     return isThere ? { kind: "delete", tableId, id } : null;
   }
 
-  /** The write set's effects in the order of first touch, at the end of a list. */
-  appendEffects(list: Effect[]): void {
+  /**
+   * The write set's effects in the order of first touch, and then what came in bulk. `lists`: whether an effect may
+   * delete a list of rows.
+   */
+  *effects(lists: boolean): Generator<Effect, void> {
     const tableId = this.definition.id;
-    if (this.truncated) list.push({ kind: "truncate", tableId });
+    if (this.truncated) yield { kind: "truncate", tableId };
+    for (const row of this.rows) {
+      const effect = this.effectOf(row);
+      if (effect !== null) yield effect;
+    }
+    for (const set of this.deleted) {
+      for (const list of set.lists()) {
+        const ids = this.revived.size === 0 ? list : list.filter((id) => !this.revived.has(id));
+        if (lists) yield { kind: "delete_batch", tableId, ids };
+        else for (const id of ids) yield { kind: "delete", tableId, id };
+      }
+    }
+    for (const batch of this.batches) yield { kind: "create_batch", tableId, batch };
+  }
+
+  /** The same at the end of a list, of a write set whose rows are few. */
+  appendEffects(list: Effect[], lists: boolean): void {
+    const tableId = this.definition.id;
+    if (this.truncated || this.deleted.length > 0) {
+      for (const effect of this.effects(lists)) list.push(effect);
+      return;
+    }
     const { rows } = this;
     for (let index = 0; index < rows.length; index++) {
       const effect = this.effectOf(rows[index] as WriteSetRow);
@@ -239,12 +308,14 @@ export class TableWriteSet {
       else inserted++;
     }
     for (const batch of this.batches) inserted += batch.rowCount;
-    return { inserted, updated, deleted };
+    return { inserted, updated, deleted: deleted + this.deletedCount };
   }
 
-  /** How many {@link appendEffects} there are. */
-  get effectCount(): number {
+  /** How many {@link effects} there are. */
+  effectCount(lists: boolean): number {
     let count = (this.truncated ? 1 : 0) + this.batches.length;
+    if (lists) { for (const set of this.deleted) count += set.listCount; }
+    else count += this.deletedCount;
     for (const row of this.rows) if (row.values !== null || (row.existed && !this.truncated)) count++;
     return count;
   }

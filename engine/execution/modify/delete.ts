@@ -1,6 +1,7 @@
 /**
- * DELETE: removes each row that the source yields. One row found by its key is deleted at once, otherwise all are found
- * before the first is deleted.
+ * DELETE: removes each row that the source yields. A row found by its key, and rows of one table that are looked at one
+ * by one, are deleted as they come: a walk sees the state at its begin. Otherwise all are found before the first is
+ * deleted.
  */
 import { triggersFor } from "../../catalog/triggers.ts";
 import type { ModifyPlan } from "../../sql/plan/plan.ts";
@@ -9,7 +10,7 @@ import { emitTurn } from "../codegen/gas_code.ts";
 import { type Program, rowSink, type Sink } from "../codegen/region.ts";
 import { HeldRows, type ModifyCode, sourceColumnsOfReturning } from "./modify_code.ts";
 import type { ModifyFacts } from "./modify_run.ts";
-import { mayRepeat, yieldsOneRow } from "./plan_shape.ts";
+import { looksAtRows, mayRepeat, yieldsOneRow } from "./plan_shape.ts";
 import { emitResultRow } from "./row_code.ts";
 import { emitMeet, emitMeetOfParts, rowIdValue } from "./update.ts";
 
@@ -30,7 +31,8 @@ export function deleteFacts(plan: DeletePlan): ModifyFacts {
 
 /** Adds the pipelines of a DELETE. */
 export function produceDelete(plan: DeletePlan, program: Program, modify: ModifyCode): void {
-  if (yieldsOneRow(plan.source)) {
+  const isAlone = triggersFor(plan.table, "delete").length === 0 && looksAtRows(plan.source);
+  if (isAlone || yieldsOneRow(plan.source)) {
     program.produce(plan.source, deleteSink(plan, modify));
     return;
   }

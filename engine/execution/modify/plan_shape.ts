@@ -47,6 +47,25 @@ export function mayRepeat(plan: Plan): boolean {
   }
 }
 
+/** Whether the source walks over one table and looks at each row by itself: no row depends on what became of others. */
+export function looksAtRows(source: Plan): boolean {
+  let looks = true;
+  visitPlan(source, {
+    plan: ({ kind }) => {
+      if (!ROW_BY_ROW.has(kind)) looks = false;
+    },
+  });
+  return looks && !mayRepeat(source);
+}
+
+const ROW_BY_ROW: ReadonlySet<Plan["kind"]> = new Set([
+  "table_scan",
+  "row_range",
+  "index_scan",
+  "filter",
+  "project",
+]);
+
 /** Whether a plan, its subqueries included, reads a table. */
 export function readsTable(plan: Plan, tableId: number): boolean {
   let found = false;

@@ -15,7 +15,7 @@ const MAGIC = Uint8Array.of(0x44, 0x42, 0x44, 0x45, 0x4c, 0, 0, 1);
 export interface SegmentDeletions {
   readonly op: number;
   readonly object: number;
-  readonly rows: readonly number[];
+  readonly rows: Uint32Array;
 }
 
 /** Rows encoded between two yields. */
@@ -61,12 +61,9 @@ export function decodeDeletions(tableId: number, path: string, bytes: Uint8Array
     const op = reader.readVarint();
     const object = reader.readVarint();
     const count = reader.readVarint();
-    const rows: number[] = [];
+    const rows = new Uint32Array(count);
     let row = 0;
-    for (let index = 0; index < count; index++) {
-      row += reader.readVarint();
-      rows.push(row);
-    }
+    for (let index = 0; index < count; index++) rows[index] = row += reader.readVarint();
     segments.push({ op, object, rows });
   }
   reader.expectEnd();

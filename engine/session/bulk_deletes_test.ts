@@ -1,0 +1,202 @@
+/**
+ * DELETE of so many rows that only their ids are kept: what the transaction itself sees, what others see and wait for,
+ * what can be taken back, and what the log has of it.
+ */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { DatabaseError } from "../base/errors.ts";
+import { memoryHost } from "../host/memory_host.ts";
+import { CopiedText } from "../../tests/support/copied_text.ts";
+import { runSql } from "../../tests/support/run_sql.ts";
+import { decodeEntry } from "../operations/entry_codec.ts";
+import { Engine } from "./engine.ts";
+import { Member } from "./member_for_test.ts";
+import type { Session } from "./session.ts";
+
+const ROWS = 40_000;
+
+async function fill(session: Session): Promise<void> {
+  await runSql(
+    session,
+    "CREATE TABLE t (id int PRIMARY KEY, v int UNIQUE, w int); CREATE INDEX t_w ON t (w)",
+  );
+  let text = "";
+  for (let id = 1; id <= ROWS; id++) text += `${id}\t${id + 1_000_000}\t${id % 10}\n`;
+  await session.simple("COPY t FROM STDIN", new CopiedText(text), () => {});
+}
+
+async function withTable(): Promise<
+  { host: ReturnType<typeof memoryHost>; engine: Engine; session: Session }
+> {
+  const host = memoryHost();
+  const engine = await Engine.open({ host, directory: "db" });
+  const session = engine.openSession();
+  await fill(session);
+  return { host, engine, session };
+}
+
+async function value(session: Session, text: string): Promise<unknown> {
+  const value = (await runSql(session, text))[0]?.[0];
+  return typeof value === "bigint" ? Number(value) : value;
+}
+
+function codeOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => "none",
+    (error: unknown) => error instanceof DatabaseError ? error.code : String(error),
+  );
+}
+
+/** What every way of reading says of the table. */
+async function picture(session: Session): Promise<unknown[]> {
+  const questions = [
+    "SELECT count(*) FROM t",
+    "SELECT sum(v) FROM t",
+    "SELECT count(*) FROM t WHERE w = 3",
+    "SELECT v FROM t WHERE id = 39999",
+    "SELECT id FROM t WHERE v = 1039999",
+    "SELECT w FROM t WHERE id = 20",
+    "SELECT min(id) FROM t WHERE id >= 30000",
+    "SELECT max(id) FROM t WHERE id BETWEEN 100 AND 39000",
+    "SELECT count(*) FROM t WHERE id BETWEEN 17000 AND 39000",
+    "SELECT min(v) FROM t WHERE v > 1030000",
+  ];
+  const answers: unknown[] = [];
+  for (const question of questions) answers.push(await value(session, question));
+  return answers;
+}
+
+Deno.test("DELETE of many rows hides them from their transaction, whichever way it looks", async () => {
+  const { engine, session } = await withTable();
+  const before = await picture(session);
+  await runSql(session, "BEGIN; SAVEPOINT a; DELETE FROM t WHERE id > 10 AND id <> 30001");
+  deepStrictEqual(await picture(session), [
+    ...[
+      11,
+      10 * 1_000_000 + 55 + 1_030_001,
+      1,
+      undefined,
+      undefined,
+      undefined,
+      30_001,
+      30_001,
+      1,
+      1_030_001,
+    ],
+  ]);
+  await runSql(session, "SAVEPOINT b; INSERT INTO t VALUES (39999, 1039999, 3), (20, 5, 3); SAVEPOINT c");
+  strictEqual(await value(session, "SELECT count(*) FROM t"), 13);
+  strictEqual(await value(session, "SELECT v FROM t WHERE id = 39999"), 1_039_999);
+  strictEqual(await codeOf(runSql(session, "INSERT INTO t VALUES (39999, 7, 7)")), "23505");
+  await runSql(
+    session,
+    "ROLLBACK TO c; UPDATE t SET v = v + 1 WHERE id = 39999; DELETE FROM t WHERE id = 39999",
+  );
+  strictEqual(await value(session, "SELECT count(*) FROM t WHERE id = 39999"), 0);
+  await runSql(session, "ROLLBACK TO b");
+  strictEqual(await value(session, "SELECT count(*) FROM t"), 11);
+  await runSql(session, "INSERT INTO t VALUES (25, 1000025, 5)");
+  strictEqual(await value(session, "SELECT sum(id) FROM t WHERE id > 10"), 30_026);
+  await runSql(session, "ROLLBACK TO a");
+  deepStrictEqual(await picture(session), before);
+  await runSql(session, "ROLLBACK");
+  deepStrictEqual(await picture(session), before);
+  await engine.close();
+});
+
+Deno.test("DELETE of many rows is the same in the log as in memory, and to a release that knows no lists", async () => {
+  const work = async (session: Session): Promise<void> => {
+    await runSql(session, "BEGIN; DELETE FROM t WHERE id > 10 AND id <> 30001");
+    await runSql(
+      session,
+      "INSERT INTO t VALUES (20, 5, 3), (50000, 50000, 1); DELETE FROM t WHERE id = 50000; COMMIT",
+    );
+  };
+  const expected = [12, 10 * 1_000_000 + 55 + 1_030_001 + 5, 2, undefined, undefined, 3];
+  const { host, engine, session } = await withTable();
+  await work(session);
+  deepStrictEqual((await picture(session)).slice(0, 6), expected);
+  const digest = engine.digest();
+  await engine.close();
+  const again = await Engine.open({ host, directory: "db" });
+  strictEqual(again.digest(), digest);
+  deepStrictEqual((await picture(again.openSession())).slice(0, 6), expected);
+  await again.close();
+
+  const kinds: string[][] = [];
+  for (const version of [1, 3]) {
+    const primary = (await Member.primary()).commitAlone(), backup = await Member.open();
+    const client = primary.engine.openSession();
+    await fill(client);
+    if (version > 1) primary.engine.raiseClusterVersion(version);
+    await primary.engine.whenDurable(primary.engine.lastOp);
+    strictEqual(primary.engine.clusterVersion, version);
+    await work(client);
+    await primary.engine.checkpoint();
+    deepStrictEqual((await picture(client)).slice(0, 6), expected);
+    await backup.follow(primary);
+    strictEqual(backup.engine.digest(), primary.engine.digest());
+    deepStrictEqual(backup.engine.machine.encodeState(), primary.engine.machine.encodeState());
+    await backup.engine.whenDurable(backup.engine.lastOp);
+    const seen = new Set<string>();
+    for (const { payload } of primary.engine.storage.log.entries(0)) {
+      for (const { kind } of decodeEntry(payload).effects) seen.add(kind);
+    }
+    kinds.push([...seen].sort());
+    await primary.engine.close();
+    await backup.engine.close();
+  }
+  ok(kinds[0]?.includes("delete") === true && !kinds[0].includes("delete_batch"), String(kinds[0]));
+  ok(kinds[1]?.includes("delete_batch") === true, String(kinds[1]));
+});
+
+Deno.test("DELETE of many rows locks each of them, and waits for who has locked one", async () => {
+  const { engine, session } = await withTable();
+  const other = engine.openSession(), third = engine.openSession();
+  await runSql(other, "CREATE TABLE child (t int REFERENCES t (id))");
+  await runSql(session, "BEGIN; DELETE FROM t WHERE id > 100");
+  strictEqual(await codeOf(runSql(other, "SELECT * FROM t WHERE id = 39999 FOR UPDATE NOWAIT")), "55P03");
+  strictEqual(await codeOf(runSql(other, "SELECT * FROM t WHERE id = 99 FOR UPDATE NOWAIT")), "none");
+  strictEqual(
+    (await runSql(other, "SELECT id FROM t WHERE id > 39990 ORDER BY id FOR UPDATE SKIP LOCKED")).length,
+    0,
+  );
+  const child = codeOf(runSql(other, "INSERT INTO child VALUES (39999)"));
+  const changed = codeOf(runSql(third, "UPDATE t SET w = 77 WHERE id = 39998"));
+  await runSql(session, "COMMIT");
+  deepStrictEqual(await Promise.all([child, changed]), ["23503", "none"]);
+  strictEqual(await value(session, "SELECT count(*) FROM t"), 100);
+
+  await runSql(session, "DELETE FROM t; DROP TABLE child");
+  await runSql(session, "INSERT INTO t SELECT g, g, g % 10 FROM generate_series(1, 40000) AS g");
+  await runSql(session, "BEGIN; SAVEPOINT a; DELETE FROM t");
+  const waits = codeOf(runSql(third, "UPDATE t SET w = 77 WHERE id = 39998"));
+  await runSql(session, "ROLLBACK TO a");
+  strictEqual(await waits, "none");
+  await runSql(session, "ROLLBACK");
+  await engine.whenDurable(engine.lastOp);
+  strictEqual(await value(session, "SELECT w FROM t WHERE id = 39998"), 77);
+
+  // Who holds a row keeps the whole statement waiting, and is seen afterwards.
+  await runSql(other, "BEGIN; UPDATE t SET w = 78 WHERE id = 39997");
+  const deleted = codeOf(runSql(session, "DELETE FROM t WHERE w <> 78"));
+  await runSql(other, "COMMIT");
+  strictEqual(await deleted, "none");
+  await engine.whenDurable(engine.lastOp);
+  deepStrictEqual(await runSql(session, "SELECT id, w FROM t"), [[39_997, 78]]);
+  await engine.close();
+});
+
+Deno.test("DELETE of many rows makes who has read one of them and writes lose, and nobody else", async () => {
+  const { engine, session } = await withTable();
+  const reader = engine.openSession(), stranger = engine.openSession();
+  await runSql(session, "CREATE TABLE n (a int)");
+  await runSql(reader, "BEGIN; SELECT * FROM t WHERE id = 39999");
+  await runSql(stranger, "BEGIN; SELECT * FROM t WHERE id = 5");
+  await runSql(session, "DELETE FROM t WHERE id > 10");
+  strictEqual(await codeOf(runSql(reader, "INSERT INTO n VALUES (1); COMMIT")), "40001");
+  strictEqual(await codeOf(runSql(stranger, "INSERT INTO n VALUES (2); COMMIT")), "none");
+  await runSql(reader, "ROLLBACK");
+  await engine.whenDurable(engine.lastOp);
+  deepStrictEqual(await runSql(session, "SELECT a FROM n"), [[2]]);
+  await engine.close();
+});
