@@ -48,7 +48,9 @@ export interface Benchmark {
   readonly alone?: boolean;
   /** Fewer rounds than asked for, for work that takes minutes. */
   readonly maximumRounds?: number;
-  /** One measurement of a row of the table of growth: which row, and how much data. */
+  /** The program that does the work; without it the benchmark is not run. */
+  readonly driver?: "pgbench" | "sysbench";
+  /** One measurement of a row of the table of growth: which row, and how much data or how many clients. */
   readonly growth?: { readonly group: string; readonly size: number };
   /** Prepares the peer's data. */
   prepare(peer: Peer, scale: Scale): Promise<void>;

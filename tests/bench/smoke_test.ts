@@ -4,7 +4,7 @@ import { reportNotRun } from "../../tools/not_run.ts";
 import { run } from "../../tools/project.ts";
 import { AGED_GROUPS } from "./aged/all.ts";
 import { BENCHMARKS } from "./cases/all.ts";
-import { hasPgbench } from "./cases/client.ts";
+import { canRun } from "./cases/client.ts";
 import { CLUSTER_GROUPS } from "./cluster/all.ts";
 import { SHARD_GROUPS } from "./shards/all.ts";
 import { LANGUAGE_GROUPS } from "./lang/all.ts";
@@ -14,7 +14,11 @@ interface Report {
 }
 
 Deno.test("deno task bench --smoke runs every benchmark once", async () => {
-  if (!hasPgbench()) reportNotRun("the benchmarks that pgbench drives", "pgbench is not installed");
+  for (const driver of ["pgbench", "sysbench"] as const) {
+    if (!canRun({ driver })) {
+      reportNotRun(`the benchmarks that ${driver} drives`, `${driver} is not installed`);
+    }
+  }
   const { code, stdout, stderr } = await run(Deno.execPath(), [
     "run",
     "-A",
@@ -28,7 +32,7 @@ Deno.test("deno task bench --smoke runs every benchmark once", async () => {
   strictEqual(code, 0, stderr);
   const { results } = JSON.parse(stdout) as Report;
   const expected = Object.values(BENCHMARKS).flat()
-    .filter((each) => hasPgbench() || each.unit !== "transactions/s")
+    .filter(canRun)
     .map(({ name }) => name)
     .concat(
       Object.values({ ...AGED_GROUPS, ...CLUSTER_GROUPS, ...SHARD_GROUPS, ...LANGUAGE_GROUPS }).flatMap((

@@ -3,13 +3,15 @@ import type { Benchmark } from "../benchmark.ts";
 import { analytics } from "./analytics.ts";
 import { copy } from "./copy.ts";
 import { copyTriggers } from "./copy_triggers.ts";
+import { firstContact } from "./first_contact.ts";
 import { functions } from "./functions.ts";
 import { growth } from "./growth.ts";
 import { largeTable, ranges } from "./large_table.ts";
 import { parquet } from "./parquet.ts";
-import { overTls, pgbench } from "./pgbench.ts";
+import { clientGrowth, overTls, pgbench } from "./pgbench.ts";
 import { memory, restart } from "./restart.ts";
 import { stalls } from "./stalls.ts";
+import { sysbench } from "./sysbench.ts";
 import { tpch, tpchGrowth } from "./tpch.ts";
 
 /** What `deno task bench NAME` can name. */
@@ -34,6 +36,9 @@ export const BENCHMARKS: Readonly<Record<string, readonly Benchmark[]>> = {
   "memory": memory,
   "stalls": stalls,
   "growth": growth,
+  "client-growth": clientGrowth,
+  "sysbench": sysbench,
+  "first-contact": firstContact,
   "analytics": analytics,
   "tpch": tpch,
   "tpch-growth": tpchGrowth,

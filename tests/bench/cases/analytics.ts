@@ -1,6 +1,6 @@
 /** Scans, filters and groups over one wide table of two million rows, loaded through COPY. */
-import postgres from "postgres";
 import type { Benchmark, Peer, Scale } from "../benchmark.ts";
+import { connect, copyIn } from "./client.ts";
 
 const ROWS = { smoke: 2_000, full: 2_000_000 } as const;
 
@@ -49,18 +49,6 @@ function key(peer: Peer): string {
   return `${peer.name}:${peer.port}`;
 }
 
-function connect(peer: Peer): postgres.Sql {
-  return postgres({
-    host: peer.host,
-    port: peer.port,
-    username: peer.user,
-    database: peer.database,
-    max: 1,
-    fetch_types: false,
-    onnotice: () => {},
-  });
-}
-
 /** Loads the table anew; answers rows a second. */
 async function load(peer: Peer, scale: Scale): Promise<number> {
   const client = connect(peer);
@@ -71,16 +59,7 @@ async function load(peer: Peer, scale: Scale): Promise<number> {
     );
     const rows = ROWS[scale];
     const start = performance.now();
-    const stream = await client.unsafe("COPY events FROM STDIN").writable();
-    for (let first = 0; first < rows; first += 10_000) {
-      const chunk = chunkOf(first, Math.min(first + 10_000, rows));
-      if (!stream.write(chunk)) await new Promise<void>((resolve) => stream.once("drain", () => resolve()));
-    }
-    await new Promise<void>((resolve, reject) => {
-      stream.once("finish", () => resolve());
-      stream.once("error", reject);
-      stream.end();
-    });
+    await copyIn(client, "COPY events FROM STDIN", chunks(rows));
     loaded.add(key(peer));
     return rows / ((performance.now() - start) / 1000);
   } finally {
@@ -90,6 +69,10 @@ async function load(peer: Peer, scale: Scale): Promise<number> {
 
 const KINDS = ["view", "click", "buy", "return"];
 const REGIONS = ["north", "south", "east", "west", "center"];
+
+function* chunks(rows: number): Generator<string> {
+  for (let first = 0; first < rows; first += 10_000) yield chunkOf(first, Math.min(first + 10_000, rows));
+}
 
 /** Rows in COPY's text format; a simple multiplicative sequence stands for chance. */
 function chunkOf(first: number, end: number): string {

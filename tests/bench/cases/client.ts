@@ -1,6 +1,6 @@
 /** What cases share: a connection for statements, loading by COPY, and pgbench. */
 import postgres from "postgres";
-import type { PeerAddress } from "../benchmark.ts";
+import type { Benchmark, PeerAddress } from "../benchmark.ts";
 import { findPostgresqlProgram, runProgram } from "../peers/process.ts";
 
 /** One connection. */
@@ -46,9 +46,14 @@ export async function copyIn(
   await ended;
 }
 
+/** Whether the program that does the work is installed. */
+export function canRun({ driver }: Pick<Benchmark, "driver">): boolean {
+  return driver === undefined || findPostgresqlProgram(driver) !== null;
+}
+
 /** Whether pgbench is installed. */
 export function hasPgbench(): boolean {
-  return findPostgresqlProgram("pgbench") !== null;
+  return canRun({ driver: "pgbench" });
 }
 
 /** Runs pgbench against a peer; answers what it prints. */

@@ -37,6 +37,7 @@ export const growth: readonly Benchmark[] = SIZES.flatMap((size, index) => [
     },
   },
   ...Object.entries(WORK).map(([name, script]): Benchmark => ({
+    driver: "pgbench",
     name: `${name}, ${size.toLocaleString("en")} rows`,
     unit: "µs",
     higherIsBetter: false,

@@ -67,6 +67,7 @@ const RANGES = {
 /** Reads through range indexes. */
 export const ranges: readonly Benchmark[] = Object.entries(RANGES).flatMap(([name, script]) =>
   [1, 8].map((clients): Benchmark => ({
+    driver: "pgbench",
     name: `${name}, 10 million rows, ${clients} client${clients === 1 ? "" : "s"}`,
     unit: "transactions/s",
     higherIsBetter: true,

@@ -26,6 +26,7 @@ export function pgbench(
   bar: string,
 ): Benchmark {
   return {
+    driver: "pgbench",
     name: `${script}, ${mode}, ${clients} client${clients === 1 ? "" : "s"}`,
     unit: "transactions/s",
     higherIsBetter: true,
@@ -37,9 +38,29 @@ export function pgbench(
         clients,
         variables: { rows: ACCOUNTS_PER_SCALE },
         seconds: scale === "smoke" ? null : 5,
+        // A smoke run of many clients is long enough by the number of them.
+        transactions: clients > 32 ? 1 : 20,
       }),
   };
 }
+
+/** How the cost of a transaction grows with the clients: the time of the server for one, whoever waits. */
+export const clientGrowth: readonly Benchmark[] = ([["point read", "prepared"], ["TPC-B", "simple"]] as const)
+  .flatMap((
+    [script, mode],
+  ) =>
+    [1, 4, 16, 64, 256].map((clients): Benchmark => {
+      const { bar: _bar, measure, ...benchmark } = pgbench(script, mode, clients, "");
+      return {
+        ...benchmark,
+        unit: "µs",
+        higherIsBetter: false,
+        maximumRounds: 3,
+        growth: { group: `${script}, ${mode}`, size: clients },
+        measure: async (peer, scale) => 1e6 / await measure(peer, scale),
+      };
+    })
+  );
 
 const encrypted = new Map<Peer, Peer>();
 

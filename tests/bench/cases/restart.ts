@@ -75,6 +75,7 @@ export const memory: readonly Benchmark[] = [
     measure: (peer) => residentAfter(peer, async () => {}),
   },
   {
+    driver: "pgbench",
     name: "resident memory, after 1 million pgbench_accounts rows",
     unit: "MB",
     higherIsBetter: false,
@@ -84,6 +85,7 @@ export const memory: readonly Benchmark[] = [
     measure: (peer, scale) => residentAfter(peer, (server) => initialize(server, scale === "smoke" ? 1 : 10)),
   },
   {
+    driver: "pgbench",
     name: "resident memory, after 1 million pgbench_accounts rows and 25 idle seconds",
     unit: "MB",
     higherIsBetter: false,

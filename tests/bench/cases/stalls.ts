@@ -18,6 +18,7 @@ const LOADS = 4;
 /** Point reads beside loads. */
 export const stalls: readonly Benchmark[] = [{
   name: "wait of a point read beside COPY, flush and compaction, p99.9",
+  driver: "pgbench",
   unit: "ms",
   higherIsBetter: false,
   bar: "≤ 25 ms",

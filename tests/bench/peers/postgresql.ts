@@ -17,7 +17,9 @@ export async function startPostgresql(options: PostgresqlOptions = {}): Promise<
   if (programs === null) return null;
   const { directory } = programs;
   await programs.initialize(`${directory}/data`);
-  const settings = options.cacheBytes === undefined ? [] : [`shared_buffers=${options.cacheBytes >> 20}MB`];
+  // 256 clients, as many as dbd lets in by default.
+  const settings = ["max_connections=260"];
+  if (options.cacheBytes !== undefined) settings.push(`shared_buffers=${options.cacheBytes >> 20}MB`);
   if (options.tls !== undefined) {
     const files = ensureDevelopmentCertificate(`${directory}/tls`, new Date());
     await programs.own(`${directory}/tls`);
