@@ -32,6 +32,7 @@ type Program = typeof programs[number];
 const threadsOf: Readonly<Record<string, readonly ThreadCode[]>> = {
   dbd: [
     { source: "engine/sharding/thread_source.ts", main: "engine/sharding/shard_worker.ts", features: [] },
+    { source: "engine/parallel/thread_source.ts", main: "engine/parallel/worker_main.ts", features: [] },
     { source: "cli/dbd/router_source.ts", main: "cli/dbd_router.ts", features: ["tls"] },
   ],
   lang: [{

@@ -23,6 +23,7 @@ export const layers: readonly Layer[] = [
   { path: "mod.ts", rank: 105 },
   { path: "cli", rank: 100 },
   { path: "gateways", rank: 90 },
+  { path: "engine/parallel", rank: 86 },
   { path: "engine/sharding", rank: 85 },
   { path: "engine/session", rank: 80 },
   { path: "engine/external", rank: 79 },

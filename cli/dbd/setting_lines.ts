@@ -173,6 +173,12 @@ export const SETTINGS: readonly SettingLine[] = [
     help: "keep the rows at 1, 2, 4, 8 or 16 shards, each in its own thread; fixed with DATA_DIR (1)",
   },
   {
+    key: "max_parallel_workers",
+    kind: "count",
+    value: "N",
+    help: "0 to 64 threads for parts of large queries, without shards (as many as processors, 8 at most; 0 with one)",
+  },
+  {
     key: "routers",
     kind: "count",
     value: "N",

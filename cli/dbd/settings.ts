@@ -57,6 +57,8 @@ export interface ServerSettings {
   readonly cluster: ClusterSettings | null;
   /** null: as many shards as the directory has; one in a new directory. */
   readonly shardCount: number | null;
+  /** Threads for parts of large queries; 0: none. */
+  readonly maximumParallelWorkers: number;
   /** How many threads have the sockets of PostgreSQL and binary clients; 1: that of the sessions has. */
   readonly routerCount: number;
   /** null: everything is in clear text. */
@@ -278,6 +280,11 @@ function settingsFrom(options: {
     cluster: readCluster(find),
     shardCount: readShardCount(find),
     routerCount: count(find, "routers", { initial: 1, maximum: MAX_ROUTERS }),
+    maximumParallelWorkers: count(find, "max_parallel_workers", {
+      initial: defaultWorkers(),
+      minimum: 0,
+      maximum: MAX_WORKERS,
+    }),
     tls,
     requiresTls: readSwitch(find, "tls_required"),
     token: readToken(places, sources),
@@ -342,6 +349,15 @@ function readShardCount(find: Find): number | null {
 }
 
 const MAX_ROUTERS = 8;
+const MAX_WORKERS = 64;
+/** More workers than these must be asked for. */
+const MAX_DEFAULT_WORKERS = 8;
+
+/** One processor has enough to do without workers. */
+function defaultWorkers(): number {
+  const processors = navigator.hardwareConcurrency;
+  return processors === 1 ? 0 : Math.min(MAX_DEFAULT_WORKERS, processors);
+}
 
 /** The sizes of clusters: those of which a majority outlives the loss of as many members as it can. */
 const CLUSTER_SIZES: readonly number[] = [1, 3, 5];
@@ -548,13 +564,17 @@ function readAddress(text: string, port: number, what: string): Address {
 function count(
   find: Find,
   key: string,
-  { initial, maximum = 100_000 }: { readonly initial: number; readonly maximum?: number },
+  { initial, minimum = 1, maximum = 100_000 }: {
+    readonly initial: number;
+    readonly minimum?: number;
+    readonly maximum?: number;
+  },
 ): number {
   const text = find(key);
   if (text === undefined) return initial;
   const value = Number(text);
-  if (!/^\d+$/.test(text) || value < 1 || value > maximum) {
-    throw new UsageError(`${flagOf(key)} takes a number from 1 to ${maximum}, not "${text}"`);
+  if (!/^\d+$/.test(text) || value < minimum || value > maximum) {
+    throw new UsageError(`${flagOf(key)} takes a number from ${minimum} to ${maximum}, not "${text}"`);
   }
   return value;
 }

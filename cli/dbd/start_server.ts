@@ -11,6 +11,7 @@ import { memoryHost } from "../../engine/host/memory_host.ts";
 import type { MemberSeat } from "../../engine/replication/member_seat.ts";
 import { Superblock } from "../../engine/replication/superblock.ts";
 import type { Engine } from "../../engine/session/engine.ts";
+import { Workers } from "../../engine/parallel/workers.ts";
 import { openSharded, shardCountOf } from "../../engine/sharding/open_sharded.ts";
 import type { Features } from "../features/feature_table.ts";
 import { type ServerEncryption, startEncryption } from "./encryption.ts";
@@ -124,12 +125,17 @@ async function openEngine(
   try {
     if (host.disk.list(dataDirectory).length === 0) await requireAddresses(settings);
     if (cluster === null) requireSingle(host.disk, dataDirectory);
+    const { maximumParallelWorkers: count, blockCacheBytes } = settings;
+    // They open files, which a database in memory has none of.
+    const workers = dataDirectory === ":memory:" || count === 0 ? {} : {
+      workers: new Workers({ count, blockCacheBytes }),
+    };
     const shardCount = shardCountOf({ host, directory: dataDirectory, shardCount: settings.shardCount });
     if (cluster === null) {
-      const engine = await openSharded({ ...options, shardCount });
+      const engine = await openSharded({ ...options, ...workers, shardCount });
       return { engine, member: null, close: () => engine.close() };
     }
-    const open = (member: MemberSeat) => openSharded({ ...options, shardCount, member });
+    const open = (member: MemberSeat) => openSharded({ ...options, ...workers, shardCount, member });
     const request = {
       ...{ host, features, openEngine: open, log },
       ...(versions === undefined ? {} : { versions }),

@@ -5,7 +5,8 @@
  * they first run, scans once for each signature of column vectors.
  */
 import type { ColumnRef } from "../sql/plan/expression.ts";
-import type { Plan, PlannedStatement } from "../sql/plan/plan.ts";
+import type { Fragment, Plan, PlannedStatement } from "../sql/plan/plan.ts";
+import { inputs, visitPlan } from "../sql/plan/traverse.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { CompiledStatement, ExecutionContext, StatementExecution } from "./runtime/execution.ts";
 import type { Spread } from "../sql/fragments/join_places.ts";
@@ -93,9 +94,12 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
     readonly compiled: CompiledStatement;
     readonly soleFragment: SoleFragment | null;
     readonly streams: boolean;
+    /** All that it gathers. */
+    readonly fragments: readonly Fragment[];
   };
   const streams = readsByGathersOnly(planned.plan);
-  const whole: Version = { plan: planned.plan, compiled: here, soleFragment: null, streams };
+  const whole: Version = { plan: planned.plan, compiled: here, soleFragment: null, streams, fragments: [] };
+  const scans = planned.readOnly && scansTables(planned.plan);
   let split: { readonly spread: Spread; readonly version: Version | null } | undefined;
   /** What runs fragments elsewhere, made when it is first needed; null: the plan has none. */
   const elsewhere = (spread: Spread): Version | null => {
@@ -103,7 +107,7 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
     if (
       split !== undefined && known?.count === spread.count &&
       known.broadcastBytes === spread.broadcastBytes &&
-      known.isTight === spread.isTight
+      known.isTight === spread.isTight && known.isByMorsels === spread.isByMorsels
     ) {
       return split.version;
     }
@@ -113,13 +117,15 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
       compiled: compilePlan(plan, planned, options),
       soleFragment: soleFragment(plan),
       streams: readsByGathersOnly(plan),
+      fragments: fragmentsOf(plan),
     };
     split = { spread, version };
     return version;
   };
   const chosen = (context: ExecutionContext): Version => {
-    const gatherer = context.gatherer?.(planned.tableIds) ?? null;
-    return gatherer === null ? whole : elsewhere(gatherer.spread) ?? whole;
+    const gatherer = context.gatherer?.(planned.tableIds, scans) ?? null;
+    const version = gatherer === null ? null : elsewhere(gatherer.spread);
+    return version !== null && gatherer?.wants(version.fragments) === true ? version : whole;
   };
   return {
     start: (context): StatementExecution => chosen(context).compiled.start(context),
@@ -128,6 +134,21 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
     soleFragment: (context) => fragmentReadWith(chosen(context).soleFragment, context.parameters),
     streams: (context) => chosen(context).streams,
   };
+}
+
+/** Whether a plan reads a whole table. */
+function scansTables(plan: Plan): boolean {
+  return plan.kind === "table_scan" || inputs(plan).some(scansTables);
+}
+
+function fragmentsOf(plan: Plan): Fragment[] {
+  const fragments: Fragment[] = [];
+  visitPlan(plan, {
+    plan: (each) => {
+      if (each.kind === "gather") fragments.push(each.fragment);
+    },
+  });
+  return fragments;
 }
 
 function compilePlan(plan: Plan, planned: PlannedStatement, options: CompileOptions): CompiledStatement {

@@ -24,6 +24,7 @@ import type { MaybePromise } from "../statements/outcome.ts";
 import { StateMachine } from "../state_machine/state_machine.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { MemberSeat, SeatedEngine } from "../replication/member_seat.ts";
+import type { StatementWorkers } from "../statements/statement_host.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
 import { isCheckpointEntry } from "../operations/entry_codec.ts";
 import { parseStatements } from "../sql/parser/statements.ts";
@@ -177,6 +178,11 @@ export class Engine implements SessionEngine, SeatedEngine {
 
   get storage(): StorageEngine {
     return this.#state.storage;
+  }
+
+  /** See {@link StatementEngine.workers}. */
+  get workers(): StatementWorkers | null {
+    return this.#options.workers ?? null;
   }
 
   /** See {@link StatementEngine.openSpillFile}. */
@@ -653,6 +659,7 @@ export class Engine implements SessionEngine, SeatedEngine {
       await this.#closeParts();
       await this.storage.close();
     }
+    await this.workers?.close();
     await this.host.timers.close();
   }
 
@@ -687,6 +694,7 @@ export class Engine implements SessionEngine, SeatedEngine {
       await this.storage.work(1_000);
       await this.yieldToLoop();
     }
+    this.workers?.sweep();
   }
 }
 

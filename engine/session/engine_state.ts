@@ -4,6 +4,7 @@ import type { Host } from "../host/host.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { MemberSeat } from "../replication/member_seat.ts";
 import { StateMachine } from "../state_machine/state_machine.ts";
+import type { StatementWorkers } from "../statements/statement_host.ts";
 import type { ExternalSources } from "../statements/refresh/external_port.ts";
 import type { CommitHorizon } from "../storage/commit_horizon.ts";
 import type { LogOptions } from "../storage/log_options.ts";
@@ -31,6 +32,8 @@ export interface EngineOptions {
   readonly external?: ExternalSources;
   /** The engine is the state of a member of a replication group, and serves from `Engine.startServing` on. */
   readonly member?: MemberSeat;
+  /** Threads for parts of statements, which end with the engine; absent: none. */
+  readonly workers?: StatementWorkers;
   /** What of the state is elsewhere, for each opening of it. */
   readonly parts?: () => EngineParts;
 }

@@ -59,8 +59,9 @@ export class SingleReads {
     transaction.renew(engine.manager.tellableSnapshot(need.floor));
     evaluation.beginStatement();
     this.#session.runsIn(transaction);
-    const execution = plan.compiled.start(this.#session.contextFor(transaction, parameters));
-    if (!execution.step(sink)) return this.#goOn(read, transaction, execution);
+    const context = this.#session.contextFor(transaction, parameters);
+    const execution = plan.compiled.start(context);
+    if (!execution.step(sink)) return this.#goOn(read, transaction, { execution, context });
     this.#session.runsIn(null);
     const durableOp = plan.isSingleRow
       ? rowDurableAt(engine, plan, transaction)
@@ -72,7 +73,7 @@ export class SingleReads {
   async #goOn(
     { plan, parameters, sink, finish }: SingleRead,
     transaction: Transaction,
-    execution: StatementExecution,
+    running: { readonly execution: StatementExecution; readonly context: WaitingContext },
   ): Promise<StatementOutcome> {
     const { engine, environment, need, contextFor } = this.#session;
     this.#transaction = null;
@@ -85,7 +86,7 @@ export class SingleReads {
       claims: [],
     };
     try {
-      const ended = await goOnReading(environment, run, execution);
+      const ended = await goOnReading(environment, run, running);
       return finish(ended, need.saw(readsDurableAt(engine, plan, transaction)));
     } finally {
       this.#session.runsIn(null);

@@ -13,7 +13,14 @@ import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { SpillFile } from "../storage/spill_file.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Notice } from "../statements/outcome.ts";
-import type { GatherContext, ProceduralHost, StatementShards } from "../statements/statement_host.ts";
+import type {
+  GatherContext,
+  GatheredStream,
+  ProceduralHost,
+  StatementShards,
+  StatementWorkers,
+  WorkerContext,
+} from "../statements/statement_host.ts";
 import { AddedRows } from "../statements/ddl/added_rows.ts";
 import type { RowMaker } from "../transactions/catch_up.ts";
 import type { Transaction } from "../transactions/transaction.ts";
@@ -36,7 +43,7 @@ export function makerFor(
 }
 
 /** One per execution. */
-export class StatementContext implements ExecutionContext, GatherContext {
+export class StatementContext implements ExecutionContext, WorkerContext {
   readonly evaluation: EvaluationContext;
   readonly parameters: readonly SqlValue[];
   readonly reads: ReadCounts;
@@ -44,14 +51,17 @@ export class StatementContext implements ExecutionContext, GatherContext {
   readonly transaction: Transaction;
   /** The rows of the only fragment, if they were gathered before. */
   gathered: BatchSource | null = null;
-  /** What it reads while it comes; undefined: all of that is kept. */
-  readonly arrivals?: StreamArrivals;
+  /** What it reads while it comes; undefined: nothing does, so far. */
+  arrivals?: StreamArrivals;
   readonly spillFile?: () => SpillFile;
   /** See {@link ExecutionContext.spills}. */
   spills = false;
   readonly #session: RunningSession;
   readonly #spillFiles: SpillFile[] = [];
+  readonly #waits: boolean;
   #gatherer: Gatherer | null = null;
+  /** What workers do for it. */
+  #streams: Map<Fragment, GatheredStream> | null = null;
 
   /** `waits`: who steps the execution waits between steps for what comes, and closes the context. */
   constructor(
@@ -66,6 +76,7 @@ export class StatementContext implements ExecutionContext, GatherContext {
       if (openSpillFile !== null) this.spillFile = () => this.#spill(openSpillFile());
     }
     this.#session = session;
+    this.#waits = waits;
     this.evaluation = session.evaluation;
     this.parameters = parameters;
     this.reads = session.engine.machine.reads;
@@ -89,9 +100,10 @@ export class StatementContext implements ExecutionContext, GatherContext {
     return this.#session.memoryLimitBytes;
   }
 
-  gatherer(tableIds: readonly number[]): Gatherer | null {
-    const { shards } = this.#session.engine;
-    if (shards === null || !seesCommitted(this.transaction, tableIds)) return null;
+  gatherer(tableIds: readonly number[], scans: boolean): Gatherer | null {
+    const { shards, workers } = this.#session.engine;
+    if (shards === null) return workers === null || !scans ? null : this.#shared(workers, tableIds);
+    if (!seesCommitted(this.transaction, tableIds)) return null;
     if (this.#gatherer !== null) return this.#gatherer;
     return this.#gatherer = {
       spread: {
@@ -99,9 +111,28 @@ export class StatementContext implements ExecutionContext, GatherContext {
         broadcastBytes: this.#session.settings.bytes("broadcast_limit"),
         isTight: shards.isTight(this.transaction),
       },
+      wants: () => true,
       gather: (fragment, parameters, again) =>
         this.gathered ?? this.#gather(shards, fragment, this.#with(parameters), again),
       explain: (fragment, { parameters }) => shards.explainGather(this.transaction, fragment, parameters),
+    };
+  }
+
+  /** Shares the work out among threads; null: it must stay here. */
+  #shared(workers: StatementWorkers, tableIds: readonly number[]): Gatherer | null {
+    const { transaction } = this;
+    // What is short is not to wait, and what writes to files reads its rows several times.
+    if (!this.#waits || this.spills || !transaction.interruptible && !transaction.readOnly) return null;
+    if (!seesCommitted(transaction, tableIds) || workers.allowed(this.settings) === 0) return null;
+    return this.#gatherer ??= {
+      spread: BY_MORSELS,
+      wants: (fragments) => workers.wants(fragments, this),
+      gather: (fragment) => {
+        const stream = workers.stream(fragment, this);
+        (this.#streams ??= new Map()).set(fragment, stream);
+        return (this.arrivals ??= new StreamArrivals()).add(stream);
+      },
+      explain: (fragment) => workers.explain(this.#streams?.get(fragment) ?? null, this),
     };
   }
 
@@ -155,6 +186,9 @@ function closeAll(files: readonly SpillFile[]): void {
     if (rest.length > 0) closeAll(rest);
   }
 }
+
+/** How many workers there are makes no difference to plans. */
+const BY_MORSELS: Gatherer["spread"] = { count: 1, broadcastBytes: 0, isTight: false, isByMorsels: true };
 
 /** Whether a transaction sees of these tables what is committed, and nothing of its own. */
 function seesCommitted(transaction: Transaction, tableIds: readonly number[]): boolean {

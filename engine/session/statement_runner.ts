@@ -88,10 +88,10 @@ export function runInTransaction(
 export function goOnReading(
   environment: RunnerEnvironment,
   run: StatementRun,
-  execution: StatementExecution,
+  running: { readonly execution: StatementExecution; readonly context: WaitingContext },
 ): Promise<StatementExecution> {
   run.transaction.compiledCatalog = environment.manager.catalog;
-  return goOn(environment, run, run.transaction.mark(), { execution, context: {} });
+  return goOn(environment, run, run.transaction.mark(), running);
 }
 
 function attempt(
@@ -192,7 +192,6 @@ async function goOn(
     readonly context: Pick<WaitingContext, "arrivals" | "close">;
   },
 ): Promise<StatementExecution> {
-  const { arrivals } = context;
   environment.manager.register(run.transaction);
   const { remote } = environment.manager;
   let missed = 0, slicesInVain = 0;
@@ -205,7 +204,7 @@ async function goOn(
           requireTrue(environment, run);
           return execution;
         }
-        if (arrivals?.isStarved === true) break;
+        if (context.arrivals?.isStarved === true) break;
       } while (!gas.isTurnDue && environment.monotonic() < sliceEnd);
       environment.checkCanceled();
       if (remote !== null) {
@@ -215,7 +214,7 @@ async function goOn(
         if (slicesInVain >= SLICES_IN_VAIN) requireTrue(environment, run);
       }
       if (run.sink.full) await run.sink.drained();
-      else if (arrivals?.isStarved === true) await arrivals.wait(environment.abort);
+      else if (context.arrivals?.isStarved === true) await context.arrivals.wait(environment.abort);
       else await environment.yieldToLoop();
       environment.checkCanceled();
     }

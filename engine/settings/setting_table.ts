@@ -168,7 +168,7 @@ jit_above_cost real 100000 -1..
 jit_inline_above_cost real 500000 -1..
 jit_optimize_above_cost real 500000 -1..
 min_parallel_index_scan_size integer/8kB 64 0..715827882
-min_parallel_table_scan_size integer/8kB 1024 0..715827882
+min_parallel_table_scan_size integer/8kB 1024 0..715827882 effect
 parallel_setup_cost real 1000 0..
 parallel_tuple_cost real 0.1 0..
 random_page_cost real 4 0..
@@ -232,7 +232,7 @@ backend_flush_after integer/8kB 0 0..256
 effective_io_concurrency integer 1 0..1000
 maintenance_io_concurrency integer 10 0..1000
 max_parallel_maintenance_workers integer 2 0..1024
-max_parallel_workers integer 8 0..1024
+max_parallel_workers integer 8 0..1024 effect
 max_parallel_workers_per_gather integer 2 0..1024
 parallel_leader_participation bool on
 # Resource Usage / Cost-Based Vacuum Delay

@@ -130,6 +130,11 @@ export class Settings {
     return value;
   }
 
+  /** A number without a unit. */
+  number(name: string): number {
+    return this.milliseconds(name);
+  }
+
   /** A size. */
   bytes(name: string): number {
     const known = this.#readBefore(name);

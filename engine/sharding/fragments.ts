@@ -1,9 +1,8 @@
 /** Has shards run fragments, and takes what comes. */
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import type { ExecutionContext, GatheredBatch } from "../execution/runtime/execution.ts";
+import type { ExecutionContext } from "../execution/runtime/execution.ts";
 import { countOf } from "../sql/fragments/sole_fragment.ts";
-import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { AloneRows } from "../statements/statement_host.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
@@ -16,11 +15,9 @@ import { KnownFragments } from "./known_fragments.ts";
 import { readKey } from "./read_key.ts";
 import { CREDITS } from "./exchange_ends.ts";
 import type { GatherStream } from "./gather_stream.ts";
-import type { FragmentRows, SessionFacts, ShardReply, ShardRequest } from "./shard_messages.ts";
+import { batchBytes, factsOf } from "./fragment_needs.ts";
+import type { FragmentRows, ShardReply, ShardRequest } from "./shard_messages.ts";
 import type { ShardPort } from "./shard_port.ts";
-
-/** Rough memory of a value beside its text. */
-const VALUE_BYTES = 16;
 
 /** What a shard may hold for a fragment with exchanges at least. */
 const LEAST_BYTES = 1 << 18;
@@ -368,33 +365,6 @@ function limitOf({ plan, merge }: Fragment, parameters: readonly SqlValue[]): nu
 /** In how many passes the rows of exchanges are to come, so that what a shard keeps of them fits its share. */
 function passesFor({ exchangedBytes }: Fragment, count: number, share: number): number {
   return Math.max(1, Math.min(MAX_PASSES, Math.ceil((exchangedBytes ?? 0) / count / share)));
-}
-
-function factsOf(evaluation: EvaluationContext): SessionFacts {
-  const { transactionTimestamp, statementTimestamp, timeZone, dateStyle, intervalStyle } = evaluation;
-  const { user, database, searchPath } = evaluation;
-  return {
-    transactionTimestamp,
-    statementTimestamp,
-    timeZone,
-    dateStyle,
-    intervalStyle,
-    user,
-    database,
-    searchPath,
-  };
-}
-
-function batchBytes({ rowCount, columns }: GatheredBatch): number {
-  let bytes = rowCount * columns.length * VALUE_BYTES;
-  for (const column of columns) {
-    if (column instanceof Float64Array) continue;
-    for (let row = 0; row < rowCount; row++) {
-      const value = column[row];
-      if (typeof value === "string" || value instanceof Uint8Array) bytes += value.length;
-    }
-  }
-  return bytes;
 }
 
 function outOfMemory(limit: number): DatabaseError {

@@ -38,9 +38,9 @@ const MEMORY = ":memory:";
  * Opens or creates a database. Raises 22023 for a number of shards that there is not, or that is not the directory's.
  */
 export async function openSharded(options: ShardedOptions): Promise<Engine> {
-  const { shardCount: _wanted, startShard, ...engineOptions } = options;
+  const { shardCount: _wanted, startShard, workers, ...engineOptions } = options;
   const count = shardCountOf(options);
-  if (count === 1) return await Engine.open(engineOptions);
+  if (count === 1) return await Engine.open(workers === undefined ? engineOptions : { ...engineOptions, workers });
   const { host, directory, member, blockCacheBytes = LIMITS.blockCacheBytes } = options;
   requireOneLog(host, directory);
   // The engine itself has blocks of temporary tables only.

@@ -78,7 +78,7 @@ export interface StatementHost {
 /** What of a statement and its session those who gather rows may know. */
 export interface GatherContext
   extends Pick<ExecutionContext, "parameters" | "memoryLimitBytes" | "evaluation"> {
-  readonly settings: Pick<Settings, "isOn" | "milliseconds">;
+  readonly settings: Pick<Settings, "isOn" | "milliseconds" | "number" | "bytes">;
   notice(notice: Notice): void;
 }
 
@@ -103,6 +103,25 @@ export interface GatheredStream {
   onChange(wake: () => void): void;
   /** Nobody wants them any more. */
   close(): void;
+}
+
+/** What of a running statement those may know who run parts of it over stretches of tables. */
+export interface WorkerContext
+  extends GatherContext, Pick<ExecutionContext, "reads" | "table" | "checkCanceled" | "monotonic"> {}
+
+/** Threads that run parts of statements. */
+export interface StatementWorkers {
+  /** How many a statement with these settings may have; 0: none. */
+  allowed(settings: WorkerContext["settings"]): number;
+  /** Whether one of the fragments is worth what it costs, and workers are there; they are started if it is. */
+  wants(fragments: readonly Fragment[], context: WorkerContext): boolean;
+  /** The rows of a fragment, in the order of a scan. */
+  stream(fragment: Fragment, context: WorkerContext): GatheredStream;
+  /** For EXPLAIN; `stream`: the one that was read, if any. */
+  explain(stream: GatheredStream | null, context: WorkerContext): GatherExplanation;
+  /** Files of tables may have been removed. */
+  sweep(): void;
+  close(): Promise<void>;
 }
 
 /** Where rows are, as far as statements know it. */
@@ -164,6 +183,8 @@ export interface StatementEngine {
   readonly manager: { readonly activeCount: number };
   /** The shards that have the rows; null: they are at the engine itself. */
   readonly shards: StatementShards | null;
+  /** Threads for parts of statements; null: there are none. */
+  readonly workers: StatementWorkers | null;
   readonly machine: { readonly reads: ReadCounts };
   /** A new file for rows that do not fit into a statement's memory; null: the database is in memory. */
   readonly openSpillFile: (() => SpillFile) | null;

@@ -7,7 +7,7 @@
  */
 import { columnPosition } from "../catalog/catalog.ts";
 import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
-import { assertDefined, AssertionError } from "../base/assert.ts";
+import { assert, assertDefined, AssertionError } from "../base/assert.ts";
 import type { RowBatch, RowId, StoredValue } from "../operations/effect.ts";
 import {
   type Block,
@@ -24,6 +24,7 @@ import type {
   ReadableTable,
   ZonePredicate,
 } from "../storage/access/readable_table.ts";
+import type { ScanPiece } from "../storage/access/scan_piece.ts";
 import type { Vector } from "../storage/access/vector.ts";
 import { batchValue, rowOfId } from "./batch_values.ts";
 import { type TableWriteSet, vectorOf, type WriteSetRow } from "./write_set.ts";
@@ -147,6 +148,17 @@ export class TableView implements ReadableTable {
     if (this.#writeSet === null) return committed ?? { next: () => null };
     const own = this.#scanWriteSet(this.#writeSet, columnIds);
     return { next: () => committed?.next() ?? (own.next().value ?? null) };
+  }
+
+  get fileBytes(): number {
+    return this.#committed?.fileBytes ?? 0;
+  }
+
+  /** None where it has rows, or columns, of its own. */
+  pieces(prune: readonly ZonePredicate[]): readonly ScanPiece[] {
+    assert(this.#writeSet === null, "what is shared out is committed");
+    this.#track?.({ kind: "scan", tableId: this.#definition.id, prune });
+    return this.#committed?.pieces?.(prune) ?? [];
   }
 
   lookup(indexId: number, key: readonly StoredValue[]): LocationCursor {

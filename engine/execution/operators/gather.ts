@@ -78,7 +78,7 @@ class GatherPipeline implements Pipeline {
       return assertDefined(context.exchange?.(plan.number), `exchange ${plan.number}`);
     }
     const { fragment } = plan;
-    const gatherer = context.gatherer?.(fragment.tableIds);
+    const gatherer = context.gatherer?.(fragment.tableIds, true);
     if (gatherer === undefined || gatherer === null) throw new TypeError("rows are gathered only elsewhere");
     const parameters = [...context.parameters];
     const computed = this.#valuesSlot < 0 ? [] : x[this.#valuesSlot] as SqlValue[];

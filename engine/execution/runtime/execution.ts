@@ -32,8 +32,11 @@ export interface ExecutionContext {
   readonly parameters: readonly SqlValue[];
   /** The table as this transaction sees it, its own writes included. */
   table(tableId: number): ReadableTable;
-  /** Runs fragments where rows are; null: the transaction sees these tables otherwise than others do. */
-  gatherer?(tableIds: readonly number[]): Gatherer | null;
+  /**
+   * Runs fragments where rows are; null: the transaction sees these tables otherwise than others do. `scans`: the
+   * statement may read whole tables.
+   */
+  gatherer?(tableIds: readonly number[], scans: boolean): Gatherer | null;
   /** In a fragment: what comes of an exchange. */
   exchange?(number: number): BatchSource;
   /** Where scans and look-ups are counted. */
@@ -72,6 +75,8 @@ export type BatchSource = () => GatheredBatch | null | undefined;
 /** Runs fragments at all places. */
 export interface Gatherer {
   readonly spread: Spread;
+  /** Whether it is worth while to run one of these fragments there. */
+  wants(fragments: readonly Fragment[]): boolean;
   /**
    * The rows that have come; the statement is stopped by a signal, and runs again, when they are still to come and
    * cannot be waited for. `parameters`: those of the statement, and what was computed for the fragment; `again`: they
@@ -91,6 +96,8 @@ export interface GatherExplanation {
   readonly route: string | null;
   /** By place; null: it has not run. */
   readonly work: readonly PlaceWork[] | null;
+  /** The places are workers, which take morsels as they come. */
+  readonly isByMorsels?: true;
 }
 
 /** What one place has done for a gather. */
@@ -100,6 +107,8 @@ export interface PlaceWork {
   readonly batches: number;
   /** From the request to its last answer. */
   readonly microseconds: number;
+  /** Of a worker: how many morsels it has taken, and the time is what it has worked. */
+  readonly morsels?: number;
 }
 
 /** Rows that a fragment gives, by column, as they are stored. */

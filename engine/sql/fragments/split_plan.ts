@@ -24,7 +24,7 @@ import {
 } from "../plan/traverse.ts";
 import { topNCount } from "../planner/top_n.ts";
 import { fragmentText, NoText } from "./fragment_text.ts";
-import { asksSession, asksSessionForForm, isSteady, isSteadyAggregate } from "./steady_expression.ts";
+import { isSteady, isSteadyAggregate } from "./steady_expression.ts";
 import {
   areColocated,
   bytesOf,
@@ -49,9 +49,17 @@ import {
 } from "./lookup_join.ts";
 import { LiftedValues } from "./lifted_values.ts";
 import { partialAggregate } from "./partial_aggregate.ts";
+import {
+  type Access,
+  accesses,
+  hasExchanges,
+  isAccess,
+  mayAskSession,
+  namedColumns,
+  parametersOf,
+  visibleTypes,
+} from "./plan_facts.ts";
 import { pointsOf } from "./points.ts";
-
-type Access = Plan & { readonly kind: "table_scan" | "row_lookup" | "row_range" | "index_scan" };
 
 /** A plan that gives at all places together the rows that it gives over all rows, and the order that it keeps. */
 interface Divisible {
@@ -77,7 +85,10 @@ const FEW_BYTES = 1 << 18;
 export function splitPlan({ plan, columns, parts }: PlannedStatement, spread: Spread): Plan | null {
   if (parts !== undefined || plan.kind === "update" || plan.kind === "delete") return null;
   const splitter = new Splitter(plan, columns.map(({ column }) => column), spread);
-  const split = splitter.values.restore(splitter.split(splitter.values.lift(plan), true));
+  // Subqueries are computed where their rows are asked for, which may be for none.
+  const split = spread.isByMorsels === true
+    ? plan.kind === "insert" ? plan : splitter.split(plan, true)
+    : splitter.values.restore(splitter.split(splitter.values.lift(plan), true));
   const [first, ...more] = splitter.made;
   if (first === undefined) return null;
   first.isAlone = more.length === 0 && !readsTables(split);
@@ -131,6 +142,10 @@ class Splitter {
     });
   }
 
+  get #isByMorsels(): boolean {
+    return this.#spread.isByMorsels === true;
+  }
+
   readonly newColumn = (): ColumnRef => ++this.#nextColumn;
 
   /** `ordered`: what is above may depend on the order of the rows. */
@@ -149,7 +164,12 @@ class Splitter {
       case "distinct":
         return this.#distinct(plan, ordered) ?? this.#inside(plan, true);
       case "nested_loop_join":
+        if (this.#isByMorsels) return { ...plan, left: this.split(plan.left, ordered) };
         return this.#whole(plan, ordered) ?? this.#lookUpHere(plan, ordered) ?? this.#inside(plan, ordered);
+      case "with":
+        // The terms of a recursion run again and again.
+        if (this.#isByMorsels && plan.definitions.some(({ recursive }) => recursive !== null)) return plan;
+        return this.#inside(plan, ordered);
       default:
         return this.#whole(plan, ordered) ?? this.#scanInPart(plan, ordered) ?? this.#inside(plan, ordered);
     }
@@ -157,6 +177,7 @@ class Splitter {
 
   #inside(plan: Plan, ordered: boolean): Plan {
     const mapped = mapInputs(plan, (input) => this.split(input, ordered));
+    if (this.#isByMorsels) return mapped;
     return mapOwnExpressions(mapped, (expression) => this.#subqueries(expression));
   }
 
@@ -183,6 +204,10 @@ class Splitter {
     const isOwn = (each: Expression) => isSteady(each, own);
     const all = conjuncts(plan.filter);
     const here = conjunction(all.filter((each) => !isOwn(each)));
+    // What stands before a condition in the order of evaluation may keep an error from being raised.
+    if (this.#isByMorsels && !all.slice(all.findIndex((each) => !isOwn(each))).every((each) => !isOwn(each))) {
+      return null;
+    }
     if (here === null) return null;
     const scan: Access = { ...plan, filter: conjunction(all.filter(isOwn)) };
     const pruned = scan.kind === "table_scan"
@@ -199,9 +224,12 @@ class Splitter {
     const own = allDefinedColumns(plan.input);
     if (!ownExpressions(plan).every((each) => isSteady(each, own))) return null;
     if (!plan.aggregates.every(isSteadyAggregate)) return null;
+    if (this.#isByMorsels && (plan.groupingSets !== null || !plan.aggregates.every(isExact) || isCount(plan))) {
+      return null;
+    }
     const split = partialAggregate({ ...plan, input: input.plan }, this.newColumn);
     // What keeps all rows of a group has more room here.
-    if (split === null && this.#spread.isTight) return null;
+    if (split === null && (this.#spread.isTight || this.#isByMorsels)) return null;
     if (split === null || this.#spread.isTight && plan.groups.length > 0) {
       return this.#aggregateByKey(plan, input);
     }
@@ -250,7 +278,7 @@ class Splitter {
     if (this.#spread.isTight) return null;
     const part = { ...plan, input: input.plan };
     // Each pass has an order of its own.
-    const merges = exchangedBytes(input.plan) === null;
+    const merges = exchangedBytes(input.plan) === null && !this.#isByMorsels;
     if (plan.limit === null && (!merges || isTooMuch(input, this.#outputs(plan)))) return null;
     const gather = this.#gather(part, { order: plan.keys, merges });
     // Merged, they are in order; LIMIT above takes the first.
@@ -517,6 +545,7 @@ class Splitter {
       case "row_lookup":
       case "row_range":
       case "index_scan": {
+        if (this.#isByMorsels && plan.kind !== "table_scan") return null;
         const own = allDefinedColumns(plan);
         const { filter } = plan;
         const others = ownExpressions(plan).filter((each) => each !== filter);
@@ -542,11 +571,11 @@ class Splitter {
       case "distinct":
         return this.#divideDistinct(plan, ordered);
       case "aggregate":
-        return this.#divideGroups(plan);
+        return this.#isByMorsels ? null : this.#divideGroups(plan);
       case "hash_join":
-        return this.#join(plan, ordered);
+        return this.#isByMorsels ? null : this.#join(plan, ordered);
       case "nested_loop_join":
-        return this.#lookUp(plan, ordered);
+        return this.#isByMorsels ? null : this.#lookUp(plan, ordered);
       default:
         return null;
     }
@@ -557,7 +586,7 @@ class Splitter {
     const input = this.#divide(plan.input, ordered);
     const keys = this.#keysOf(plan);
     if (input === null || keys === null || ordered && input.order.length > 0) return null;
-    if (this.#spread.isTight || exchangedBytes(input.plan) !== null) return null;
+    if (this.#isByMorsels || this.#spread.isTight || exchangedBytes(input.plan) !== null) return null;
     const placements = input.placements.filter((each) => isWithin(each, keys));
     return placements.length === 0 ? null : { ...input, plan: { ...plan, input: input.plan }, placements };
   }
@@ -721,63 +750,18 @@ function isWithin({ columns }: Placement, keys: { has(column: ColumnRef): boolea
 
 const NO_COLUMNS: ReadonlySet<ColumnRef> = new Set();
 
+/** Whether it does not matter how the rows are divided: sums of floating point are rounded, those of intervals end. */
+function isExact({ aggregate: { name, parts } }: Aggregate["aggregates"][number]): boolean {
+  return name === "min" || name === "max" ||
+    parts?.results.every(({ type: { kind } }) => kind !== "f32" && kind !== "f64" && kind !== "interval") === true;
+}
+
+/** Whether storage knows the answer. */
+function isCount({ input, groups, aggregates }: Aggregate): boolean {
+  return groups.length === 0 && input.kind === "table_scan" && input.filter === null &&
+    aggregates.every(({ args, filter }) => args.length === 0 && filter === null);
+}
+
 function isOrderSensitive(call: (Plan & { readonly kind: "aggregate" })["aggregates"][number]): boolean {
   return call.aggregate.orderSensitive && call.orderBy.length === 0;
-}
-
-function isAccess(plan: Plan): plan is Access {
-  return plan.kind === "table_scan" || plan.kind === "row_lookup" || plan.kind === "row_range" ||
-    plan.kind === "index_scan";
-}
-
-function hasExchanges(plan: Plan): boolean {
-  return plan.kind === "exchange" || inputs(plan).some(hasExchanges);
-}
-
-function accesses(plan: Plan): Access[] {
-  return [...(isAccess(plan) ? [plan] : []), ...inputs(plan).flatMap(accesses)];
-}
-
-/** Types of columns beneath projections, which stay readable. */
-function visibleTypes(plan: Plan): ReadonlyMap<ColumnRef, Fragment["columns"][number]["type"]> {
-  const result = new Map<ColumnRef, Fragment["columns"][number]["type"]>();
-  for (const input of inputs(plan)) {
-    for (const [column, type] of [...visibleTypes(input), ...columnTypes(input)]) result.set(column, type);
-  }
-  return result;
-}
-
-function mayAskSession(plan: Plan): boolean {
-  let asks = false;
-  visitPlan(plan, {
-    plan: (each) => asks ||= each.kind === "aggregate" && each.aggregates.some(asksSessionForForm),
-    expression: (each) => asks ||= asksSession(each),
-  });
-  return asks;
-}
-
-function parametersOf(plan: Plan): Fragment["parameters"] {
-  const found = new Map<number, Fragment["parameters"][number]>();
-  visitPlan(plan, {
-    expression: (each) => {
-      if (each.kind === "parameter") found.set(each.index, { index: each.index, type: each.type });
-    },
-  });
-  return [...found.values()];
-}
-
-/** The columns that an operator names by reference rather than in an expression. */
-function namedColumns(plan: Plan): readonly ColumnRef[] {
-  switch (plan.kind) {
-    case "set_operation":
-      return plan.inputs.flatMap((input) => input.columns);
-    case "with":
-      return plan.definitions.flatMap((each) => [...each.columns, ...(each.recursive?.columns ?? [])]);
-    case "with_scan":
-      return plan.columns;
-    case "lock_rows":
-      return plan.tables.map(({ rowId }) => rowId);
-    default:
-      return [];
-  }
 }

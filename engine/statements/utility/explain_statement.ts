@@ -173,7 +173,7 @@ export function explain(
   ): ExplainedOperator => {
     const plan = context === null ? planned.plan : compiled.plan?.(context) ?? planned.plan;
     const gather = (fragment: Fragment): GatherText => {
-      const gatherer = context?.gatherer?.(fragment.tableIds) ?? null;
+      const gatherer = context?.gatherer?.(fragment.tableIds, true) ?? null;
       if (gatherer === null || context === null) return { title: "Gather", places: [] };
       const explanation = gatherer.explain(fragment, context);
       gathers.push(explanation);

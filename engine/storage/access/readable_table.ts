@@ -3,6 +3,7 @@
  */
 import type { StoredValue } from "../../operations/effect.ts";
 import type { BlockCursor, RowLocation } from "./block.ts";
+import type { ScanPiece } from "./scan_piece.ts";
 
 /** A half-open description of what a scan can skip: rows with `column op value` are wanted. */
 export interface ZonePredicate {
@@ -54,6 +55,10 @@ export interface ReadableTable {
     columnIds: readonly number[],
     options: { readonly ids: boolean; readonly prune: readonly ZonePredicate[] },
   ): BlockCursor;
+  /** Bytes of the files that hold its rows; absent: it has none. */
+  readonly fileBytes?: number;
+  /** Where the rows of a scan with these predicates are, in its order, for those who share them out; absent: unknown. */
+  pieces?(prune: readonly ZonePredicate[]): readonly ScanPiece[];
   /** The row with this id, or NO_ROW. */
   find(id: number | bigint): RowLocation;
   /** Rows by row id range, ascending or descending by id. */

@@ -306,14 +306,14 @@ export class Segment implements Part {
     return column.dictionary ??= decodeDictionary(this.file.readChunk(layout.dictionaryChunk));
   }
 
-  /** Blocks of a column for a scan: from `block` on, as many as one read brings in. */
-  readAhead(column: SegmentColumn, block: number): Vector[] {
+  /** Blocks of a column for a scan: from `block` on, as many below `to` as one read brings in. */
+  readAhead(column: SegmentColumn, block: number, to: number): Vector[] {
     const first = this.#chunkOf(column, block);
     if (first < 0) return [this.vector(column, block)];
     let last = block;
     let bytes = this.file.lengthOf(first);
     while (
-      last + 1 < column.entries.length && column.entries[last + 1] === null &&
+      last + 1 < to && column.entries[last + 1] === null &&
       bytes + this.file.lengthOf(first + (last + 1 - block)) <= READ_AHEAD_BYTES
     ) {
       last++;
@@ -575,8 +575,9 @@ export class Segment implements Part {
     return new RowCursor(this, new LivePositions(rows, snapshot, { from, to, backward }));
   }
 
-  scan(scan: PartScan): BlockCursor {
-    return new SegmentScan(this, scan);
+  /** `from` and `to`: the blocks that are wanted. */
+  scan(scan: PartScan, from = 0, to = this.blockCount): BlockCursor {
+    return new SegmentScan(this, scan, from, to);
   }
 
   /** The vectors of a block of a scan, and its mask; `vectorOf` brings a column's vector. */
@@ -606,7 +607,7 @@ export class Segment implements Part {
   }
 
   /** Whether a block may hold rows that satisfy the scan's predicates. */
-  admits(at: number, scan: PartScan): boolean {
+  admits(at: number, scan: Pick<PartScan, "prune">): boolean {
     for (const predicate of scan.prune) {
       const column = this.#columns[predicate.columnId];
       if (column === undefined) continue;
@@ -709,20 +710,23 @@ class RowCursor implements PartIndexCursor {
 class SegmentScan implements BlockCursor {
   readonly #segment: Segment;
   readonly #scan: PartScan;
-  #next = 0;
+  #next: number;
+  readonly #to: number;
   /** Per column of the scan: vectors read ahead, and the block of the first. */
   readonly #ahead: { first: number; vectors: Vector[] }[] = [];
 
-  constructor(segment: Segment, scan: PartScan) {
+  constructor(segment: Segment, scan: PartScan, from: number, to: number) {
     this.#segment = segment;
     this.#scan = scan;
+    this.#next = from;
+    this.#to = to;
     for (let index = 0; index <= scan.columnIds.length; index++) this.#ahead.push({ first: 0, vectors: [] });
   }
 
   next(): Block | null {
     const segment = this.#segment;
-    while (this.#next < segment.blockCount && !segment.admits(this.#next, this.#scan)) this.#next++;
-    if (this.#next >= segment.blockCount) return null;
+    while (this.#next < this.#to && !segment.admits(this.#next, this.#scan)) this.#next++;
+    if (this.#next >= this.#to) return null;
     const at = this.#next++;
     return segment.block(at, this.#scan, (column, slot) => this.#vector(column, slot, at));
   }
@@ -740,7 +744,7 @@ class SegmentScan implements BlockCursor {
       return entry.vector;
     }
     ahead.first = at;
-    ahead.vectors = this.#segment.readAhead(column, at);
+    ahead.vectors = this.#segment.readAhead(column, at, this.#to);
     return ahead.vectors[0] as Vector;
   }
 }

@@ -12,6 +12,7 @@ import type {
   ReadableTable,
   ZonePredicate,
 } from "../access/readable_table.ts";
+import type { ScanPiece } from "../access/scan_piece.ts";
 import type { TableStore } from "./table_store.ts";
 
 /** A table at a snapshot. */
@@ -33,6 +34,14 @@ export class TableReader implements ReadableTable {
     options: { readonly ids: boolean; readonly prune: readonly ZonePredicate[] },
   ): BlockCursor {
     return this.store.scan(columnIds, options, this.snapshot);
+  }
+
+  get fileBytes(): number {
+    return this.store.fileBytes;
+  }
+
+  pieces(): ScanPiece[] {
+    return this.store.pieces(this.snapshot);
   }
 
   find(id: RowId): RowLocation {

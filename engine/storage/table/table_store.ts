@@ -30,6 +30,8 @@ import { IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
 import { MergedLocations, NO_LOCATIONS, type PartHead, PartLocations } from "./location_cursor.ts";
 import { type IndexKeys, type Part, PART_ROWS, ROW_ID_INDEX, type TableShape } from "./part.ts";
 import { PartSet } from "./part_set.ts";
+import type { ScanPiece } from "../access/scan_piece.ts";
+import { pieceOf } from "./stored_segment.ts";
 import type { TablePiece } from "./table_piece.ts";
 import { Segment } from "./segment.ts";
 import { type SegmentFiles, segmentFilesIn } from "./segment_files.ts";
@@ -406,6 +408,16 @@ export class TableStore implements TableShape {
     options: { readonly ids: boolean; readonly prune: readonly ZonePredicate[] },
     snapshot: number,
   ): BlockCursor {
+    return new TableScan(this.#partsAt(snapshot), {
+      columnIds,
+      ids: options.ids,
+      prune: options.prune,
+      snapshot,
+    });
+  }
+
+  /** The parts that a snapshot sees, in the order of a scan. */
+  #partsAt(snapshot: number): Part[] {
     const parts: Part[] = [];
     const older = this.#parts.older;
     for (let index = older.length - 1; index >= 0; index--) {
@@ -413,7 +425,17 @@ export class TableStore implements TableShape {
       if (part.from <= snapshot && snapshot < part.until) parts.push(part);
     }
     parts.push(this.#parts.delta);
-    return new TableScan(parts, { columnIds, ids: options.ids, prune: options.prune, snapshot });
+    return parts;
+  }
+
+  /** Where the rows of {@link scan} are. */
+  pieces(snapshot: number): ScanPiece[] {
+    return this.#partsAt(snapshot).map((part) => pieceOf(part, this.#definition.id, snapshot));
+  }
+
+  /** Bytes of the files of segments. */
+  get fileBytes(): number {
+    return this.#parts.fileBytes;
   }
 
   /** Rows by row id; see `ReadableTable.findRange`. */

@@ -1,0 +1,57 @@
+/** What the thread of the sessions and those of the workers say to each other. */
+import type { TableDefinition } from "../catalog/definitions.ts";
+import type { GatheredBatch } from "../execution/runtime/execution.ts";
+import type { StoredValue } from "../operations/effect.ts";
+import type { RemoteError, SessionFacts } from "../sharding/shard_messages.ts";
+import type { StoredFile } from "../storage/access/scan_piece.ts";
+
+/** A fragment of which morsels are going to come. */
+export interface RunRequest {
+  readonly kind: "run";
+  readonly run: number;
+  /** What says that nobody waits for it any more; see `StopFlags`. */
+  readonly stop: number;
+  readonly fragment: number;
+  /** The fragment and the tables that it names; null: the worker has them. */
+  readonly code: { readonly text: string; readonly tables: readonly TableDefinition[] } | null;
+  readonly parameters: readonly StoredValue[];
+  readonly session: SessionFacts | null;
+  readonly memoryLimitBytes: number;
+}
+
+/** Blocks of a file, which a fragment is to be run over. */
+export interface MorselRequest {
+  readonly kind: "morsel";
+  readonly run: number;
+  readonly morsel: number;
+  readonly file: StoredFile;
+  /** The first block, and the one behind the last. */
+  readonly from: number;
+  readonly to: number;
+  /** Masks of blocks with rows that the snapshot does not see. */
+  readonly hidden: ReadonlyMap<number, Uint8Array>;
+}
+
+/** What a worker is asked. */
+export type ToWorker =
+  | RunRequest
+  | MorselRequest
+  /** One more batch of a morsel may be sent. */
+  | { readonly kind: "credit"; readonly run: number; readonly morsel: number }
+  /** Nobody wants anything more of a run. */
+  | { readonly kind: "end"; readonly run: number }
+  /** Files may have been removed. */
+  | { readonly kind: "sweep" };
+
+/** What a worker says: rows of a morsel, or why there are none. */
+export interface FromWorker {
+  readonly run: number;
+  readonly morsel: number;
+  readonly batch: GatheredBatch | null;
+  readonly isLast: boolean;
+  readonly error: RemoteError | null;
+  /** The error is the file's, which may be gone, or damaged. */
+  readonly isOfFile: boolean;
+  /** Of work, since what was said before of this morsel. */
+  readonly microseconds: number;
+}

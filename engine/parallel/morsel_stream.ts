@@ -1,0 +1,303 @@
+/**
+ * The rows of a fragment that workers run over the morsels of a table, in the order that a scan would give them in.
+ * Rows that are in no file are read here, when it is their turn.
+ *
+ * Workers may be ahead of the reader by so many morsels, and by four batches in each. A morsel whose turn it is never
+ * waits for another one: each worker does its morsels in their order.
+ */
+import { assertDefined } from "../base/assert.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { BatchSource, GatheredBatch, PlaceWork } from "../execution/runtime/execution.ts";
+import type { FragmentExecution, FragmentTask } from "../sharding/fragment_runs.ts";
+import { batchBytes } from "../sharding/fragment_needs.ts";
+import { fromRemote } from "../sharding/shard_messages.ts";
+import { BLOCK_ROWS, type BlockCursor } from "../storage/access/block.ts";
+import type { ScanPiece } from "../storage/access/scan_piece.ts";
+import type { ZonePredicate } from "../storage/access/readable_table.ts";
+import type { GatheredStream } from "../statements/statement_host.ts";
+import { SpillNeed } from "../transactions/signals.ts";
+import type { FragmentGiven, FragmentOver } from "./fragment_over.ts";
+import type { FromWorker, RunRequest } from "./messages.ts";
+import type { WorkerPort } from "./worker_port.ts";
+
+/** Morsels that a worker has at a time: the next one is there when it is done with one. */
+const AT_A_WORKER = 2;
+
+/** Rows of one piece of the scan: some blocks of a file, or what is read here. */
+interface Stretch {
+  readonly piece: ScanPiece;
+  readonly from: number;
+  readonly to: number;
+  /** Workers run it. */
+  isShared: boolean;
+  /** Who does; null: nobody yet. */
+  worker: WorkerPort | null;
+  /** What has come and was not read, and how many have come in all. */
+  readonly batches: GatheredBatch[];
+  come: number;
+  hasEnded: boolean;
+  error: DatabaseError | null;
+}
+
+/** A stretch that is being read in this thread. */
+interface ReadHere {
+  readonly task: FragmentTask;
+  readonly execution: FragmentExecution;
+  readonly sent: GatheredBatch[];
+  isDone: boolean;
+  /** Batches of those that had come before. */
+  skipped: number;
+}
+
+/** What the stream works with. */
+export interface MorselRun {
+  readonly over: FragmentOver;
+  readonly given: Omit<FragmentGiven, "send">;
+  /** What the workers are told of it before its first morsel; the text is told to each once. */
+  readonly request: RunRequest;
+  readonly workers: readonly WorkerPort[];
+  readonly pieces: readonly ScanPiece[];
+  readonly prune: readonly ZonePredicate[];
+  /** Blocks of a morsel. */
+  readonly morselBlocks: number;
+  /** So many blocks, or fewer, are read here. */
+  readonly fewBlocks: number;
+  /** Nobody waits for it any more. */
+  stop(): void;
+  /** Hears of rows that a scan meets. */
+  met(rows: number): void;
+}
+
+/** What a worker has done for a run. */
+export interface WorkerWork extends PlaceWork {
+  readonly morsels: number;
+}
+
+/** See the file's head. */
+export class MorselStream implements GatheredStream {
+  readonly next: BatchSource;
+  readonly #run: MorselRun;
+  readonly #stretches: Stretch[];
+  /** Which worker has how many morsels. */
+  readonly #atWorker = new Map<WorkerPort, number>();
+  readonly #work = new Map<number, WorkerWork>();
+  readonly #ahead: number;
+  #bytes = 0;
+  /** The stretch that is being read. */
+  #reading = 0;
+  #here: ReadHere | null = null;
+  #wake: () => void = () => {};
+  #failure: unknown = null;
+  #isClosed = false;
+
+  constructor(run: MorselRun) {
+    this.#run = run;
+    this.#ahead = run.workers.length * AT_A_WORKER * 2;
+    this.#stretches = stretchesOf(run);
+    this.next = () => this.#next();
+    if (this.#stretches.some(({ isShared }) => isShared)) for (const worker of run.workers) this.#atWorker.set(worker, 0);
+    for (const worker of this.#atWorker.keys()) this.#open(worker);
+    this.#shareOut();
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** By worker. */
+  get work(): ReadonlyMap<number, WorkerWork> {
+    return this.#work;
+  }
+
+  onChange(wake: () => void): void {
+    this.#wake = wake;
+  }
+
+  #open(worker: WorkerPort): void {
+    const { request } = this.#run;
+    const isKnown = worker.known.get(request.fragment) === true;
+    if (!isKnown) worker.known.add(request.fragment, true);
+    worker.tell(isKnown ? { ...request, code: null } : request);
+  }
+
+  /** Gives workers what they have room for. */
+  #shareOut(): void {
+    for (const [worker, count] of this.#atWorker) {
+      let has = count;
+      for (; has < AT_A_WORKER; has++) {
+        const number = this.#choose(worker, has === 0);
+        if (number < 0) break;
+        this.#give(worker, number);
+      }
+      this.#atWorker.set(worker, has);
+    }
+  }
+
+  /** Which morsel a worker gets: one that it had before, for it has the blocks in its cache; -1: none. */
+  #choose(worker: WorkerPort, isIdle: boolean): number {
+    let other = -1;
+    const end = Math.min(this.#stretches.length, this.#reading + this.#ahead);
+    for (let number = this.#reading; number < end; number++) {
+      const stretch = this.#stretches[number] as Stretch;
+      if (stretch.worker !== null || !stretch.isShared) continue;
+      if (this.#homeOf(stretch) === worker) return number;
+      if (other < 0) other = number;
+    }
+    return isIdle ? other : -1;
+  }
+
+  #homeOf({ piece, from }: Stretch): WorkerPort | undefined {
+    const { workers, morselBlocks } = this.#run;
+    return workers[((piece.file?.stored.op ?? 0) + Math.floor(from / morselBlocks)) % workers.length];
+  }
+
+  #give(worker: WorkerPort, number: number): void {
+    const stretch = this.#stretches[number] as Stretch;
+    const file = assertDefined(stretch.piece.file ?? undefined, "a file");
+    stretch.worker = worker;
+    const hidden = new Map<number, Uint8Array>();
+    for (let block = stretch.from; block < stretch.to; block++) {
+      const mask = file.hidden(block);
+      if (mask !== null) hidden.set(block, mask);
+    }
+    const { run } = this.#run.request;
+    const { from, to } = stretch;
+    this.#run.met((to - from) * BLOCK_ROWS);
+    worker.tell({ kind: "morsel", run, morsel: number, file: file.stored, from, to, hidden });
+  }
+
+  /** Takes what a worker says. */
+  take({ morsel: number, batch, isLast, error, isOfFile, microseconds }: FromWorker): void {
+    const stretch = this.#stretches[number];
+    const worker = stretch?.worker ?? null;
+    if (stretch === undefined || worker === null || this.#isClosed) return;
+    const { index } = worker;
+    const work = this.#work.get(index) ?? { rows: 0, bytes: 0, batches: 0, microseconds: 0, morsels: 0 };
+    const rows = batch?.rowCount ?? 0;
+    const bytes = batch === null ? 0 : batchBytes(batch);
+    this.#bytes += bytes;
+    this.#work.set(index, {
+      rows: work.rows + rows,
+      bytes: work.bytes + bytes,
+      batches: work.batches + (rows > 0 ? 1 : 0),
+      microseconds: work.microseconds + microseconds,
+      morsels: work.morsels + (isLast ? 1 : 0),
+    });
+    if (batch !== null) stretch.come = stretch.come + 1;
+    if (batch !== null && rows > 0) stretch.batches.push(batch);
+    // What others have opened they can still read, and say what is wrong with it; what has come comes again.
+    if (isOfFile) stretch.isShared = false;
+    else if (error !== null) stretch.error = fromRemote(error);
+    if (isLast) {
+      stretch.hasEnded = true;
+      this.#atWorker.set(worker, (this.#atWorker.get(worker) ?? 1) - 1);
+      this.#shareOut();
+    }
+    if (number === this.#reading) this.#wake();
+  }
+
+  /** A worker cannot go on. */
+  lost(worker: WorkerPort, error: DatabaseError): void {
+    if (!this.#atWorker.has(worker) || this.#failure !== null) return;
+    this.#failure = error;
+    this.#wake();
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#failure ??= new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to user request");
+    const { request: { run }, stop } = this.#run;
+    stop();
+    for (const worker of this.#atWorker.keys()) worker.tell({ kind: "end", run });
+  }
+
+  #next(): ReturnType<BatchSource> {
+    if (this.#failure !== null) throw this.#failure;
+    for (;;) {
+      const stretch = this.#stretches[this.#reading];
+      if (stretch === undefined) return undefined;
+      const batch = stretch.isShared ? this.#come(stretch) : this.#readHere(stretch);
+      if (batch !== undefined) return batch;
+      this.#reading++;
+      this.#shareOut();
+    }
+  }
+
+  /** What has come of a morsel; undefined: all of it was read. */
+  #come(stretch: Stretch): ReturnType<BatchSource> {
+    const batch = stretch.batches.shift();
+    if (batch !== undefined) {
+      const { run } = this.#run.request;
+      if (!stretch.hasEnded) stretch.worker?.tell({ kind: "credit", run, morsel: this.#reading });
+      return batch;
+    }
+    if (!stretch.hasEnded) return null;
+    const { error } = stretch;
+    // Here there may be files for what a worker has no room for.
+    if (error !== null) throw error.code === SQLSTATE.outOfMemory ? new SpillNeed(error) : error;
+    return undefined;
+  }
+
+  /** What is read here of the stretch; undefined: all of it was read. */
+  #readHere(stretch: Stretch): ReturnType<BatchSource> {
+    const { batches, come } = stretch;
+    const known = batches.shift();
+    if (known !== undefined) return known;
+    const here = this.#here ??= this.#beginHere(stretch);
+    const sent = here.sent.shift();
+    if (sent !== undefined) return here.skipped++ < come ? NOTHING_YET : sent;
+    if (here.isDone) {
+      this.#here = null;
+      return undefined;
+    }
+    here.isDone = here.task.step();
+    if (here.isDone) here.sent.push(here.execution.rest());
+    return NOTHING_YET;
+  }
+
+  #beginHere({ piece, from, to }: Stretch): ReadHere {
+    const { over, given, met } = this.#run;
+    const sent: GatheredBatch[] = [];
+    const send = (batch: GatheredBatch): boolean => sent.push(batch) > 0;
+    const { task, execution } = over.start({ ...given, send }, (columnIds, options) => {
+      const cursor = piece.scan(columnIds, options, from, to);
+      const next = (): ReturnType<BlockCursor["next"]> => {
+        const block = cursor.next();
+        if (block !== null) met(block.rowCount);
+        return block;
+      };
+      return { next };
+    });
+    return { task, execution, sent, isDone: false, skipped: 0 };
+  }
+}
+
+/** A batch of no rows says that some work was done. */
+const NOTHING_YET: GatheredBatch = { rowCount: 0, columns: [] };
+
+/** What is to be read, in the order of the scan. */
+function stretchesOf({ pieces, prune, workers, morselBlocks, fewBlocks }: MorselRun): Stretch[] {
+  const make = (piece: ScanPiece, from: number, to: number, isShared: boolean): Stretch => {
+    return { piece, from, to, isShared, worker: null, batches: [], come: 0, hasEnded: false, error: null };
+  };
+  let blocks = 0;
+  const shared = pieces.flatMap((piece) => {
+    const { file } = piece;
+    if (file === null) return [make(piece, 0, Infinity, false)];
+    const morsels: Stretch[] = [];
+    for (let start = 0; start < file.blockCount; start += morselBlocks) {
+      const end = Math.min(file.blockCount, start + morselBlocks);
+      let from = start;
+      while (from < end && !file.admits(from, prune)) from++;
+      let to = end;
+      while (to > from && !file.admits(to - 1, prune)) to--;
+      if (from === to) continue;
+      morsels.push(make(piece, from, to, true));
+      blocks += to - from;
+    }
+    return morsels;
+  });
+  if (workers.length > 0 && blocks > fewBlocks) return shared;
+  return pieces.map((piece) => make(piece, 0, Infinity, false));
+}

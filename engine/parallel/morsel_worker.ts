@@ -1,0 +1,197 @@
+/**
+ * A worker: runs fragments of plans over morsels, which are some blocks of a segment's file each. It opens the files by
+ * itself and keeps their blocks in a cache of its own; all else that the rows depend on comes with the morsel.
+ *
+ * Nothing waits inside: a morsel without a credit for its next batch is left alone until one comes.
+ */
+import { assertDefined } from "../base/assert.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { Disk } from "../host/disk.ts";
+import { CREDITS } from "../sharding/exchange_ends.ts";
+import type { FragmentExecution, FragmentTask } from "../sharding/fragment_runs.ts";
+import { KnownFragments } from "../sharding/known_fragments.ts";
+import { toRemote } from "../sharding/shard_messages.ts";
+import { StopFlags } from "../sharding/stop_flags.ts";
+import type { StoredFile } from "../storage/access/scan_piece.ts";
+import { BlockCache } from "../storage/table/block_cache.ts";
+import { StoredSegment } from "../storage/table/stored_segment.ts";
+import type { TableDefinition } from "../catalog/definitions.ts";
+import { FragmentOver, type FragmentText } from "./fragment_over.ts";
+import type { FromWorker, MorselRequest, RunRequest, ToWorker } from "./messages.ts";
+
+/** What a worker works with. */
+export interface WorkerOptions {
+  readonly disk: Disk;
+  readonly blockCacheBytes: number;
+  readonly stopFlags: SharedArrayBuffer;
+  /** Microseconds. */
+  monotonic(): number;
+  send(reply: FromWorker): void;
+}
+
+/** A morsel that is being worked on. */
+interface Morsel {
+  readonly number: number;
+  readonly task: FragmentTask;
+  readonly execution: FragmentExecution;
+  /** Batches that may still be sent. */
+  credits: number;
+  /** Of work that was not told. */
+  microseconds: number;
+}
+
+/** A fragment that is being run. */
+interface Run {
+  readonly request: RunRequest;
+  readonly code: Known;
+  readonly queue: MorselRequest[];
+  current: Morsel | null;
+}
+
+interface Known extends FragmentText {
+  over: FragmentOver | null;
+}
+
+/** See the file's head. */
+export class MorselWorker {
+  readonly #options: WorkerOptions;
+  readonly #stops: StopFlags;
+  readonly #cache: BlockCache;
+  readonly #known = new KnownFragments<Known>();
+  readonly #segments = new Map<string, StoredSegment>();
+  /** As the newest fragments know them. */
+  readonly #tables = new Map<number, TableDefinition>();
+  /** In the order in which they get their turns. */
+  readonly #runs = new Map<number, Run>();
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#stops = new StopFlags(options.stopFlags);
+    this.#cache = new BlockCache(options.blockCacheBytes);
+  }
+
+  receive(request: ToWorker): void {
+    switch (request.kind) {
+      case "run": {
+        const { fragment, code } = request;
+        if (code !== null) this.#known.add(fragment, { ...code, over: null });
+        const known = assertDefined(this.#known.get(fragment), `fragment ${fragment}`);
+        for (const table of known.tables) this.#tables.set(table.id, table);
+        this.#runs.set(request.run, { request, code: known, queue: [], current: null });
+        return;
+      }
+      case "morsel":
+        this.#runs.get(request.run)?.queue.push(request);
+        return;
+      case "credit": {
+        const current = this.#runs.get(request.run)?.current;
+        if (current?.number === request.morsel) current.credits++;
+        return;
+      }
+      case "end":
+        this.#runs.delete(request.run);
+        return;
+      case "sweep":
+        for (const path of this.#segments.keys()) if (!this.#options.disk.exists(path)) this.#forget(path);
+        return;
+    }
+  }
+
+  /** Works for about a millisecond. false: there is nothing to do before something comes. */
+  step(): boolean {
+    for (const [number, run] of this.#runs) {
+      if (this.#stops.isStopped(run.request.stop)) {
+        this.#runs.delete(number);
+        continue;
+      }
+      if (run.current === null ? run.queue.length === 0 : isHeld(run.current)) continue;
+      // The others come first from now on.
+      this.#runs.delete(number);
+      this.#runs.set(number, run);
+      this.#work(run);
+      return true;
+    }
+    return false;
+  }
+
+  #work(run: Run): void {
+    const begin = this.#options.monotonic();
+    const number = run.current?.number ?? assertDefined(run.queue[0], "a morsel").morsel;
+    try {
+      const morsel = run.current ??= this.#begin(run, assertDefined(run.queue.shift(), "a morsel"));
+      const isDone = morsel.task.step();
+      morsel.microseconds += this.#options.monotonic() - begin;
+      if (isDone) this.#say(run, morsel, { batch: morsel.execution.rest(), isLast: true });
+    } catch (error) {
+      if (this.#stops.isStopped(run.request.stop)) return;
+      run.current = null;
+      const microseconds = this.#options.monotonic() - begin;
+      const said = { run: run.request.run, morsel: number, batch: null, isLast: true, microseconds };
+      const isOfFile = error instanceof DatabaseError &&
+        (error.code === SQLSTATE.dataCorrupted || error.code === SQLSTATE.ioError);
+      this.#options.send({ ...said, error: toRemote(error), isOfFile });
+    }
+  }
+
+  #say(run: Run, morsel: Morsel, said: Pick<FromWorker, "batch" | "isLast">): void {
+    const { microseconds } = morsel;
+    morsel.microseconds = 0;
+    if (said.isLast) run.current = null;
+    const { request: { run: number } } = run;
+    const reply = { run: number, morsel: morsel.number, ...said, error: null, isOfFile: false, microseconds };
+    this.#options.send(reply);
+  }
+
+  #begin(run: Run, { morsel: number, file, from, to, hidden }: MorselRequest): Morsel {
+    const { request, code } = run;
+    const segment = this.#segment(file);
+    const over = code.over ??= new FragmentOver(code);
+    const { task, execution } = over.start({
+      parameters: request.parameters,
+      session: request.session,
+      memoryLimitBytes: request.memoryLimitBytes,
+      monotonic: () => this.#options.monotonic(),
+      send: (batch) => {
+        if (morsel.credits === 0) return false;
+        morsel.credits--;
+        this.#say(run, morsel, { batch, isLast: false });
+        return true;
+      },
+      checkWanted: () => {
+        if (!this.#stops.isStopped(request.stop)) return;
+        throw new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to user request");
+      },
+    }, (columnIds, options) => segment.scan(columnIds, options, { from, to, hidden }));
+    const morsel: Morsel = { number, task, execution, credits: CREDITS, microseconds: 0 };
+    return morsel;
+  }
+
+  #segment(file: StoredFile): StoredSegment {
+    const known = this.#segments.get(file.path);
+    if (known !== undefined) {
+      const { size, checksum } = known.file.summary;
+      if (size === file.summary.size && checksum === file.summary.checksum) return known;
+      // Another file has taken its name.
+      this.#forget(file.path);
+    }
+    const { tableId } = file;
+    const opened = new StoredSegment(
+      file,
+      this.#options.disk,
+      this.#cache,
+      () => assertDefined(this.#tables.get(tableId), `table ${tableId}`),
+    );
+    this.#segments.set(file.path, opened);
+    return opened;
+  }
+
+  #forget(path: string): void {
+    this.#segments.get(path)?.close();
+    this.#segments.delete(path);
+  }
+}
+
+/** Whether its next batch has to wait. */
+function isHeld({ task, credits }: Morsel): boolean {
+  return task.isWaiting && credits === 0;
+}

@@ -1,0 +1,210 @@
+/**
+ * Workers: threads that run parts of statements over the files of tables, while the thread of the sessions serves
+ * others. They are started when a statement first has need of them, which itself runs without them, and stop with the
+ * engine.
+ */
+import { assertDefined } from "../base/assert.ts";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { LIMITS } from "../base/limits.ts";
+import type { GatherExplanation } from "../execution/runtime/execution.ts";
+import { factsOf } from "../sharding/fragment_needs.ts";
+import { StopFlags } from "../sharding/stop_flags.ts";
+import type { Fragment } from "../sql/plan/plan.ts";
+import type { GatheredStream, StatementWorkers, WorkerContext } from "../statements/statement_host.ts";
+import type { ReadableTable } from "../storage/access/readable_table.ts";
+import { toStored } from "../types/stored_value.ts";
+import { FragmentOver } from "./fragment_over.ts";
+import type { FromWorker } from "./messages.ts";
+import { type MorselRun, MorselStream } from "./morsel_stream.ts";
+import type { WorkerPort } from "./worker_port.ts";
+import { type StartWorker, startWorkerThread } from "./worker_thread.ts";
+
+/** Blocks of a morsel: some milliseconds of work. */
+const MORSEL_BLOCKS = 32;
+/** What a worker may hold for one morsel at least. */
+const LEAST_BYTES = 1 << 22;
+/** A fragment gives this share of the rows that it reads at the most, for they have to travel. */
+const LARGEST_SHARE = 1 / 8;
+/** What a row takes in files, roughly. */
+const ROW_BYTES = 32;
+const BLOCK_BYTES = 4096 * ROW_BYTES;
+
+/** How many there may be, and with what they work. */
+export interface WorkersOptions {
+  readonly count: number;
+  readonly blockCacheBytes?: number;
+  /** How one is started, when not in a thread of its own. */
+  readonly start?: StartWorker;
+  /** Blocks of a morsel; for tests. */
+  readonly morselBlocks?: number;
+}
+
+/** See the file's head. */
+export class Workers implements StatementWorkers {
+  readonly #options: WorkersOptions;
+  readonly #stops = new StopFlags();
+  readonly #ports: WorkerPort[] = [];
+  /** Those that are being started, by index. */
+  readonly #starting = new Map<number, Promise<void>>();
+  readonly #streams = new Map<number, MorselStream>();
+  readonly #code = new WeakMap<Fragment, { readonly number: number; readonly over: FragmentOver }>();
+  #nextFragment = 1;
+  #nextRun = 1;
+  #isClosed = false;
+
+  constructor(options: WorkersOptions) {
+    this.#options = options;
+  }
+
+  allowed(settings: WorkerContext["settings"]): number {
+    return this.#isClosed ? 0 : Math.min(this.#options.count, settings.number("max_parallel_workers"));
+  }
+
+  wants(fragments: readonly Fragment[], context: WorkerContext): boolean {
+    const least = context.settings.bytes("min_parallel_table_scan_size");
+    const isWorth = fragments.some((fragment) => {
+      const table = tableOf(fragment, context);
+      const { fileBytes = 0 } = table;
+      if (fileBytes === 0 || fileBytes < least) return false;
+      return least === 0 || fragment.plan.rows <= table.estimatedRows * LARGEST_SHARE;
+    });
+    return isWorth && this.#ready(context).length > 0;
+  }
+
+  /** Starts all that are allowed; resolves when they are ready. */
+  async started(): Promise<void> {
+    this.#start(this.#options.count);
+    await Promise.all(this.#starting.values());
+  }
+
+  #ready({ settings }: WorkerContext): readonly WorkerPort[] {
+    const count = this.allowed(settings);
+    if (this.#ports.length < count) this.#start(count);
+    return this.#ports.slice(0, count);
+  }
+
+  #start(count: number): void {
+    const { start = startWorkerThread, blockCacheBytes = LIMITS.blockCacheBytes } = this.#options;
+    for (let index = 0; index < count; index++) {
+      if (this.#starting.has(index) || this.#ports.some((port) => port.index === index)) continue;
+      const starting = start({
+        index,
+        blockCacheBytes: Math.ceil(blockCacheBytes / this.#options.count),
+        stopFlags: this.#stops.memory,
+        receive: (reply) => this.#receive(reply),
+        failed: (port, error) => this.#lost(port, error),
+      });
+      const started = starting.then((port) => {
+        if (this.#isClosed) return port.close(closed());
+        this.#ports.push(port);
+        this.#ports.sort((one, other) => one.index - other.index);
+      }, () => {
+        // Statements run without it, and the next one that wants it tries again.
+      });
+      this.#starting.set(index, started.finally(() => this.#starting.delete(index)));
+    }
+  }
+
+  #receive(reply: FromWorker): void {
+    this.#streams.get(reply.run)?.take(reply);
+  }
+
+  #lost(port: WorkerPort, error: DatabaseError): void {
+    const at = this.#ports.indexOf(port);
+    if (at >= 0) this.#ports.splice(at, 1);
+    for (const stream of this.#streams.values()) stream.lost(port, error);
+  }
+
+  stream(fragment: Fragment, context: WorkerContext): GatheredStream {
+    const { number, over } = this.#codeOf(fragment);
+    const { parameters: values, evaluation, memoryLimitBytes } = context;
+    const parameters = fragment.parameters.map(({ index, type }) => toStored(type, values[index] ?? null));
+    const session = fragment.asksSession ? factsOf(evaluation) : null;
+    const workers = this.#ready(context);
+    const given: MorselRun["given"] = {
+      parameters,
+      session,
+      memoryLimitBytes,
+      monotonic: () => context.monotonic(),
+      checkWanted: () => context.checkCanceled(),
+    };
+    const prune = over.prune({ ...given, send: () => true });
+    const stop = this.#stops.next();
+    const run = this.#nextRun++;
+    const [tableId] = fragment.tableIds;
+    const reads = context.reads.of(assertDefined(tableId, "a table"));
+    reads.scans++;
+    const { text, tables } = fragment;
+    const stream = new MorselStream({
+      over,
+      given,
+      request: {
+        kind: "run",
+        run,
+        stop,
+        fragment: number,
+        code: { text, tables },
+        parameters,
+        session,
+        memoryLimitBytes: Math.max(LEAST_BYTES, memoryLimitBytes / 2 / Math.max(1, workers.length)),
+      },
+      workers,
+      pieces: prune === null ? [] : tableOf(fragment, context).pieces?.(prune) ?? [],
+      prune: prune ?? [],
+      morselBlocks: this.#options.morselBlocks ?? MORSEL_BLOCKS,
+      fewBlocks: context.settings.bytes("min_parallel_table_scan_size") / BLOCK_BYTES,
+      stop: () => {
+        this.#stops.stop(stop);
+        this.#streams.delete(run);
+      },
+      met: (rows) => {
+        reads.rows += rows;
+      },
+    });
+    this.#streams.set(run, stream);
+    return stream;
+  }
+
+  explain(stream: GatheredStream | null, context: WorkerContext): GatherExplanation {
+    const count = this.#ready(context).length;
+    const work = stream instanceof MorselStream ? stream.work : null;
+    const places = Array.from({ length: count }, (_, index) => index);
+    return {
+      places,
+      count,
+      route: null,
+      isByMorsels: true,
+      work: work === null
+        ? null
+        : places.map((index) =>
+          work.get(index) ?? { rows: 0, bytes: 0, batches: 0, microseconds: 0, morsels: 0 }
+        ),
+    };
+  }
+
+  #codeOf(fragment: Fragment): { readonly number: number; readonly over: FragmentOver } {
+    let code = this.#code.get(fragment);
+    if (code === undefined) {
+      this.#code.set(fragment, code = { number: this.#nextFragment++, over: new FragmentOver(fragment) });
+    }
+    return code;
+  }
+
+  sweep(): void {
+    for (const port of this.#ports) port.tell({ kind: "sweep" });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#starting.values());
+    for (const port of this.#ports.splice(0)) port.close(closed());
+  }
+}
+
+function tableOf({ tableIds: [tableId] }: Fragment, context: WorkerContext): ReadableTable {
+  return context.table(assertDefined(tableId, "a table"));
+}
+
+function closed(): DatabaseError {
+  return new DatabaseError(SQLSTATE.adminShutdown, "the engine is closed");
+}

@@ -1,0 +1,70 @@
+/** What is asked of plans that are divided: what they read, name and depend on. */
+import type { ColumnRef } from "../plan/expression.ts";
+import type { Fragment, Plan } from "../plan/plan.ts";
+import { columnTypes, inputs, visitPlan } from "../plan/traverse.ts";
+import { asksSession, asksSessionForForm } from "./steady_expression.ts";
+
+/** A read of one stored table. */
+export type Access = Plan & { readonly kind: "table_scan" | "row_lookup" | "row_range" | "index_scan" };
+
+/** Whether a plan reads one stored table, and nothing else. */
+export function isAccess(plan: Plan): plan is Access {
+  return plan.kind === "table_scan" || plan.kind === "row_lookup" || plan.kind === "row_range" ||
+    plan.kind === "index_scan";
+}
+
+/** Whether rows travel within a plan. */
+export function hasExchanges(plan: Plan): boolean {
+  return plan.kind === "exchange" || inputs(plan).some(hasExchanges);
+}
+
+/** All reads of stored tables in a plan, those of subqueries left out. */
+export function accesses(plan: Plan): Access[] {
+  return [...(isAccess(plan) ? [plan] : []), ...inputs(plan).flatMap(accesses)];
+}
+
+/** Types of columns beneath projections, which stay readable. */
+export function visibleTypes(plan: Plan): ReadonlyMap<ColumnRef, Fragment["columns"][number]["type"]> {
+  const result = new Map<ColumnRef, Fragment["columns"][number]["type"]>();
+  for (const input of inputs(plan)) {
+    for (const [column, type] of [...visibleTypes(input), ...columnTypes(input)]) result.set(column, type);
+  }
+  return result;
+}
+
+/** Whether evaluating a plan may look at anything of the session. */
+export function mayAskSession(plan: Plan): boolean {
+  let asks = false;
+  visitPlan(plan, {
+    plan: (each) => asks ||= each.kind === "aggregate" && each.aggregates.some(asksSessionForForm),
+    expression: (each) => asks ||= asksSession(each),
+  });
+  return asks;
+}
+
+/** The parameters that a plan names. */
+export function parametersOf(plan: Plan): Fragment["parameters"] {
+  const found = new Map<number, Fragment["parameters"][number]>();
+  visitPlan(plan, {
+    expression: (each) => {
+      if (each.kind === "parameter") found.set(each.index, { index: each.index, type: each.type });
+    },
+  });
+  return [...found.values()];
+}
+
+/** The columns that an operator names by reference rather than in an expression. */
+export function namedColumns(plan: Plan): readonly ColumnRef[] {
+  switch (plan.kind) {
+    case "set_operation":
+      return plan.inputs.flatMap((input) => input.columns);
+    case "with":
+      return plan.definitions.flatMap((each) => [...each.columns, ...(each.recursive?.columns ?? [])]);
+    case "with_scan":
+      return plan.columns;
+    case "lock_rows":
+      return plan.tables.map(({ rowId }) => rowId);
+    default:
+      return [];
+  }
+}

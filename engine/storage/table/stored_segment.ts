@@ -1,0 +1,82 @@
+/** Segments for those who share the work of a scan out: how one is named to another thread, and opened there. */
+import type { TableDefinition } from "../../catalog/definitions.ts";
+import type { Disk } from "../../host/disk.ts";
+import { opNumber } from "../../operations/effect.ts";
+import { BLOCK_ROWS, type BlockCursor } from "../access/block.ts";
+import type { ZonePredicate } from "../access/readable_table.ts";
+import type { ScanPiece, StoredFile } from "../access/scan_piece.ts";
+import type { BlockCache } from "./block_cache.ts";
+import { ChunkFile } from "./chunk_file.ts";
+import type { Part } from "./part.ts";
+import { Segment } from "./segment.ts";
+
+/** A part of a table as a scan at a snapshot sees it. */
+export function pieceOf(part: Part, tableId: number, snapshot: number): ScanPiece {
+  if (!(part instanceof Segment)) {
+    return { file: null, scan: (columnIds, options) => part.scan({ columnIds, ...options, snapshot }) };
+  }
+  const { file, op, object } = part;
+  return {
+    file: {
+      stored: { path: file.path, tableId, op, object, summary: file.summary },
+      blockCount: part.blockCount,
+      admits: (block, prune) => part.admits(block, { prune }),
+      hidden: (block) =>
+        part.deletions.hidden(block, Math.min(BLOCK_ROWS, part.rowLimit - block * BLOCK_ROWS), snapshot),
+    },
+    scan: (columnIds, options, from, to) =>
+      part.scan({ columnIds, ...options, snapshot }, from, Math.min(to, part.blockCount)),
+  };
+}
+
+/** A segment that another thread has written. */
+export class StoredSegment {
+  readonly file: StoredFile;
+  readonly #segment: Segment;
+
+  /** `definition`: for columns that came after the file. Raises XX001 when it is not the file that was named. */
+  constructor(file: StoredFile, disk: Disk, cache: BlockCache, definition: () => TableDefinition) {
+    const { path, tableId, op, object, summary } = file;
+    this.file = file;
+    const chunks = new ChunkFile(
+      disk.openFile(path, { create: false, write: false }),
+      { kind: "segment", tableId, op, object },
+      summary,
+    );
+    this.#segment = new Segment({ number: 0, op: opNumber(op), object }, chunks, {
+      shape: {
+        missingValue: (columnId) =>
+          definition().columns.find(({ id }) => id === columnId)?.missingValue ?? null,
+      },
+      cache,
+      blocks: cache.blocksOf(tableId),
+      needIndex: () => {},
+    });
+  }
+
+  /** The blocks from `from` to below `to`; `hidden`: masks of those that have rows which are not seen. */
+  scan(
+    columnIds: readonly number[],
+    options: { readonly ids: boolean; readonly prune: readonly ZonePredicate[] },
+    { from, to, hidden }: {
+      readonly from: number;
+      readonly to: number;
+      readonly hidden: ReadonlyMap<number, Uint8Array>;
+    },
+  ): BlockCursor {
+    // Nothing has ended in it, as far as this thread knows.
+    const cursor = this.#segment.scan({ columnIds, ...options, snapshot: 0 }, from, to);
+    if (hidden.size === 0) return cursor;
+    return {
+      next: () => {
+        const block = cursor.next();
+        if (block === null) return null;
+        return { ...block, hidden: hidden.get(block.firstLocation / BLOCK_ROWS) ?? null };
+      },
+    };
+  }
+
+  close(): void {
+    this.#segment.close();
+  }
+}
