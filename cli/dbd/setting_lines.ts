@@ -176,7 +176,8 @@ export const SETTINGS: readonly SettingLine[] = [
     key: "max_parallel_workers",
     kind: "count",
     value: "N",
-    help: "0 to 64 threads for parts of large queries, without shards (as many as processors, 8 at most; 0 with one)",
+    help:
+      "0 to 64 threads for parts of large queries, without shards (as many as processors, 8 at most; 0 with one)",
   },
   {
     key: "routers",

@@ -95,7 +95,9 @@ export class MorselStream implements GatheredStream {
     this.#ahead = run.workers.length * AT_A_WORKER * 2;
     this.#stretches = stretchesOf(run);
     this.next = () => this.#next();
-    if (this.#stretches.some(({ isShared }) => isShared)) for (const worker of run.workers) this.#atWorker.set(worker, 0);
+    if (this.#stretches.some(({ isShared }) => isShared)) {
+      for (const worker of run.workers) this.#atWorker.set(worker, 0);
+    }
     for (const worker of this.#atWorker.keys()) this.#open(worker);
     this.#shareOut();
   }

@@ -56,6 +56,10 @@ export class Workers implements StatementWorkers {
     this.#options = options;
   }
 
+  get count(): number {
+    return this.#options.count;
+  }
+
   allowed(settings: WorkerContext["settings"]): number {
     return this.#isClosed ? 0 : Math.min(this.#options.count, settings.number("max_parallel_workers"));
   }
@@ -69,6 +73,11 @@ export class Workers implements StatementWorkers {
       return least === 0 || fragment.plan.rows <= table.estimatedRows * LARGEST_SHARE;
     });
     return isWorth && this.#ready(context).length > 0;
+  }
+
+  /** Fragments that are being run. */
+  get running(): number {
+    return this.#streams.size;
   }
 
   /** Starts all that are allowed; resolves when they are ready. */

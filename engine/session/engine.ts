@@ -104,10 +104,13 @@ export class Engine implements SessionEngine, SeatedEngine {
   private constructor(options: EngineOptions, state: EngineState) {
     this.#options = options;
     this.#seat = options.member ?? null;
-    const { defaultIsolation } = options;
-    this.defaults = (defaultIsolation ?? "serializable") === "serializable"
-      ? {}
-      : { default_transaction_isolation: defaultIsolation as string };
+    const { defaultIsolation, workers } = options;
+    this.defaults = {
+      ...((defaultIsolation ?? "serializable") === "serializable"
+        ? {}
+        : { default_transaction_isolation: defaultIsolation as string }),
+      ...(workers === undefined ? {} : { max_parallel_workers: String(workers.count) }),
+    };
     this.external = options.external ?? null;
     this.host = options.host;
     this.startedAt = options.host.clock.now();

@@ -40,7 +40,9 @@ const MEMORY = ":memory:";
 export async function openSharded(options: ShardedOptions): Promise<Engine> {
   const { shardCount: _wanted, startShard, workers, ...engineOptions } = options;
   const count = shardCountOf(options);
-  if (count === 1) return await Engine.open(workers === undefined ? engineOptions : { ...engineOptions, workers });
+  if (count === 1) {
+    return await Engine.open(workers === undefined ? engineOptions : { ...engineOptions, workers });
+  }
   const { host, directory, member, blockCacheBytes = LIMITS.blockCacheBytes } = options;
   requireOneLog(host, directory);
   // The engine itself has blocks of temporary tables only.

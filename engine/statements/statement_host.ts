@@ -111,6 +111,8 @@ export interface WorkerContext
 
 /** Threads that run parts of statements. */
 export interface StatementWorkers {
+  /** How many there may be. */
+  readonly count: number;
   /** How many a statement with these settings may have; 0: none. */
   allowed(settings: WorkerContext["settings"]): number;
   /** Whether one of the fragments is worth what it costs, and workers are there; they are started if it is. */

@@ -3,6 +3,8 @@
  * and by the plain interpreter.
  */
 import { deepStrictEqual } from "node:assert/strict";
+import { assertDefined } from "../../engine/base/assert.ts";
+import type { WorkersForTest } from "../../engine/parallel/workers_for_test.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { SpillFile } from "../../engine/storage/spill_file.ts";
 import type { ExecutionContext } from "../../engine/execution/runtime/execution.ts";
@@ -80,9 +82,49 @@ class BoundedRows extends RowBuffer {
 /** A session whose statements are answered in several ways. */
 export class EngineAnswers {
   readonly #session: Session;
+  readonly #workers: WorkersForTest | null;
 
-  constructor(database: Database) {
+  /** `workers`: those of the database, which statements have only where it says so. */
+  constructor(database: Database, workers: WorkersForTest | null = null) {
     this.#session = engineOf(database).openSession();
+    this.#workers = workers;
+    if (workers !== null) workers.given = 0;
+  }
+
+  /** Whether there are workers. */
+  get hasWorkers(): boolean {
+    return this.#workers !== null;
+  }
+
+  /**
+   * With two workers, for any table. Raises when that gives other rows than without, or the same in another order, or
+   * another error.
+   */
+  async sharedOut(sql: string): Promise<(string | null)[][]> {
+    const workers = assertDefined(this.#workers ?? undefined, "workers");
+    const alone = await answerOf(() => this.#withinSavepoint(sql));
+    workers.given = 2;
+    try {
+      const shared = await answerOf(() => this.#withinSavepoint(sql));
+      const [one, other] = [JSON.stringify(alone), JSON.stringify(shared)];
+      if (one !== other && !isTooLarge(alone) && !isTooLarge(shared)) {
+        throw new Error(`with workers: ${other.slice(0, 2000)}\nwithout: ${one.slice(0, 2000)}`);
+      }
+    } finally {
+      workers.given = 0;
+    }
+    return await this.run(sql);
+  }
+
+  /** A failure leaves a block as it is. */
+  async #withinSavepoint(sql: string): Promise<(string | null)[][]> {
+    if (this.#session.status === "idle") return await this.run(sql);
+    await this.run("SAVEPOINT shared");
+    try {
+      return await this.run(sql);
+    } finally {
+      await this.run("ROLLBACK TO SAVEPOINT shared");
+    }
   }
 
   /** As a user's simple query. */

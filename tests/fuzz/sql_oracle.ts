@@ -6,8 +6,11 @@
  * contents of the changed tables are compared, and half of them are kept. What differs is shrunk to a small statement
  * and reported with the seed.
  */
-import { engineOf } from "../../engine/session/database.ts";
-import { type Database, open } from "../../mod.ts";
+import { memoryHost } from "../../engine/host/memory_host.ts";
+import { WorkersForTest } from "../../engine/parallel/workers_for_test.ts";
+import { Database, engineOf } from "../../engine/session/database.ts";
+import { Engine } from "../../engine/session/engine.ts";
+import { open } from "../../mod.ts";
 import { type SeededRandom, seededRandom } from "../support/random.ts";
 import { Choices, shrink } from "./choices.ts";
 import { type Answer, answerOf, BOUND_STATEMENTS, EngineAnswers, isTooLarge } from "./engine_answers.ts";
@@ -195,6 +198,15 @@ function textOf(answer: Answer, statement: GeneratedStatement): string {
   return rows.join("\n");
 }
 
+/** A database in memory whose files two workers can read. */
+async function openWithWorkers(): Promise<{ readonly database: Database; readonly workers: WorkersForTest }> {
+  const host = memoryHost();
+  const workers = new WorkersForTest(host.disk, 2);
+  const engine = await Engine.open({ host, directory: "data", workers });
+  await workers.started();
+  return { database: Database.over(engine, () => engine.close()), workers };
+}
+
 /** Runs one round. */
 export async function runOracle(round: OracleRound): Promise<OracleReport> {
   const oracle = new Oracle(round);
@@ -230,10 +242,13 @@ class Oracle {
   /** The first database has indexes and a checkpoint amid its rows, the second neither. */
   async prepare(): Promise<void> {
     for (let index = 0; index < 2; index++) {
-      const database = await open(":memory:");
+      const { database, workers } = index === 0
+        ? await openWithWorkers()
+        : { database: await open(":memory:"), workers: null };
       this.#databases.push(database);
-      this.#engines.push(new EngineAnswers(database));
+      this.#engines.push(new EngineAnswers(database, workers));
     }
+    await this.#engines[0]?.run("SET min_parallel_table_scan_size = 0");
     for (const engine of this.#engines) await engine.run(BOUND_STATEMENTS);
     if (this.#round.dialect === "postgresql") await this.#round.peer?.run(BOUND_STATEMENTS, []);
     const random = seededRandom(this.#round.seed);
@@ -470,6 +485,7 @@ class Oracle {
     return [
       ["compiled", asked((text) => engine.run(text))],
       ["without indexes", asked((text) => plain.run(text))],
+      ["with two workers", asked((text) => engine.sharedOut(text))],
       ...(this.#inBlock
         ? []
         : [["in little memory", () => Promise.resolve().then(() => engine.spilled(sql))] as const]),

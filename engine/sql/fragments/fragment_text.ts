@@ -99,8 +99,11 @@ function nameOfFunction(bound: BoundFunction): Named {
   const known = names.get(bound);
   if (known !== undefined) return known;
   if (bound.userFunctionId !== undefined || bound.rows !== undefined) throw new NoText(bound.name);
-  const { name, argumentTypes: types } = bound;
-  const candidates: Named[] = [{ $: "function", name, types }, { $: "operator", name, types }];
+  const { name, argumentTypes, writtenTypes = [] } = bound;
+  const candidates = [writtenTypes, argumentTypes].flatMap((types): Named[] => [
+    { $: "function", name, types },
+    { $: "operator", name, types },
+  ]);
   const found = candidates.find((each) => {
     const again = resolved(each);
     return again !== null && isSame(again, bound);
@@ -162,14 +165,18 @@ export function aggregateOfPart(whole: BoundAggregate, part: number): BoundAggre
 
 function nameOfAggregate(aggregate: BoundAggregate): Named {
   const { whole, part } = partsOf.get(aggregate) ?? { whole: aggregate, part: -1 };
-  const { name, argumentTypes: types } = whole;
-  try {
-    const again = resolveAggregate(name, types);
-    if (sameTypes(again.argumentTypes, types) && sameTypes([again.returnType], [whole.returnType])) {
-      return { $: "aggregate", name, types, part };
+  const { name, argumentTypes, writtenTypes = [] } = whole;
+  for (const types of [writtenTypes, argumentTypes]) {
+    try {
+      const again = resolveAggregate(name, types);
+      if (
+        sameTypes(again.argumentTypes, argumentTypes) && sameTypes([again.returnType], [whole.returnType])
+      ) {
+        return { $: "aggregate", name, types, part };
+      }
+    } catch {
+      // These types do not find it again.
     }
-  } catch {
-    // Its types do not find it again.
   }
   throw new NoText(name);
 }

@@ -205,7 +205,9 @@ class Splitter {
     const all = conjuncts(plan.filter);
     const here = conjunction(all.filter((each) => !isOwn(each)));
     // What stands before a condition in the order of evaluation may keep an error from being raised.
-    if (this.#isByMorsels && !all.slice(all.findIndex((each) => !isOwn(each))).every((each) => !isOwn(each))) {
+    if (
+      this.#isByMorsels && !all.slice(all.findIndex((each) => !isOwn(each))).every((each) => !isOwn(each))
+    ) {
       return null;
     }
     if (here === null) return null;
@@ -224,7 +226,9 @@ class Splitter {
     const own = allDefinedColumns(plan.input);
     if (!ownExpressions(plan).every((each) => isSteady(each, own))) return null;
     if (!plan.aggregates.every(isSteadyAggregate)) return null;
-    if (this.#isByMorsels && (plan.groupingSets !== null || !plan.aggregates.every(isExact) || isCount(plan))) {
+    if (
+      this.#isByMorsels && (plan.groupingSets !== null || !plan.aggregates.every(isExact) || isCount(plan))
+    ) {
       return null;
     }
     const split = partialAggregate({ ...plan, input: input.plan }, this.newColumn);
@@ -753,7 +757,8 @@ const NO_COLUMNS: ReadonlySet<ColumnRef> = new Set();
 /** Whether it does not matter how the rows are divided: sums of floating point are rounded, those of intervals end. */
 function isExact({ aggregate: { name, parts } }: Aggregate["aggregates"][number]): boolean {
   return name === "min" || name === "max" ||
-    parts?.results.every(({ type: { kind } }) => kind !== "f32" && kind !== "f64" && kind !== "interval") === true;
+    parts?.results.every(({ type: { kind } }) => kind !== "f32" && kind !== "f64" && kind !== "interval") ===
+      true;
 }
 
 /** Whether storage knows the answer. */

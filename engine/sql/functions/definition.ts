@@ -69,6 +69,8 @@ export interface BoundFunction {
   readonly name: string;
   /** The types that arguments must be converted to first (implicit casts are the binder's work). */
   readonly argumentTypes: readonly SqlType[];
+  /** Those that it was chosen for, whose precision says what is exact. Absent: nobody knows. */
+  readonly writtenTypes?: readonly SqlType[];
   readonly returnType: SqlType;
   readonly volatility: Volatility;
   /** true: any NULL argument gives NULL and `evaluate` and `inline` never see one. */
@@ -177,6 +179,8 @@ export interface AggregateComponent {
 export interface BoundAggregate {
   readonly name: string;
   readonly argumentTypes: readonly SqlType[];
+  /** See {@link BoundFunction.writtenTypes}. */
+  readonly writtenTypes?: readonly SqlType[];
   readonly returnType: SqlType;
   /** true: rows in which any argument is NULL are skipped before `step` (all but array_agg, json_agg, count(*)). */
   readonly skipsNulls: boolean;

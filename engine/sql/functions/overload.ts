@@ -235,13 +235,16 @@ export function defineFunction(overload: Overload): FunctionDefinition {
       if (returnType === undefined) return undefined;
       return {
         cost: match.cost,
-        bound: bindImplementation(
-          overload,
-          special,
-          special.argumentTypes ?? match.types,
-          returnType,
-          strict,
-        ),
+        bound: {
+          ...bindImplementation(
+            overload,
+            special,
+            special.argumentTypes ?? match.types,
+            returnType,
+            strict,
+          ),
+          writtenTypes: argumentTypes,
+        },
       };
     },
   };
@@ -399,6 +402,7 @@ export function defineAggregate(overload: AggregateOverload): AggregateDefinitio
         bound: {
           name: overload.name,
           argumentTypes: parts.argumentTypes ?? match.types,
+          writtenTypes: argumentTypes,
           returnType,
           skipsNulls: overload.skipsNulls !== false,
           slots: parts.slots,

@@ -22,8 +22,11 @@ export interface ExplainedOperator {
 
 /** A place that rows come from, and with ANALYZE what it has done. */
 export interface ExplainedPlace {
-  readonly shard: number;
+  readonly kind: "Shard" | "Worker";
+  readonly number: number;
   readonly work: {
+    /** Of a worker. */
+    readonly morsels?: number;
     readonly rows: number;
     readonly bytes: number;
     readonly batches: number;
@@ -53,12 +56,12 @@ export function explainText(root: ExplainedOperator, options: ExplainFormatOptio
     lines.push(`${isRoot ? "" : `${pad}->  `}${node.title}${estimated}${measured(node, options)}`);
     const detailPad = isRoot ? "  " : " ".repeat(depth * 6);
     for (const [name, text] of node.details) lines.push(`${detailPad}${name}: ${text}`);
-    for (const { shard, work } of node.places) {
+    for (const { kind, number, work } of node.places) {
       if (work === null) continue;
+      const morsels = work.morsels === undefined ? "" : ` morsels=${work.morsels}`;
       const time = options.timing ? ` time=${(work.microseconds / 1000).toFixed(3)}` : "";
-      lines.push(
-        `${detailPad}Shard ${shard}: rows=${work.rows} bytes=${work.bytes} batches=${work.batches}${time}`,
-      );
+      const sent = `rows=${work.rows} bytes=${work.bytes} batches=${work.batches}`;
+      lines.push(`${detailPad}${kind} ${number}:${morsels} ${sent}${time}`);
     }
     for (const child of node.children) show(child, depth + 1);
   };
@@ -115,9 +118,11 @@ function members(node: ExplainedOperator, options: ExplainFormatOptions): Member
     if (before === undefined) result[name] = name.endsWith(" Key") ? [text] : text;
     else result[name] = Array.isArray(before) ? [...before, text] : [before, text];
   }
-  if (node.places.length > 0) {
-    result["Shards"] = node.places.map(({ shard, work }) => ({
-      Shard: shard,
+  const [first] = node.places;
+  if (first !== undefined) {
+    result[`${first.kind}s`] = node.places.map(({ kind, number, work }) => ({
+      [kind]: number,
+      ...(work?.morsels === undefined ? {} : { Morsels: work.morsels }),
       ...(work === null ? {} : { Rows: work.rows, Bytes: work.bytes, Batches: work.batches }),
       ...(work === null || !options.timing ? {} : { Time: rounded(work.microseconds / 1000) }),
     }));

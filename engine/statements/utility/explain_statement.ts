@@ -87,10 +87,13 @@ function explained({ plan, parts = [] }: PlannedStatement, options: ExplainOptio
 }
 
 /** What a gather says of itself. */
-function gatherText({ places, count, work }: GatherExplanation): GatherText {
+function gatherText({ places, count, work, isByMorsels }: GatherExplanation): GatherText {
+  const kind = isByMorsels === true ? "Worker" : "Shard";
+  const done = places.map((number, index) => ({ kind, number, work: work?.[index] ?? null } as const));
+  if (isByMorsels === true) return { title: `Gather (workers: ${count})`, places: done };
   const [first, ...more] = places;
   const title = more.length === 0 ? `Gather (shard ${first} of ${count})` : `Gather (shards 0-${count - 1})`;
-  return { title, places: places.map((shard, index) => ({ shard, work: work?.[index] ?? null })) };
+  return { title, places: done };
 }
 
 /** Where the rows come from or go to, in a database of several shards; null: it is not one. */
@@ -160,7 +163,8 @@ export function explain(
     sendRows(sink, explainColumns(session, statement), lines.map((line) => [line]));
     return session.outcome("EXPLAIN", lines.length, "explain");
   };
-  const isHere = session.engine.shards === null;
+  const { shards, workers } = session.engine;
+  const isHere = shards === null && (workers === null || !planned.readOnly);
   if (!options.analyze && !options.code && isHere) return send(explained(planned), null, "");
   if (options.analyze && (inner.kind === "declare_cursor" || inner.kind === "create_table_as")) {
     throw unsupported(session, `EXPLAIN ANALYZE of ${inner.kind.replaceAll("_", " ")}`, statement.position);

@@ -1,0 +1,58 @@
+/** Workers in the thread of a test, which take turns with it: what is said between them travels as between threads. */
+import type { Disk } from "../host/disk.ts";
+import { MessageDecoder, MessageEncoder } from "../sharding/message_codec.ts";
+import type { WorkerContext } from "../statements/statement_host.ts";
+import type { FromWorker, ToWorker } from "./messages.ts";
+import { MorselWorker } from "./morsel_worker.ts";
+import { WorkerPort } from "./worker_port.ts";
+import type { StartWorker } from "./worker_thread.ts";
+import { Workers } from "./workers.ts";
+
+/** What travels is what the other end decodes. */
+function travelling<Message>(): (message: Message) => Message {
+  const encoder = new MessageEncoder(), decoder = new MessageDecoder();
+  // The length stands in front.
+  return (message) => decoder.decode(encoder.encode(message).slice(4)) as Message;
+}
+
+/** Starts workers that share the disk of the test. */
+export function workersInThisThread(disk: Disk): StartWorker {
+  return ({ index, blockCacheBytes, stopFlags, receive }) => {
+    const out = travelling<readonly ToWorker[]>(), back = travelling<FromWorker>();
+    let isWorking = false, isClosed = false;
+    const worker = new MorselWorker({
+      disk,
+      blockCacheBytes,
+      stopFlags,
+      monotonic: () => performance.now() * 1000,
+      send: (reply) => receive(back(reply)),
+    });
+    const work = async (): Promise<void> => {
+      isWorking = true;
+      // Whoever has asked goes on meanwhile.
+      do await new Promise((resolve) => setTimeout(resolve, 0)); while (!isClosed && worker.step());
+      isWorking = false;
+    };
+    const port = new WorkerPort(index, (requests) => {
+      for (const request of out(requests)) worker.receive(request);
+      if (!isWorking) void work();
+    }, () => {
+      isClosed = true;
+    });
+    return Promise.resolve(port);
+  };
+}
+
+/** So many of them, whose morsels have one block, for any table; they can be left out. */
+export class WorkersForTest extends Workers {
+  /** How many statements get; undefined: as many as their settings say. */
+  given: number | undefined;
+
+  constructor(disk: Disk, count: number) {
+    super({ count, start: workersInThisThread(disk), morselBlocks: 1 });
+  }
+
+  override allowed(settings: WorkerContext["settings"]): number {
+    return Math.min(this.given ?? Infinity, super.allowed(settings));
+  }
+}

@@ -1,0 +1,225 @@
+import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { memoryHost } from "../host/memory_host.ts";
+import { Engine } from "../session/engine.ts";
+import type { Session } from "../session/session.ts";
+import { RowBuffer } from "../statements/row_buffer.ts";
+import { DatabaseError } from "../base/errors.ts";
+import { formatText } from "../types/text_io.ts";
+import { WorkersForTest } from "./workers_for_test.ts";
+
+/** What a statement answers, row by row in the order in which they come, or its error. */
+async function answer(session: Session, sql: string): Promise<string> {
+  const sink = new RowBuffer();
+  try {
+    await session.simple(sql, sink, () => {});
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    return `${error.code} ${error.message}`;
+  }
+  const types = sink.columns.map(({ type }) => type);
+  return sink.rows.map((row) =>
+    row.map((value, index) => value === null ? "NULL" : formatText(types[index] ?? { kind: "text" }, value))
+      .join("|")
+  ).join("\n");
+}
+
+interface Opened {
+  readonly engine: Engine;
+  readonly session: Session;
+  readonly workers: WorkersForTest;
+  close(): Promise<void>;
+}
+
+async function openWith(count: number): Promise<Opened> {
+  const host = memoryHost();
+  const workers = new WorkersForTest(host.disk, count);
+  const engine = await Engine.open({ host, directory: "data", workers });
+  await workers.started();
+  const session = engine.openSession();
+  await answer(session, "SET min_parallel_table_scan_size = 0");
+  return { engine, session, workers, close: () => engine.close() };
+}
+
+const ROWS = 20_000;
+
+/** Rows in files of several checkpoints, changed and deleted ones among them, and some that are in no file. */
+async function fill({ engine, session }: Opened): Promise<void> {
+  await answer(
+    session,
+    `CREATE TABLE t (id INT PRIMARY KEY, k INT, b BIGINT, n NUMERIC(12,2), m NUMERIC, f DOUBLE PRECISION, s TEXT,
+      d DATE, o BOOLEAN)`,
+  );
+  const insert = (from: number, to: number): Promise<string> =>
+    answer(
+      session,
+      `INSERT INTO t SELECT i, i % 17, i::bigint * 1000000007, (i % 1000) / 8.0, (i % 90) / 7.0, i / 3.0,
+         CASE WHEN i % 11 = 0 THEN NULL ELSE 's' || i % 301 END, DATE '2020-01-01' + i % 1000, i % 3 = 0
+       FROM generate_series(${from}, ${to}) AS i`,
+    );
+  await insert(1, ROWS / 2);
+  await engine.checkpoint();
+  await answer(session, "DELETE FROM t WHERE id % 97 = 3");
+  await answer(session, "UPDATE t SET k = k + 100, s = 'changed ' || id WHERE id % 53 = 7");
+  await insert(ROWS / 2 + 1, ROWS);
+  await engine.checkpoint();
+  await answer(session, "ALTER TABLE t ADD COLUMN late INT DEFAULT 5");
+  await answer(session, "UPDATE t SET k = -1, late = 6 WHERE id % 1009 = 1");
+  await answer(session, "DELETE FROM t WHERE id BETWEEN 9000 AND 9100");
+  await answer(
+    session,
+    `INSERT INTO t (id, k, s) SELECT i, 18, 'fresh' FROM generate_series(${ROWS + 1}, ${ROWS + 500}) AS i`,
+  );
+}
+
+const QUERIES = [
+  "SELECT count(*), sum(k), avg(k), min(b), max(b) FROM t WHERE k < 9",
+  "SELECT sum(b), avg(b), sum(n), avg(n), sum(m), avg(m), stddev(k), variance(n) FROM t WHERE id > 5",
+  "SELECT k, count(*), sum(n), min(s), max(s), avg(m), bool_and(o), bit_or(k) FROM t GROUP BY k",
+  "SELECT s, count(*), max(late) FROM t WHERE k <> 3 GROUP BY s",
+  "SELECT s, k, count(s), min(d), max(n) FROM t GROUP BY s, k HAVING count(*) > 3",
+  "SELECT id, s, n FROM t WHERE k = 5",
+  "SELECT id, late FROM t WHERE s LIKE 'changed%'",
+  "SELECT id, n * 2 + k AS x FROM t WHERE d > DATE '2022-08-01' AND o",
+  "SELECT DISTINCT s FROM t WHERE k < 4",
+  "SELECT DISTINCT k, o FROM t",
+  "SELECT id, k FROM t ORDER BY k DESC, s LIMIT 20",
+  "SELECT k, n FROM t WHERE o ORDER BY n LIMIT 50 OFFSET 7",
+  "SELECT id FROM t WHERE k = 2 LIMIT 30",
+  "SELECT id FROM t WHERE k = 2 LIMIT 30 OFFSET 900",
+  "SELECT k, (SELECT max(k) FROM t) FROM t WHERE id < 40",
+  "SELECT count(*) FROM t WHERE n > (SELECT avg(n) FROM t)",
+  "SELECT a.k, count(*) FROM t AS a JOIN t AS b ON a.id = b.id + 1 WHERE a.k < 6 AND b.o GROUP BY a.k ORDER BY a.k",
+  "SELECT k, row_number() OVER (ORDER BY k) FROM t WHERE id % 1000 = 3",
+  "SELECT count(*) FROM t WHERE k = 4 UNION ALL SELECT sum(k) FROM t WHERE o",
+  "WITH c AS (SELECT k, count(*) AS n FROM t GROUP BY k) SELECT * FROM c WHERE n > 10",
+  // How floating point is added shows, and so it is not shared out.
+  "SELECT k, sum(f), avg(f), stddev(f) FROM t GROUP BY k",
+  "SELECT count(DISTINCT s), array_agg(k) FROM t WHERE id < 300",
+  "SELECT string_agg(s, ',') FROM t WHERE k = 11 AND id < 4000",
+  "SELECT count(*) FROM t WHERE d BETWEEN DATE '2020-02-01' AND DATE '2020-02-03'",
+  "SELECT count(*) FROM t WHERE id > 1000000",
+  "SELECT sum(k) FROM t WHERE k > NULL",
+  // Errors are those of the first row.
+  "SELECT sum(100 / (k - 12)) FROM t WHERE k > 5",
+  "SELECT id, 100 / (k - 12) FROM t WHERE k > 10",
+  "SELECT id, 100 / (k - 12) FROM t WHERE k > 10 LIMIT 1",
+  "SELECT sum((k * 1000000000)::int) FROM t",
+  "SELECT count(*) FROM t WHERE (k / (k - 16)) > 3 AND sqrt(k - 10) > 0",
+  "SELECT now() = transaction_timestamp(), count(*) FROM t WHERE d < now()",
+  "SELECT count(*) FROM t WHERE to_char(d, 'DD') = '07'",
+];
+
+Deno.test("statements answer the same to the byte with 0, 1, 2, 4 and 8 workers", async () => {
+  const opened = await openWith(8);
+  const { session, workers } = opened;
+  try {
+    await fill(opened);
+    for (const sql of QUERIES) {
+      workers.given = 0;
+      const expected = await answer(session, sql);
+      for (const given of [1, 2, 4, 8]) {
+        workers.given = given;
+        strictEqual(await answer(session, sql), expected, `${given} workers: ${sql}`);
+      }
+    }
+  } finally {
+    await opened.close();
+  }
+});
+
+Deno.test("what is shared out shows in EXPLAIN, and is not for statements that see rows of their own", async () => {
+  const opened = await openWith(2);
+  const { session } = opened;
+  try {
+    await fill(opened);
+    const sql = "SELECT k, count(*) FROM t WHERE o GROUP BY k";
+    const isShared = async (text = sql) => (await answer(session, `EXPLAIN ${text}`)).includes("workers: 2");
+    ok(await isShared());
+    ok((await answer(session, `EXPLAIN ${sql}`)).includes("Partial"));
+    ok(!(await answer(session, "EXPLAIN SELECT k, sum(f) FROM t GROUP BY k")).includes("Partial"));
+    ok(!await isShared("SELECT * FROM t WHERE id = 5"));
+    await answer(session, "BEGIN");
+    ok(await isShared());
+    await answer(session, "UPDATE t SET k = 40 WHERE id = 60");
+    ok(!await isShared());
+    match(await answer(session, "SELECT count(*) FROM t WHERE k = 40"), /^1$/);
+    await answer(session, "ROLLBACK");
+    await answer(session, "SET max_parallel_workers = 0");
+    ok(!await isShared());
+    await answer(session, "SET max_parallel_workers = 2");
+    const analyzed = await answer(session, `EXPLAIN ANALYZE ${sql}`);
+    match(analyzed, /Gather \(workers: 2\)/);
+    match(analyzed, /Worker 0: morsels=\d+ rows=\d+ .*\n.*Worker 1: morsels=\d+ rows=\d+ /);
+    await answer(session, "SET min_parallel_table_scan_size = '8MB'");
+    ok(!await isShared());
+  } finally {
+    await opened.close();
+  }
+});
+
+Deno.test("a snapshot stays what it is while others write, checkpoint and drop", async () => {
+  const opened = await openWith(2);
+  const { engine, session } = opened;
+  try {
+    await fill(opened);
+    const sql = "SELECT k, count(*), sum(n) FROM t GROUP BY k";
+    const reader = engine.openSession();
+    await answer(reader, "SET min_parallel_table_scan_size = 0");
+    await answer(reader, "BEGIN");
+    const before = await answer(reader, sql);
+    await answer(session, "UPDATE t SET n = n + 1 WHERE id % 2 = 0");
+    await engine.checkpoint();
+    await answer(session, "DELETE FROM t WHERE id % 5 = 0");
+    const running = answer(reader, sql);
+    await answer(session, "INSERT INTO t (id, k) VALUES (-1, 1)");
+    await engine.checkpoint();
+    strictEqual(await running, before);
+    strictEqual(await answer(reader, sql), before);
+    await answer(reader, "ROLLBACK");
+    opened.workers.given = 0;
+    const after = await answer(reader, sql);
+    opened.workers.given = 2;
+    strictEqual(await answer(reader, sql), after);
+    const last = answer(reader, sql);
+    await answer(session, "DROP TABLE t");
+    await engine.checkpoint();
+    strictEqual(await last, after);
+  } finally {
+    await opened.close();
+  }
+});
+
+Deno.test("a statement that is canceled, and one that wants no more rows, leave nothing behind", async () => {
+  const opened = await openWith(2);
+  const { session, workers } = opened;
+  try {
+    await fill(opened);
+    const running = answer(session, "SELECT id, s FROM t WHERE k = 1");
+    session.cancel();
+    match(await running, /^57014 /);
+    strictEqual(workers.running, 0);
+    strictEqual((await answer(session, "SELECT id FROM t WHERE k >= 0 LIMIT 3")).split("\n").length, 3);
+    strictEqual(workers.running, 0);
+    match(await answer(session, "SELECT 1 / (k - 5) FROM t WHERE id > 0"), /^22012 /);
+    strictEqual(workers.running, 0);
+    strictEqual(await answer(session, "SELECT count(*) FROM t WHERE k = 500"), "0");
+  } finally {
+    await opened.close();
+  }
+});
+
+Deno.test("who has no room at a worker runs anew without, and writes to files", async () => {
+  const opened = await openWith(2);
+  const { session, workers } = opened;
+  try {
+    await fill(opened);
+    await answer(session, "SET statement_memory = '1MB'");
+    const sql = "SELECT s, id, count(*), max(m) FROM t GROUP BY s, id";
+    workers.given = 0;
+    const expected = await answer(session, sql);
+    workers.given = 2;
+    deepStrictEqual((await answer(session, sql)).split("\n").sort(), expected.split("\n").sort());
+  } finally {
+    await opened.close();
+  }
+});
