@@ -3,7 +3,7 @@ import type { TableDefinition } from "../catalog/definitions.ts";
 import type { GatheredBatch } from "../execution/runtime/execution.ts";
 import type { StoredValue } from "../operations/effect.ts";
 import type { RemoteError, SessionFacts } from "../sharding/shard_messages.ts";
-import type { StoredFile } from "../storage/access/scan_piece.ts";
+import type { StoredFile } from "../storage/access/readable_table.ts";
 
 /** A fragment of which morsels are going to come. */
 export interface RunRequest {

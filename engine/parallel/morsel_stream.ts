@@ -12,7 +12,7 @@ import type { FragmentExecution, FragmentTask } from "../sharding/fragment_runs.
 import { batchBytes } from "../sharding/fragment_needs.ts";
 import { fromRemote } from "../sharding/shard_messages.ts";
 import { BLOCK_ROWS, type BlockCursor } from "../storage/access/block.ts";
-import type { ScanPiece } from "../storage/access/scan_piece.ts";
+import type { ScanPiece } from "../storage/access/readable_table.ts";
 import type { ZonePredicate } from "../storage/access/readable_table.ts";
 import type { GatheredStream } from "../statements/statement_host.ts";
 import { SpillNeed } from "../transactions/signals.ts";
@@ -53,7 +53,7 @@ interface ReadHere {
 export interface MorselRun {
   readonly over: FragmentOver;
   readonly given: Omit<FragmentGiven, "send">;
-  /** What the workers are told of it before its first morsel; the text is told to each once. */
+  /** What each worker gets before its first morsel; the text it gets once. */
   readonly request: RunRequest;
   readonly workers: readonly WorkerPort[];
   readonly pieces: readonly ScanPiece[];

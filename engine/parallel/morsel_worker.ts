@@ -12,7 +12,7 @@ import type { FragmentExecution, FragmentTask } from "../sharding/fragment_runs.
 import { KnownFragments } from "../sharding/known_fragments.ts";
 import { toRemote } from "../sharding/shard_messages.ts";
 import { StopFlags } from "../sharding/stop_flags.ts";
-import type { StoredFile } from "../storage/access/scan_piece.ts";
+import type { StoredFile } from "../storage/access/readable_table.ts";
 import { BlockCache } from "../storage/table/block_cache.ts";
 import { StoredSegment } from "../storage/table/stored_segment.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";

@@ -24,7 +24,7 @@ const MORSEL_BLOCKS = 32;
 /** What a worker may hold for one morsel at least. */
 const LEAST_BYTES = 1 << 22;
 /** A fragment gives this share of the rows that it reads at the most, for they have to travel. */
-const LARGEST_SHARE = 1 / 8;
+const MAX_SHARE = 1 / 8;
 /** What a row takes in files, roughly. */
 const ROW_BYTES = 32;
 const BLOCK_BYTES = 4096 * ROW_BYTES;
@@ -70,7 +70,7 @@ export class Workers implements StatementWorkers {
       const table = tableOf(fragment, context);
       const { fileBytes = 0 } = table;
       if (fileBytes === 0 || fileBytes < least) return false;
-      return least === 0 || fragment.plan.rows <= table.estimatedRows * LARGEST_SHARE;
+      return least === 0 || fragment.plan.rows <= table.estimatedRows * MAX_SHARE;
     });
     return isWorth && this.#ready(context).length > 0;
   }

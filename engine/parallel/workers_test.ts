@@ -1,3 +1,4 @@
+/** Workers in the thread of the test: equal answers, what is shared out and what is not, and the ends of statements. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { memoryHost } from "../host/memory_host.ts";
 import { Engine } from "../session/engine.ts";

@@ -24,7 +24,7 @@ import type {
   ReadableTable,
   ZonePredicate,
 } from "../storage/access/readable_table.ts";
-import type { ScanPiece } from "../storage/access/scan_piece.ts";
+import type { ScanPiece } from "../storage/access/readable_table.ts";
 import type { Vector } from "../storage/access/vector.ts";
 import { batchValue, rowOfId } from "./batch_values.ts";
 import { type TableWriteSet, vectorOf, type WriteSetRow } from "./write_set.ts";

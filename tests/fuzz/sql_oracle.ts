@@ -485,7 +485,10 @@ class Oracle {
     return [
       ["compiled", asked((text) => engine.run(text))],
       ["without indexes", asked((text) => plain.run(text))],
-      ["with two workers", asked((text) => engine.sharedOut(text))],
+      [
+        "with two workers",
+        () => this.#shielded((text) => engine.run(text), () => engine.sharedOut(sql), false),
+      ],
       ...(this.#inBlock
         ? []
         : [["in little memory", () => Promise.resolve().then(() => engine.spilled(sql))] as const]),

@@ -22,8 +22,8 @@ export interface Spread {
   /** Places have not had the memory for what a plan would keep at them: it keeps parts of rows there, in passes. */
   readonly isTight: boolean;
   /**
-   * The places are threads that take stretches of a table's rows as they come: a fragment reads one table, its rows come
-   * in the table's order, and nothing is asked of it that another division of the rows could answer otherwise.
+   * The places are threads that take stretches of a table's rows as they come: a fragment reads one table, its rows
+   * come in the table's order, and nothing is asked of it that another division of the rows could answer otherwise.
    */
   readonly isByMorsels?: true;
 }

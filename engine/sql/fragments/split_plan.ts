@@ -16,7 +16,6 @@ import {
   allDefinedColumns,
   columnsOf,
   columnTypes,
-  inputs,
   outputColumns,
   ownExpressions,
   readsTables,

@@ -3,7 +3,6 @@
  */
 import type { StoredValue } from "../../operations/effect.ts";
 import type { BlockCursor, RowLocation } from "./block.ts";
-import type { ScanPiece } from "./scan_piece.ts";
 
 /** A half-open description of what a scan can skip: rows with `column op value` are wanted. */
 export interface ZonePredicate {
@@ -43,6 +42,35 @@ export interface ColumnStatistics {
   readonly averageBytes: number;
 }
 
+/** A file of a table's rows that never changes, as another thread finds it. */
+export interface StoredFile {
+  readonly path: string;
+  readonly tableId: number;
+  readonly op: number;
+  readonly object: number;
+  readonly summary: { readonly name: string; readonly size: number; readonly checksum: number };
+}
+
+/** Rows that follow one another in a scan. */
+export interface ScanPiece {
+  /** The file that they are in; null: they are in memory of this thread. */
+  readonly file: {
+    readonly stored: StoredFile;
+    readonly blockCount: number;
+    /** Whether a block may hold rows that satisfy the predicates. */
+    admits(block: number, prune: readonly ZonePredicate[]): boolean;
+    /** The mask of a block's rows that the snapshot does not see; null: it sees them all. */
+    hidden(block: number): Uint8Array | null;
+  } | null;
+  /** Reads them here; of a file the blocks from `from` to below `to`. */
+  scan(
+    columnIds: readonly number[],
+    options: { readonly ids: boolean; readonly prune: readonly ZonePredicate[] },
+    from: number,
+    to: number,
+  ): BlockCursor;
+}
+
 /**
  * A table at one snapshot, as statements read it; a transaction's own writes included. Implemented by committed tables
  * (`TableStore.at`) and by `TableView` of `engine/transactions`, which lays the transaction's write set on top.
@@ -57,7 +85,7 @@ export interface ReadableTable {
   ): BlockCursor;
   /** Bytes of the files that hold its rows; absent: it has none. */
   readonly fileBytes?: number;
-  /** Where the rows of a scan with these predicates are, in its order, for those who share them out; absent: unknown. */
+  /** Where the rows of a scan with these predicates are, in its order, to be shared out; absent: unknown. */
   pieces?(prune: readonly ZonePredicate[]): readonly ScanPiece[];
   /** The row with this id, or NO_ROW. */
   find(id: number | bigint): RowLocation;

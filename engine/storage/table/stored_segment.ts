@@ -4,7 +4,7 @@ import type { Disk } from "../../host/disk.ts";
 import { opNumber } from "../../operations/effect.ts";
 import { BLOCK_ROWS, type BlockCursor } from "../access/block.ts";
 import type { ZonePredicate } from "../access/readable_table.ts";
-import type { ScanPiece, StoredFile } from "../access/scan_piece.ts";
+import type { ScanPiece, StoredFile } from "../access/readable_table.ts";
 import type { BlockCache } from "./block_cache.ts";
 import { ChunkFile } from "./chunk_file.ts";
 import type { Part } from "./part.ts";

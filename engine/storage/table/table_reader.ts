@@ -10,9 +10,9 @@ import type {
   IndexBounds,
   LocationCursor,
   ReadableTable,
+  ScanPiece,
   ZonePredicate,
 } from "../access/readable_table.ts";
-import type { ScanPiece } from "../access/scan_piece.ts";
 import type { TableStore } from "./table_store.ts";
 
 /** A table at a snapshot. */

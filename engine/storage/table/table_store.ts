@@ -30,7 +30,7 @@ import { IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
 import { MergedLocations, NO_LOCATIONS, type PartHead, PartLocations } from "./location_cursor.ts";
 import { type IndexKeys, type Part, PART_ROWS, ROW_ID_INDEX, type TableShape } from "./part.ts";
 import { PartSet } from "./part_set.ts";
-import type { ScanPiece } from "../access/scan_piece.ts";
+import type { ScanPiece } from "../access/readable_table.ts";
 import { pieceOf } from "./stored_segment.ts";
 import type { TablePiece } from "./table_piece.ts";
 import { Segment } from "./segment.ts";
