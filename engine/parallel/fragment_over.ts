@@ -60,6 +60,7 @@ export class FragmentOver {
       range: refuse,
       idAt: refuse,
       valueAt: refuse,
+      textBytesAt: refuse,
       exactRowCount: () => undefined,
       statistics: refuse,
     };
