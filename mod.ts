@@ -15,6 +15,7 @@
  */
 import { denoHost } from "./engine/host/deno_host.ts";
 import { memoryHost } from "./engine/host/memory_host.ts";
+import { usualQueryMemoryBytes } from "./engine/host/query_memory_size.ts";
 import type { Server, ServeSettings } from "./cli/serve.ts";
 import { Database } from "./engine/session/database.ts";
 import type { EngineOptions } from "./engine/session/engine.ts";
@@ -50,6 +51,11 @@ export type { Server, ServeSettings } from "./cli/serve.ts";
 export interface OpenOptions {
   /** Memory for decoded blocks of segments; 64 MiB unless given. */
   readonly blockCacheBytes?: number;
+  /**
+   * What all statements together may take for sorts, hash tables and materialized rows; a quarter of the machine's
+   * memory unless given, but no more than half of the heap, and no less than 256 MiB.
+   */
+  readonly queryMemoryBytes?: number;
   /** The isolation level of statements and transactions that ask for none; `serializable` unless given. */
   readonly default_isolation?: "read committed" | "repeatable read" | "serializable";
   /** 1, 2, 4, 8 or 16 shards, each in its own thread; fixed with the directory, 1 in a new one unless given. */
@@ -84,7 +90,15 @@ export async function open(directory: string, options: OpenOptions = {}): Promis
     throw new DatabaseError("22023", `default_isolation: there is no level "${default_isolation}"`);
   }
   const opened = async (more: Partial<EngineOptions>): Promise<Database> => {
-    const engine = await openSharded({ host, directory, shardCount, defaultIsolation, ...others, ...more });
+    const engine = await openSharded({
+      host,
+      directory,
+      shardCount,
+      defaultIsolation,
+      queryMemoryBytes: usualQueryMemoryBytes(),
+      ...others,
+      ...more,
+    });
     return Database.over(engine, () => engine.close());
   };
   if (externalSources === undefined) return await opened({});

@@ -102,6 +102,12 @@ export const SETTINGS: readonly SettingLine[] = [
     help: `checkpoint after so much log (${LIMITS.checkpointLogBytes >> 20}MiB)`,
   },
   {
+    key: "query_memory",
+    kind: "bytes",
+    value: "SIZE",
+    help: "memory of all statements together for sorts and hash tables (a quarter of the machine's)",
+  },
+  {
     key: "default_isolation",
     kind: "text",
     value: "LEVEL",

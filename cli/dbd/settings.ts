@@ -13,6 +13,7 @@ import {
 import { closest, closestOption } from "../../engine/base/suggest.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import { DatabaseError } from "../../engine/base/errors.ts";
+import { usualQueryMemoryBytes } from "../../engine/host/query_memory_size.ts";
 import type { FeatureName } from "../features/feature_names.ts";
 import { SHARD_COUNTS } from "../../engine/sharding/shard_map.ts";
 import { type Address, formatAddress, isLoopback, parseAddress } from "../../gateways/binary/address.ts";
@@ -74,6 +75,7 @@ export interface ServerSettings {
   readonly pgIdleTimeoutMilliseconds: number | null;
   readonly blockCacheBytes: number;
   readonly checkpointLogBytes: number;
+  readonly queryMemoryBytes: number;
   readonly defaultIsolation: IsolationLevel;
   readonly drainMilliseconds: number;
   /** `HOST` or `HOST:PORT` each. */
@@ -305,6 +307,7 @@ function settingsFrom(options: {
       initial: LIMITS.checkpointLogBytes,
       maximum: 2 ** 50,
     }),
+    queryMemoryBytes: bytes(find, "query_memory", { initial: usualQueryMemoryBytes(), maximum: 2 ** 50 }),
     defaultIsolation: isolationLevel(find, "default_isolation"),
     drainMilliseconds: seconds(find, "drain_timeout") ?? 10_000,
     checksInput: readSwitch(find, "check_input"),

@@ -119,6 +119,7 @@ async function openEngine(
     directory: dataDirectory,
     blockCacheBytes: settings.blockCacheBytes,
     checkpointLogBytes: settings.checkpointLogBytes,
+    queryMemoryBytes: settings.queryMemoryBytes,
     defaultIsolation: settings.defaultIsolation,
     ...(external === undefined ? {} : { external }),
   };

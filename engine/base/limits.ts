@@ -146,6 +146,14 @@ export const LIMITS = {
   exactlyOnceClients: 10_000,
   /** Memory that one statement may take for sorts, hash joins and aggregates. */
   statementMemoryBytes: 256 * MEBIBYTE,
+  /** What a statement takes without asking for its share of the memory of all statements. */
+  freeStatementBytes: 512 * KIBIBYTE,
+  /** What a statement gets at least when it has waited for memory, so that it writes few and long runs. */
+  spillingMemoryBytes: 4 * MEBIBYTE,
+  /** Memory of all statements together, unless it is given. */
+  queryMemoryBytes: GIBIBYTE,
+  /** The same at least, on a small machine. */
+  leastQueryMemoryBytes: 256 * MEBIBYTE,
   /** Uncommitted rows of one transaction, roughly. */
   transactionMemoryBytes: GIBIBYTE,
   /** The same for bulk loads, whose rows are in arrays outside of the heap. */

@@ -19,6 +19,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { assert } from "../base/assert.ts";
 import { LIMITS } from "../base/limits.ts";
 import { prepareCallable } from "../functions/user_function.ts";
+import { QueryMemory } from "../execution/runtime/query_memory.ts";
 import type { Host } from "../host/host.ts";
 import type { MaybePromise } from "../statements/outcome.ts";
 import { StateMachine } from "../state_machine/state_machine.ts";
@@ -66,6 +67,8 @@ export class Engine implements SessionEngine, SeatedEngine {
   /** Prepared statements of all sessions. */
   preparedCount = 0;
   readonly advisoryLocks = new AdvisoryLocks(this);
+  /** The memory of all statements together. */
+  readonly queryMemory: QueryMemory;
   /** LISTEN and NOTIFY. */
   readonly notifications = new Notifications();
   readonly external: ExternalSources | null;
@@ -113,6 +116,10 @@ export class Engine implements SessionEngine, SeatedEngine {
     };
     this.external = options.external ?? null;
     this.host = options.host;
+    this.queryMemory = new QueryMemory(
+      options.queryMemoryBytes ?? LIMITS.queryMemoryBytes,
+      options.host.timers,
+    );
     this.startedAt = options.host.clock.now();
     this.#stateWaits = new StateWaits(options.host.timers);
     const { promise, resolve } = Promise.withResolvers<DatabaseError>();
@@ -639,6 +646,7 @@ export class Engine implements SessionEngine, SeatedEngine {
       tables: this.machine.catalog.tables.length,
       rollbacks: this.manager.rollbacks,
       storage: this.storage.statistics(),
+      queryMemory: this.queryMemory.statistics(),
     };
   }
 

@@ -24,6 +24,8 @@ export interface EngineOptions {
   readonly blockCacheBytes?: number;
   /** A checkpoint begins after so many bytes of log. */
   readonly checkpointLogBytes?: number;
+  /** What all statements together may take for sorts, hash tables and materialized rows. */
+  readonly queryMemoryBytes?: number;
   /** The isolation level of sessions that ask for none; SERIALIZABLE unless given. */
   readonly defaultIsolation?: IsolationLevel;
   /** Sizes of the log's files and buffers. */

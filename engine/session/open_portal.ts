@@ -1,5 +1,6 @@
 /** How a query becomes a portal: it reads in the transaction, at the snapshot of now, as far as rows are asked for. */
 import type { StatementExecution } from "../execution/runtime/execution.ts";
+import type { MemoryShare } from "../execution/runtime/query_memory.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../statements/outcome.ts";
 import type { CachedPlan } from "../statements/plan_cache.ts";
 import { Portal } from "../statements/portal.ts";
@@ -12,7 +13,7 @@ import { readsDurableAt } from "./read_durability.ts";
 import type { SessionEngine } from "./session_engine.ts";
 import type { StateNeed } from "./state_need.ts";
 import type { WaitingContext } from "./stream_arrivals.ts";
-import { runInTransaction, type RunnerEnvironment } from "./statement_runner.ts";
+import { runInTransaction, type RunnerEnvironment, waitOutside } from "./statement_runner.ts";
 
 /** What a portal needs of its session. */
 export interface PortalHost {
@@ -42,11 +43,15 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
   let context: WaitingContext | undefined;
   let hasGiven = false;
   let spills = false;
+  let share: MemoryShare | undefined;
+  /** What it must wait for before it begins anew. */
+  let need: SpillNeed | null = null;
   const isElsewhere = engine.shards?.concern(planned) === true;
   /** null: what it reads does not come while it runs. */
   const begin = (): StatementExecution | null => {
     const made = host.contextFor(transaction);
     if (spills) made.spills = true;
+    if (share !== undefined) made.share = share;
     if (isElsewhere && plan.compiled.streams?.(made) !== true) return null;
     context = made;
     return execution = plan.compiled.start(made);
@@ -75,14 +80,17 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
     gather,
     step: (sink) => {
       environment.checkCanceled();
+      if (need !== null) return false;
       try {
         return transaction.compiledFor(catalog, reading, () => step(sink));
       } catch (thrown) {
         if (thrown instanceof SpillNeed) {
           if (hasGiven) throw thrown.otherwise;
           context?.close?.();
+          share = context?.share;
           execution = null;
-          spills = true;
+          spills = thrown.spills;
+          need = thrown;
           return false;
         }
         if (!isElsewhere || !isRetrySignal(thrown)) throw thrown;
@@ -93,6 +101,11 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
       }
     },
     pause: () => {
+      if (need !== null) {
+        return waitOutside(need, environment.abort).then(() => {
+          need = null;
+        });
+      }
       const arrivals = context?.arrivals;
       return arrivals?.isStarved === true ? arrivals.wait(environment.abort) : engine.yieldToLoop();
     },
@@ -103,6 +116,7 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
     }),
     close: () => {
       context?.close?.();
+      share?.release();
       transaction.views.endReading(reading);
       if (block === null) engine.manager.end(transaction);
       else block.portals.delete(portal);

@@ -1,4 +1,5 @@
 /** What a session asks of the engine that it belongs to. */
+import type { QueryMemoryStatistics } from "../execution/runtime/query_memory.ts";
 import type { StorageStatistics } from "../storage/storage_statistics.ts";
 import type { StateMachine } from "../state_machine/state_machine.ts";
 import type { OpNumber } from "../operations/effect.ts";
@@ -29,6 +30,7 @@ export interface EngineStatistics {
   /** Transactions whose changes were undone. */
   readonly rollbacks: number;
   readonly storage: StorageStatistics;
+  readonly queryMemory: QueryMemoryStatistics;
 }
 
 /** See the file's head. */

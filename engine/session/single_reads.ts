@@ -5,6 +5,7 @@
 import type { StatementExecution } from "../execution/runtime/execution.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../statements/outcome.ts";
 import type { CachedPlan } from "../statements/plan_cache.ts";
+import { isRetrySignal, type RetrySignal } from "../transactions/signals.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { SessionEvaluation } from "./evaluation.ts";
@@ -61,7 +62,14 @@ export class SingleReads {
     this.#session.runsIn(transaction);
     const context = this.#session.contextFor(transaction, parameters);
     const execution = plan.compiled.start(context);
-    if (!execution.step(sink)) return this.#goOn(read, transaction, { execution, context });
+    try {
+      if (!execution.step(sink)) return this.#goOn(read, transaction, context, execution);
+    } catch (thrown) {
+      context.close?.();
+      if (!isRetrySignal(thrown)) throw thrown;
+      return this.#goOn(read, transaction, context, thrown);
+    }
+    context.close?.();
     this.#session.runsIn(null);
     const durableOp = plan.isSingleRow
       ? rowDurableAt(engine, plan, transaction)
@@ -73,7 +81,8 @@ export class SingleReads {
   async #goOn(
     { plan, parameters, sink, finish }: SingleRead,
     transaction: Transaction,
-    running: { readonly execution: StatementExecution; readonly context: WaitingContext },
+    context: WaitingContext,
+    begun: StatementExecution | RetrySignal,
   ): Promise<StatementOutcome> {
     const { engine, environment, need, contextFor } = this.#session;
     this.#transaction = null;
@@ -86,7 +95,7 @@ export class SingleReads {
       claims: [],
     };
     try {
-      const ended = await goOnReading(environment, run, running);
+      const ended = await goOnReading(environment, run, context, begun);
       return finish(ended, need.saw(readsDurableAt(engine, plan, transaction)));
     } finally {
       this.#session.runsIn(null);

@@ -5,6 +5,8 @@ import type {
   Gatherer,
   RowTransaction,
 } from "../execution/runtime/execution.ts";
+import type { MemoryShare } from "../execution/runtime/query_memory.ts";
+import { StatementMemory } from "../execution/runtime/statement_memory.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { SessionEvaluation } from "./evaluation.ts";
@@ -56,9 +58,12 @@ export class StatementContext implements ExecutionContext, WorkerContext {
   readonly spillFile?: () => SpillFile;
   /** See {@link ExecutionContext.spills}. */
   spills = false;
+  /** See `WaitingContext.share`. */
+  share: MemoryShare | undefined = undefined;
   readonly #session: RunningSession;
-  readonly #spillFiles: SpillFile[] = [];
   readonly #waits: boolean;
+  #spillFiles: SpillFile[] | null = null;
+  #memory: StatementMemory | null = null;
   #gatherer: Gatherer | null = null;
   /** What workers do for it. */
   #streams: Map<Fragment, GatheredStream> | null = null;
@@ -85,19 +90,32 @@ export class StatementContext implements ExecutionContext, WorkerContext {
     session.engine.shards?.heed(transaction, session.settings);
   }
 
-  /** Closes what the execution reads and has written to files. */
+  /** Closes what the execution reads and has written to files, and gives its memory back. */
   close(): void {
     this.arrivals?.close();
-    closeAll(this.#spillFiles.splice(0));
+    this.share?.release();
+    if (this.#spillFiles !== null) closeAll(this.#spillFiles.splice(0));
   }
 
   #spill(file: SpillFile): SpillFile {
+    this.#spillFiles ??= [];
     this.#spillFiles.push(file);
     return file;
   }
 
   get memoryLimitBytes(): number {
-    return this.#session.memoryLimitBytes;
+    return this.share?.limitBytes ?? this.#session.memoryLimitBytes;
+  }
+
+  get memory(): StatementMemory {
+    return this.#memory ??= new StatementMemory(this);
+  }
+
+  /** See {@link ExecutionContext.memoryShare}. */
+  memoryShare(): MemoryShare | null {
+    if (!this.#waits) return null;
+    const { engine } = this.#session;
+    return this.share ??= engine.queryMemory.share(this.#session);
   }
 
   gatherer(tableIds: readonly number[], scans: boolean): Gatherer | null {

@@ -9,6 +9,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { assert } from "../base/assert.ts";
 import { gas } from "../base/gas.ts";
 import type { CompiledStatement, StatementExecution } from "../execution/runtime/execution.ts";
+import type { MemoryShare } from "../execution/runtime/query_memory.ts";
 import { planFacts } from "../execution/codegen/plan_analysis.ts";
 import type { Plan } from "../sql/plan/plan.ts";
 import { deadlockOf } from "../transactions/lock_table.ts";
@@ -70,6 +71,8 @@ export interface StatementRun {
   readonly floor?: number | null;
   /** See {@link ExecutionContext.spills}. */
   spills?: boolean;
+  /** What it has of the memory of all statements, once it has asked. */
+  share?: MemoryShare | undefined;
 }
 
 /** Runs a statement within a transaction that goes on afterwards. Answers the finished execution. */
@@ -84,14 +87,22 @@ export function runInTransaction(
   return attempt(environment, run, mark);
 }
 
-/** Goes on with a read that has begun in one piece with others and has not ended, in a transaction of its own. */
+/**
+ * Goes on with a read that has begun in one piece with others, in a transaction of its own: it has not ended, or was
+ * stopped by a signal.
+ */
 export function goOnReading(
   environment: RunnerEnvironment,
   run: StatementRun,
-  running: { readonly execution: StatementExecution; readonly context: WaitingContext },
+  context: WaitingContext,
+  begun: StatementExecution | RetrySignal,
 ): Promise<StatementExecution> {
+  const mark = run.transaction.mark();
   run.transaction.compiledCatalog = environment.manager.catalog;
-  return goOn(environment, run, run.transaction.mark(), running);
+  if (!isRetrySignal(begun)) return goOn(environment, run, mark, { execution: begun, context });
+  run.share = context.share;
+  environment.manager.register(run.transaction);
+  return retry(environment, run, mark, begun);
 }
 
 function attempt(
@@ -112,6 +123,7 @@ function attempt(
     run.transaction.compiledCatalog = environment.manager.catalog;
     context = run.contextFor(run.transaction);
     if (run.spills === true) context.spills = true;
+    if (run.share !== undefined) context.share = run.share;
     const execution = compiled.start(context);
     if (execution.step(run.sink) || goesOnAlone(environment, run, execution)) {
       requireTrue(environment, run);
@@ -130,6 +142,7 @@ function attempt(
     context?.close?.();
     const signal = signalOf(environment, run, thrown);
     if (signal === null) throw thrown;
+    run.share = context?.share;
     return retry(environment, run, mark, signal);
   }
 }
@@ -189,7 +202,7 @@ async function goOn(
   mark: Mark,
   { execution, context }: {
     readonly execution: StatementExecution;
-    readonly context: Pick<WaitingContext, "arrivals" | "close">;
+    readonly context: WaitingContext;
   },
 ): Promise<StatementExecution> {
   environment.manager.register(run.transaction);
@@ -225,6 +238,7 @@ async function goOn(
     const isTooLate = signal instanceof RemoteWait && signal.otherwise !== null && execution.rowCount > 0 &&
       !(signal instanceof SpillNeed);
     if (isTooLate) throw signal.otherwise;
+    run.share = context.share;
     return await retry(environment, run, mark, signal);
   } finally {
     context.close?.();
@@ -233,6 +247,20 @@ async function goOn(
 
 /** Takes the statement back, waits for what was in its way, and runs it again at a newer snapshot. */
 async function retry(
+  environment: RunnerEnvironment,
+  run: StatementRun,
+  mark: Mark,
+  signal: RetrySignal,
+): Promise<StatementExecution> {
+  try {
+    return await runAgain(environment, run, mark, signal);
+  } finally {
+    // Memory that it was given may not have come to an attempt.
+    run.share?.release();
+  }
+}
+
+async function runAgain(
   environment: RunnerEnvironment,
   run: StatementRun,
   mark: Mark,
@@ -250,7 +278,7 @@ async function retry(
   transaction.rollbackTo(mark, { keepLocks: true, forgetReads: true });
   if (signal instanceof RemoteWait) transaction.numbers?.rewind();
   else transaction.numbers?.forget();
-  if (signal instanceof SpillNeed) run.spills = true;
+  if (signal instanceof SpillNeed) run.spills = signal.spills;
   if (signal.kind === "outside_wait") await waitOutside(signal, environment.abort);
   else if (signal.kind !== "stale_snapshot") {
     environment.timeouts.lockWaitBegins();
@@ -284,7 +312,7 @@ async function retry(
 }
 
 /** Waits for what is no transaction's affair. */
-function waitOutside(signal: OutsideWait, abort: AbortSignal): Promise<void> {
+export function waitOutside(signal: OutsideWait, abort: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => signal.begin(abort, resolve, reject));
 }
 

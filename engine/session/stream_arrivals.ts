@@ -4,6 +4,7 @@
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { BatchSource, ExecutionContext, GatheredBatch } from "../execution/runtime/execution.ts";
+import type { MemoryShare } from "../execution/runtime/query_memory.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { GatheredStream } from "../statements/statement_host.ts";
 
@@ -13,6 +14,8 @@ export type WaitingContext = ExecutionContext & {
   readonly arrivals?: StreamArrivals;
   /** See {@link ExecutionContext.spills}. */
   spills?: boolean;
+  /** What its statement has of the memory of all; absent: nothing. */
+  share?: MemoryShare | undefined;
   /** Lets go of what the execution still has; again is no error. Absent: it has nothing. */
   close?(): void;
 };

@@ -7,6 +7,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { compileRowProducer, type RowProducer, type RowProduction } from "../execution/compile_statement.ts";
 import type { ExecutionContext, GatheredBatch } from "../execution/runtime/execution.ts";
+import { StatementMemory } from "../execution/runtime/statement_memory.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import { fragmentOfText } from "../sql/fragments/fragment_text.ts";
 import type { Fragment, Plan } from "../sql/plan/plan.ts";
@@ -101,7 +102,7 @@ export class FragmentCode {
     return {
       takeReads: () => reads.splice(0),
       tasks: (pass) => {
-        const context = contextOf(run, values, { reads, memory: { bytes: 0 }, pass });
+        const context = contextOf(run, values, { reads, memory: new StatementMemory(run), pass });
         const task = new RowTask(this.#producer.start(context), {
           outlet,
           add: output.add,
@@ -264,7 +265,7 @@ function contextOf(
   parameters: readonly SqlValue[],
   { reads, memory, pass }: {
     readonly reads: ReadPredicate[];
-    readonly memory: { bytes: number };
+    readonly memory: StatementMemory;
     readonly pass: number;
   },
 ): ExecutionContext {

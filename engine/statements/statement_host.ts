@@ -11,6 +11,7 @@ import type {
   GatherExplanation,
   StatementExecution,
 } from "../execution/runtime/execution.ts";
+import type { QueryMemory } from "../execution/runtime/query_memory.ts";
 import type { OpNumber, RowId } from "../operations/effect.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
@@ -190,6 +191,8 @@ export interface StatementEngine {
   readonly machine: { readonly reads: ReadCounts };
   /** A new file for rows that do not fit into a statement's memory; null: the database is in memory. */
   readonly openSpillFile: (() => SpillFile) | null;
+  /** The memory of all statements together. */
+  readonly queryMemory: QueryMemory;
   parse(text: string): readonly ParsedStatement[];
   /** Microseconds of a clock that only moves forward. */
   monotonic(): number;

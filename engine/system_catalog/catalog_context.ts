@@ -2,6 +2,7 @@
  * What the system catalog asks of those that read it: definitions and stored state for its relations, and the
  * sessions of the server for pg_stat_activity, pg_locks and the functions that act on sessions.
  */
+import type { QueryMemory } from "../execution/runtime/query_memory.ts";
 import { assert } from "../base/assert.ts";
 import type { DatabaseError } from "../base/errors.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -68,6 +69,8 @@ export interface VisibleServer {
     };
   };
   readonly advisoryLocks: AdvisoryLocks;
+  /** The memory of all statements together. */
+  readonly queryMemory: QueryMemory;
   /** By table id: external sources that are being read. */
   readonly refreshes: ReadonlyMap<number, {
     readonly processId: number;

@@ -9,7 +9,7 @@ import { SqlArray } from "../types/sql_array.ts";
 import { typeOid } from "../types/type_names.ts";
 import { BUILT_IN_EXTENSIONS, isInstalled } from "../sql/definition/extensions.ts";
 import { storedSettings } from "../sql/definition/stored_settings.ts";
-import type { CatalogContext, VisibleSession } from "./catalog_context.ts";
+import type { CatalogContext, VisibleServer, VisibleSession } from "./catalog_context.ts";
 import { SETTINGS } from "../settings/setting_table.ts";
 import { settingRange, type ShownSetting } from "../settings/settings.ts";
 import { DATABASE_ID, EXTENSION_IDS, NAMESPACE, OWNER_ID, TABLESPACE } from "./object_ids.ts";
@@ -47,7 +47,20 @@ function userRow(context: CatalogContext): RowValues {
   };
 }
 
-function activityRow(session: VisibleSession, viewer: VisibleSession): RowValues {
+/** Type and name of what a session waits for; null: nothing. */
+function waitOf(
+  server: VisibleServer,
+  session: VisibleSession,
+): readonly [type: string | null, name: string | null] {
+  if ((session.currentTransaction?.waitsFor ?? null) !== null) return ["Lock", "transactionid"];
+  if (!session.isRunning) return ["Client", "ClientRead"];
+  return server.queryMemory.isWaiting(session) ? ["IPC", "QueryMemory"] : [null, null];
+}
+
+function activityRow(
+  { server, session: viewer }: CatalogContext,
+  session: VisibleSession,
+): RowValues {
   const block = session.block;
   const state = session.isRunning
     ? "active"
@@ -56,7 +69,7 @@ function activityRow(session: VisibleSession, viewer: VisibleSession): RowValues
     : block.failed
     ? "idle in transaction (aborted)"
     : "idle in transaction";
-  const waits = session.currentTransaction?.waitsFor ?? null;
+  const [waitType, wait] = waitOf(server, session);
   return {
     datid: DATABASE_ID,
     datname: session.evaluation.database,
@@ -70,8 +83,8 @@ function activityRow(session: VisibleSession, viewer: VisibleSession): RowValues
     state_change: session === viewer || session.currentText !== ""
       ? session.evaluation.statementTimestamp
       : session.startedAt,
-    wait_event_type: waits === null ? (session.isRunning ? null : "Client") : "Lock",
-    wait_event: waits === null ? (session.isRunning ? null : "ClientRead") : "transactionid",
+    wait_event_type: waitType,
+    wait_event: wait,
     state,
     query: session.currentText,
     backend_type: "client backend",
@@ -203,8 +216,8 @@ export const SERVER_RELATIONS: RelationProviders = {
   }]),
   pg_db_role_setting: liveRows(storedSettingRows),
   pg_settings: liveRows(({ session }) => session.settings.all().map(settingRow)),
-  pg_stat_activity: liveRows(({ server, session: viewer }) =>
-    [...server.sessions].map((session) => activityRow(session, viewer))
+  pg_stat_activity: liveRows((context) =>
+    [...context.server.sessions].map((session) => activityRow(context, session))
   ),
   pg_locks: liveRows(lockRows),
   pg_prepared_statements: liveRows(preparedRows),

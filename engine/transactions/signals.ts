@@ -76,10 +76,20 @@ export class RemoteWait extends OutsideWait {
   }
 }
 
-/** The statement has not enough memory: it must run anew, and write to files what it cannot hold. */
+/** The statement has not enough memory: it must run anew, when it is given some. */
 export class SpillNeed extends RemoteWait {
-  constructor(otherwise: unknown) {
-    super((_abort, done) => done(), otherwise);
+  /** It writes to files what it cannot hold. */
+  readonly spills: boolean;
+
+  constructor(
+    otherwise: unknown,
+    { spills = true, begin = (_abort, done) => done() }: {
+      readonly spills?: boolean;
+      readonly begin?: OutsideWait["begin"];
+    } = {},
+  ) {
+    super(begin, otherwise);
+    this.spills = spills;
   }
 }
 

@@ -2,6 +2,7 @@
  * `/v1/metrics`: the text exposition format, version 0.0.4. Every family has HELP and TYPE; names begin with `db_`.
  */
 import type { TurnTimes } from "../../engine/host/turn_watch.ts";
+import type { QueryMemoryStatistics } from "../../engine/execution/runtime/query_memory.ts";
 import type { Engine } from "../../engine/session/engine.ts";
 import { writeClusterMetrics } from "./cluster_metrics.ts";
 import { MetricsWriter } from "./metrics_writer.ts";
@@ -134,6 +135,7 @@ export function metricsText(engine: Engine, counters: RequestCounters, numbers: 
   writer.single("db_block_cache_limit_bytes", "gauge", "Most bytes of the cache.", storage.cacheLimitBytes);
   writer.single("db_block_cache_loads_total", "counter", "Blocks that were not in it.", storage.cacheLoads);
   writer.single("db_block_cache_hits_total", "counter", "Blocks that were in it.", storage.cacheHits);
+  writeQueryMemory(writer, statistics.queryMemory);
   writer.single("db_http_connections", "gauge", "Open HTTP connections.", numbers.connections);
   writer.single("db_websocket_connections", "gauge", "Open WebSockets.", numbers.webSockets);
   writer.single(
@@ -155,6 +157,18 @@ export function metricsText(engine: Engine, counters: RequestCounters, numbers: 
   if (engine.shards !== null) writeShardMetrics(writer, engine.shards.statuses(null));
   counters.write(writer);
   return writer.finish();
+}
+
+/** What statements take of the memory for all of them. */
+function writeQueryMemory(writer: MetricsWriter, memory: QueryMemoryStatistics): void {
+  const single = (name: string, type: "gauge" | "counter", help: string, value: number) =>
+    writer.single(`db_query_memory_${name}`, type, help, value);
+  single("limit_bytes", "gauge", "Memory of all statements together.", memory.totalBytes);
+  single("reserved_bytes", "gauge", "What statements have of it.", memory.reservedBytes);
+  single("peak_bytes", "gauge", "The most that statements have had of it.", memory.peakBytes);
+  single("waiting", "gauge", "Statements that wait for some.", memory.waiting);
+  single("waits_total", "counter", "Statements that have waited for some.", memory.waits);
+  single("timeouts_total", "counter", "Statements that have waited in vain.", memory.timeouts);
 }
 
 /** How long single pieces of work have held the server. */

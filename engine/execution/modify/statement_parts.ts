@@ -56,6 +56,7 @@ function contextOfParts(
     parameters: context.parameters,
     writer,
     memoryLimitBytes: context.memoryLimitBytes,
+    ...(context.memory === undefined ? {} : { memory: context.memory }),
     ...(context.spillFile === undefined ? {} : { spillFile: context.spillFile }),
     spills: context.spills === true,
     materialized,
@@ -124,6 +125,9 @@ class PartsExecution implements StatementExecution {
       if (part.counts) this.#counted += this.#running.rowCount;
       this.#materialized.set(part.relation, this.#rows.take());
       this.#running = null;
+      // Nothing of a part is left but its rows.
+      const { memory } = this.#context;
+      memory?.charge(this.#rows.bytes - memory.bytes);
     }
     if (this.#next === this.#parts.length) {
       this.#running = this.#body.start(this.#context);
@@ -145,6 +149,11 @@ class RowCollector implements ResultWriter {
 
   constructor(context: ExecutionContext) {
     this.#context = context;
+  }
+
+  /** What all rows take. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** The rows since the last call. */

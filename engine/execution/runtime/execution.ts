@@ -14,6 +14,7 @@ import type { EvaluationContext } from "../../sql/functions/definition.ts";
 import type { Fragment, Plan, VirtualRelation } from "../../sql/plan/plan.ts";
 import type { Spread } from "../../sql/fragments/join_places.ts";
 import type { SqlValue } from "../../types/value.ts";
+import type { MemoryShare } from "./query_memory.ts";
 import type { ResultWriter } from "./result_writer.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import type { LockMode } from "../../transactions/lock_table.ts";
@@ -66,7 +67,16 @@ export interface ExecutionContext {
    */
   readonly spills?: boolean;
   /** Where executions that share the limit count what they hold. */
-  readonly memory?: { bytes: number };
+  readonly memory?: MemoryCount;
+  /** What the statement has of the memory of all statements; absent or null: that does not concern it. */
+  memoryShare?(): MemoryShare | null;
+}
+
+/** What executions hold; see `StatementMemory`. */
+export interface MemoryCount {
+  readonly bytes: number;
+  readonly canDouble: boolean;
+  charge(bytes: number): void;
 }
 
 /** Gives batches one after the other; null: the next one is still to come; undefined: all have come. */

@@ -10,14 +10,13 @@
  * Pieces are kept short by a batch size of rows, which follows the time that morsels take; a step is as many morsels
  * as fit into {@link STEP_MICROSECONDS}. What a statement answers does not depend on where its morsels end.
  */
-import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { gas } from "../../base/gas.ts";
-import { SpillNeed } from "../../transactions/signals.ts";
 import type { RowId } from "../../operations/effect.ts";
 import type { EvaluationContext } from "../../sql/functions/definition.ts";
 import type { SqlValue } from "../../types/value.ts";
-import type { ExecutionContext, StatementExecution } from "./execution.ts";
+import type { ExecutionContext, MemoryCount, StatementExecution } from "./execution.ts";
 import type { ResultWriter } from "./result_writer.ts";
+import { StatementMemory } from "./statement_memory.ts";
 
 /** A morsel of a program. */
 export interface Pipeline {
@@ -99,7 +98,7 @@ export class ExecutionState implements StatementExecution {
   #hasStarted = false;
   #hasTurns = false;
   #morselsPerCheck = 1;
-  readonly #memory: { bytes: number };
+  readonly #memory: MemoryCount;
 
   constructor(
     context: ExecutionContext,
@@ -108,7 +107,7 @@ export class ExecutionState implements StatementExecution {
     analyze: { readonly ancestors: readonly (readonly number[])[] } | null,
   ) {
     this.context = context;
-    this.#memory = context.memory ?? { bytes: 0 };
+    this.#memory = context.memory ?? new StatementMemory(context);
     this.evaluation = context.evaluation;
     this.parameters = context.parameters;
     this.#pipelines = pipelines;
@@ -239,7 +238,7 @@ export class ExecutionState implements StatementExecution {
 
   /** What can be put into files should be from now on. */
   get mustSpill(): boolean {
-    return this.isNearlyFull && this.context.spillFile !== undefined;
+    return this.context.spillFile !== undefined && (this.isNearlyFull || !this.#memory.canDouble);
   }
 
   /** Half of the memory is taken. */
@@ -249,17 +248,6 @@ export class ExecutionState implements StatementExecution {
 
   /** Accounts for memory; 53200 beyond the statement's limit. Negative amounts give back. */
   charge(bytes: number): void {
-    this.#memory.bytes += bytes;
-    if (this.#memory.bytes > this.context.memoryLimitBytes) {
-      const { spillFile, spills } = this.context;
-      const canSpill = spillFile !== undefined && spills !== true;
-      const megabytes = Math.round(this.context.memoryLimitBytes / 1048576);
-      const error = new DatabaseError(SQLSTATE.outOfMemory, "out of memory", {
-        detail:
-          `The statement needs more than its limit of ${megabytes} MB for sorts, hash tables and results.`,
-        hint: "Select fewer rows or columns, add a LIMIT or an index, or raise statement_memory.",
-      });
-      throw canSpill ? new SpillNeed(error) : error;
-    }
+    this.#memory.charge(bytes);
   }
 }

@@ -1,0 +1,77 @@
+/**
+ * What one statement holds in sorts, hash tables and materialized rows, against its limit and, once that is more than
+ * a little, against the memory of all statements together.
+ */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { LIMITS } from "../../base/limits.ts";
+import { SpillNeed } from "../../transactions/signals.ts";
+import type { ExecutionContext, MemoryCount } from "./execution.ts";
+import type { MemoryShare } from "./query_memory.ts";
+
+/** What bounds it. */
+export type MemoryBounds = Pick<
+  ExecutionContext,
+  "memoryLimitBytes" | "memoryShare" | "spillFile" | "spills"
+>;
+
+/** See the file's head. */
+export class StatementMemory implements MemoryCount {
+  /** What it holds now. */
+  bytes = 0;
+  /** Nothing has to be asked up to so many bytes. */
+  #granted = 0;
+  readonly #bounds: MemoryBounds;
+
+  constructor(bounds: MemoryBounds) {
+    this.#bounds = bounds;
+  }
+
+  /**
+   * Accounts for so much, or gives it back. Beyond the limit the statement is stopped to run anew, if that helps, or
+   * ended with 53200.
+   */
+  charge(bytes: number): void {
+    this.bytes += bytes;
+    if (this.bytes > this.#granted) this.#grow();
+  }
+
+  /** Whether tables could grow to twice their size without stopping the statement. */
+  get canDouble(): boolean {
+    // Both are there while rows are moved over.
+    const bytes = Math.min(3 * this.bytes, this.#bounds.memoryLimitBytes);
+    return bytes <= this.#granted || this.#take(bytes) === null;
+  }
+
+  #grow(): void {
+    const limit = this.#bounds.memoryLimitBytes;
+    if (this.bytes > limit) throw this.#beyond(limit);
+    const share = this.#take(this.bytes);
+    if (share !== null) throw share.need(this.bytes, this.#canSpill);
+  }
+
+  /** Takes so much, which the limit allows; or answers what it must be had of. */
+  #take(bytes: number): MemoryShare | null {
+    const limit = this.#bounds.memoryLimitBytes;
+    const isLittle = bytes <= LIMITS.freeStatementBytes;
+    const share = isLittle ? null : this.#bounds.memoryShare?.() ?? null;
+    if (share?.grow(bytes) === false) return share;
+    this.#granted = Math.min(limit, isLittle ? LIMITS.freeStatementBytes : share?.heldBytes ?? limit);
+    return null;
+  }
+
+  get #canSpill(): boolean {
+    return this.#bounds.spillFile !== undefined;
+  }
+
+  #beyond(limit: number): unknown {
+    const share = this.#bounds.memoryShare?.();
+    if (share?.isCut === true) return share.need(this.bytes, this.#canSpill);
+    const error = new DatabaseError(SQLSTATE.outOfMemory, "out of memory", {
+      detail: `The statement needs more than its limit of ${
+        Math.round(limit / 1048576)
+      } MB for sorts, hash tables and results.`,
+      hint: "Select fewer rows or columns, add a LIMIT or an index, or raise statement_memory.",
+    });
+    return this.#canSpill && this.#bounds.spills !== true ? new SpillNeed(error) : error;
+  }
+}
