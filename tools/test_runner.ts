@@ -8,10 +8,10 @@
  *   large, slow and hostile input; in parallel, too.
  * - `examples`: the code blocks in the documentation comments of `mod.ts`.
  * - `e2e`: `tests/cluster/`, `tests/e2e/` and `tests/lang/browser/`; real programs, on free ports and in folders of
- *   their own.
+ *   their own, more files at once than there are processors. `DENO_JOBS` says otherwise.
  *
  * What a test reports as not run (see `not_run.ts`) and what the runner reports as ignored is named before the last
- * line. Every test runs with `check_input.ts`. Output passes through as it comes. Exit code 0 when nothing failed, 1
+ * line. Every test runs with `check_input.ts` and `bounded_tests.ts`. Output passes through as it comes. Exit code 0 when nothing failed, 1
  * otherwise, 2 for bad usage. Limits: a file that cannot even be loaded counts as one failure. Types are checked by
  * `deno task ok` only.
  */
@@ -42,7 +42,7 @@ const oracleFolders = [
   "tests/simulation",
   "tests/slt",
 ] as const;
-/** The files that take longest come first, or a processor would wait for one of them at the end. */
+/** The files that take longest, or fetch much, come first, or a processor would wait for one of them at the end. */
 const longestFiles = [
   "tests/bench/smoke_test.ts",
   "tests/answers/answers_test.ts",
@@ -53,11 +53,17 @@ const longestFiles = [
   "tests/lang/run_test.ts",
   "tests/fuzz/metamorphic/metamorphic_test.ts",
   "tests/fuzz/programs/programs_test.ts",
-  "tests/e2e/postgresql_random_statements_test.ts",
+  "tests/e2e/object_stores_test.ts",
   "tests/e2e/tour_test.ts",
-  "tests/lang/browser/serve_test.ts",
   "tests/e2e/sigkill_test.ts",
+  "tests/e2e/postgresql_random_statements_test.ts",
+  "tests/cluster/kill_test.ts",
+  "tests/cluster/damage_test.ts",
   "tests/e2e/postgresql_answers_test.ts",
+  "tests/e2e/failing_shards_test.ts",
+  "tests/cluster/space_test.ts",
+  "tests/cluster/fault_test.ts",
+  "tests/e2e/user_functions_test.ts",
 ] as const;
 /** Oracles outside of those folders: next to what they compare with a model or with a second evaluator. */
 const otherOracles = [
@@ -97,6 +103,8 @@ export interface Group {
   readonly name: string;
   /** Its own parameters of `deno test`. */
   readonly parameters: readonly string[];
+  /** How many of its files run at the same time; as many as there are processors unless given. */
+  readonly jobs?: number;
   /** Its test files. */
   readonly files: readonly string[];
 }
@@ -128,11 +136,13 @@ function groupsOf(files: readonly string[]): Group[] {
   const endToEnd = within(endToEndFolders);
   const oracles = [...within(oracleFolders), ...otherOracles.filter((path) => tests.includes(path))];
   const rest = tests.filter((path) => !endToEnd.includes(path) && !oracles.includes(path));
+  // Real programs are waited for half of the time: that they start, end, miss each other, or have been away.
+  const jobs = Math.ceil(navigator.hardwareConcurrency * 1.5);
   return [
     { name: "unit", parameters: ["--parallel"], files: rest },
     { name: "oracles", parameters: ["--parallel"], files: inOrder(oracles) },
     { name: "examples", parameters: ["--doc"], files: files.filter((path) => path === "mod.ts") },
-    { name: "e2e", parameters: ["--parallel"], files: inOrder(endToEnd) },
+    { name: "e2e", parameters: ["--parallel"], jobs, files: inOrder(endToEnd) },
   ];
 }
 
@@ -163,11 +173,16 @@ export async function runGroup(group: Group, { notRun, stdout, stderr }: GroupRe
       "--no-check",
       "--preload",
       "tools/check_input.ts",
+      "--preload",
+      "tools/bounded_tests.ts",
       ...group.parameters,
       ...group.files,
     ],
     cwd: projectRoot,
-    env: Deno.stdout.isTerminal() ? {} : { NO_COLOR: "1" },
+    env: {
+      ...Deno.stdout.isTerminal() ? {} : { NO_COLOR: "1" },
+      ...group.jobs === undefined ? {} : { DENO_JOBS: Deno.env.get("DENO_JOBS") ?? String(group.jobs) },
+    },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
@@ -224,7 +239,7 @@ export async function runTests(parameters: readonly string[]): Promise<number> {
     console.log(`\n== ${group.name}: ${files.length} ${files.length === 1 ? "file" : "files"}`);
     const begun = performance.now();
     const { passed, failed } = await runGroup(
-      { name: group.name, parameters: [...group.parameters, ...choice.options], files },
+      { ...group, parameters: [...group.parameters, ...choice.options], files },
       { notRun, stdout: Deno.stdout, stderr: Deno.stderr },
     );
     total.passed += passed;

@@ -4,7 +4,7 @@ import { connect as connectSocket, createServer, type Server, type Socket } from
 import { DatabaseError } from "../../engine/base/errors.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
-import { until } from "../../tests/support/until.ts";
+import { until, untilRunning } from "../../tests/support/until.ts";
 import { OperationClient } from "./client.ts";
 import type { ClientOptions } from "./client_api.ts";
 import { isRead } from "./retry_rule.ts";
@@ -207,18 +207,19 @@ Deno.test("a client of several servers waits for a primary, also at first; where
     deepStrictEqual(await client.query("SELECT count(*) AS n FROM t"), [{ n: 6 }]);
     // A session that is ended, as at a view change: the client goes on elsewhere.
     const reading = client.query("SELECT count(*) AS n, pg_sleep(0.2) IS NULL AS slept FROM t");
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await untilRunning(engine);
     proxy.electionsLeft = 2;
     for (const session of engine.sessions) session.interrupt("view_change");
     strictEqual((await reading)[0]?.n, 6);
     strictEqual(proxy.electionsLeft, 0);
     await client.close();
+    // It would wait for half a minute.
     const start = performance.now();
     await rejects(OperationClient.connect({ addresses: [gone, gone] }), code("08000"));
     proxy.electionsLeft = Infinity;
     const limited = { addresses, reconnectTimeoutMilliseconds: 60 };
     await rejects(OperationClient.connect(limited), code("57P03"));
-    ok(performance.now() - start < 2000);
+    ok(performance.now() - start < 20_000);
   }));
 
 Deno.test("a client says that another protocol is spoken where it connects to", async () => {

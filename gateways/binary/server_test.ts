@@ -312,11 +312,15 @@ Deno.test("an exactly-once request that is repeated is answered with its first r
   }));
 
 Deno.test("Client.cancel() breaks a running statement off", () =>
-  withServer(async ({ connect }) => {
+  withServer(async ({ connect, engine }) => {
     const client = await connect();
-    const long = client.query("SELECT count(*) FROM generate_series(1, 1000000000) AS g");
-    setTimeout(() => client.cancel(), 50);
-    await rejects(long, code("57014"));
+    const long = rejects(
+      client.query("SELECT count(*) FROM generate_series(1, 1000000000) AS g"),
+      code("57014"),
+    );
+    await untilRunning(engine);
+    client.cancel();
+    await long;
     deepStrictEqual(await client.query("SELECT 1 AS a"), [{ a: 1 }]);
   }));
 
@@ -353,5 +357,5 @@ Deno.test("BinaryServer.close() ends clients that send one change after the othe
     const start = performance.now();
     await server.close(30_000);
     await Promise.all(loads);
-    ok(performance.now() - start < 5000, "the server waits for no more than what was sent before");
+    ok(performance.now() - start < 20_000, "the server waits for no more than what was sent before");
   }));

@@ -2,8 +2,11 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { ByteWriter } from "../../engine/base/bytes.ts";
+import { LIMITS } from "../../engine/base/limits.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
+import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
+import { until } from "../../tests/support/until.ts";
 import type { Operation, Reply } from "../shared/operation/operation.ts";
 import { encodeRequest } from "../shared/operation/operation_codec.ts";
 import { decodeReply } from "../shared/operation/reply_codec.ts";
@@ -96,7 +99,7 @@ function bare(
     socket,
     until: (pattern) =>
       new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error(`no ${pattern} in ${JSON.stringify(text)}`)), 5000);
+        const timer = setTimeout(() => reject(new Error(`no ${pattern} in ${JSON.stringify(text)}`)), 60_000);
         check = () => {
           if (!(typeof pattern === "string" ? text.includes(pattern) : pattern.test(text))) return;
           clearTimeout(timer);
@@ -211,15 +214,22 @@ Deno.test("/v1/ws closes with 1011 when a ping has no pong for two heartbeats", 
   }, { heartbeatMilliseconds: 30 }));
 
 Deno.test("/v1/ws closes with 1013 when a client that takes nothing has more than its queue coming", () =>
-  withPort(async (port) => {
+  withPort(async (port, engine) => {
     const socket = connect({ host: "127.0.0.1", port }, () => socket.write(head()));
     await new Promise((resolve) => socket.once("data", resolve));
     socket.pause();
-    const operation: Operation = { kind: "sql", text: "SELECT repeat('x', 1000000) AS v", parameters: null };
+    const watching = TestClient.over(engine);
+    await watching.run("CREATE SEQUENCE taken");
+    const text = "SELECT repeat('x', 1000000) AS v, nextval('taken')";
+    const operation: Operation = { kind: "sql", text, parameters: null };
     for (let number = 1n; number <= 60n; number++) {
       socket.write(frame(2, encodeRequest({ number, client: null, operation })));
     }
-    await new Promise((resolve) => setTimeout(resolve, 2000));
+    const answered = async () => Number((await watching.rows("SELECT last_value FROM taken"))[0]);
+    // An answer is two messages.
+    await until(async () => await answered() * 2 >= LIMITS.webSocketSendQueue, "a queue that is full");
+    // Longer than a queue may stand still.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
     let received = 0, tail = new Uint8Array(0);
     const ended = new Promise<void>((resolve) => socket.on("close", () => resolve()));
     socket.on("data", (data: Uint8Array) => {

@@ -5,6 +5,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { connectPg } from "../support/clients.ts";
+import { untilActive } from "../support/until.ts";
 import { ClusterProcesses, type MemberProcess } from "./cluster_processes.ts";
 import { FaultNetwork } from "./fault_network.ts";
 import { connectMember, PROTOCOLS } from "./member_clients.ts";
@@ -109,8 +110,9 @@ for (const [way, expected] of Object.entries(WAYS)) {
         );
       }
     }
-    // All of them are there.
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const watch = await connectPg(primary);
+    await untilActive(watch, SLEEP, told.size);
+    await watch.close();
     if (way === "stops in order") strictEqual(await primary.stop("SIGTERM"), 0, primary.log);
     else {
       network.cut(primary.index, "received");

@@ -11,11 +11,12 @@ import { projectRoot } from "../../tools/project.ts";
 import { brokenThreads } from "../support/broken_threads.ts";
 import { connectPg, connectPostgres, type SqlClient } from "../support/clients.ts";
 import { ServerProcess } from "../support/server_process.ts";
+import { until, untilActive } from "../support/until.ts";
 
 const HOST = "127.0.0.1";
 const PG = "PostgreSQL protocol";
-const SESSIONS = "SELECT count(*)::int AS n FROM pg_stat_activity " +
-  "WHERE query LIKE '%pg_sleep(55)%' AND state = 'active' AND pid <> pg_backend_pid()";
+/** What sessions wait in. */
+const SLEEP = "pg_sleep(55)";
 
 async function withServer(
   flags: readonly string[],
@@ -55,15 +56,6 @@ async function rawClient(server: ServerProcess): Promise<{ socket: Socket; key: 
 
 function query(text: string): Uint8Array {
   return message("Q", text);
-}
-
-/** Asks until there are so many. */
-async function untilSessions(client: SqlClient, wanted: number): Promise<void> {
-  for (;;) {
-    const [row] = await client.query(SESSIONS);
-    if (row?.n === wanted) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 /** What a process has in memory now. */
@@ -114,18 +106,18 @@ Deno.test("a cancel request is heard by whichever router has it, and notificatio
   await withServer([], async (server) => {
     const client = await clientOf(server);
     const raw = await rawClient(server);
-    raw.socket.write(concat(query("LISTEN news"), query("SELECT pg_sleep(55)")));
-    await untilSessions(client, 1);
+    raw.socket.write(concat(query("LISTEN news"), query(`SELECT ${SLEEP}`)));
+    await untilActive(client, SLEEP, 1);
     // Each comes on a connection of its own; one of eight goes to the other router, but for one time in 128.
     const cancel = fields([4, 16], [4, 80877102]);
     for (let round = 0; round < 8; round++) {
       const socket = connectSocket({ host: HOST, port: server.portOf(PG) });
       socket.end(concat(cancel, raw.key));
       await new Promise((resolve) => socket.resume().once("close", resolve));
-      await untilSessions(client, 0);
+      await untilActive(client, SLEEP, 0);
       if (round < 7) {
-        raw.socket.write(query("SELECT pg_sleep(55)"));
-        await untilSessions(client, 1);
+        raw.socket.write(query(`SELECT ${SLEEP}`));
+        await untilActive(client, SLEEP, 1);
       }
     }
     let said = "";
@@ -142,10 +134,10 @@ Deno.test("sessions of clients that are killed end, and one that does not read h
   await withServer([], async (server) => {
     const client = await clientOf(server);
     const killed = await Promise.all(Array.from({ length: 8 }, () => rawClient(server)));
-    for (const { socket } of killed) socket.write(query("SELECT pg_sleep(55)"));
-    await untilSessions(client, 8);
+    for (const { socket } of killed) socket.write(query(`SELECT ${SLEEP}`));
+    await untilActive(client, SLEEP, 8);
     for (const { socket } of killed) socket.resetAndDestroy();
-    await untilSessions(client, 0);
+    await untilActive(client, SLEEP, 0);
 
     const lazy = await Promise.all(Array.from({ length: 4 }, () => rawClient(server)));
     await client.query("SELECT 1");
@@ -181,8 +173,11 @@ Deno.test("a stop lets statements finish that run through routers, and says good
   const watch = await clientOf(server);
   const running = await Promise.all(Array.from({ length: 4 }, () => rawClient(server)));
   const idle = await Promise.all(Array.from({ length: 4 }, () => rawClient(server)));
-  for (const { socket } of running) socket.write(query("SELECT pg_sleep(0.7), 'pg_sleep(55)', 'done'"));
-  await untilSessions(watch, 4);
+  // They end when the stop has ended those that wait for nothing, one of which has the lock.
+  const LOCK = "pg_advisory_lock_shared(7)";
+  await watch.query("SELECT pg_advisory_lock(7)");
+  for (const { socket } of running) socket.write(query(`SELECT ${LOCK}, 'done'`));
+  await untilActive(watch, LOCK, 4);
   const words = [...running, ...idle].map(({ socket }) =>
     new Promise<string>((resolve) => {
       let said = "";
@@ -220,9 +215,7 @@ Deno.test("a router that ends by an error takes its connections along, says one 
     while (!alive.includes(false)) alive = await answers();
     // Those of the other one do not notice.
     ok(alive.includes(true), server.log);
-    while (!server.log.includes("router 1 has ended")) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await until(() => server.log.includes("router 1 has ended"), "the line of the router's end");
     const said = server.log.slice(server.log.indexOf("dbd: ready\n") + 11);
     equal(said.split("\n").length, 2, said);
     match(

@@ -4,10 +4,12 @@
  */
 import { deepStrictEqual as same, rejects, strictEqual as equal } from "node:assert/strict";
 import postgres from "postgres";
+import type { Engine } from "../../engine/session/engine.ts";
+import { untilRunning } from "../support/until.ts";
 import { openPgDatabase } from "./support/pg_database.ts";
 
 async function withSql(
-  test: (sql: postgres.Sql) => Promise<void>,
+  test: (sql: postgres.Sql, engine: Engine) => Promise<void>,
   options: postgres.Options<Record<string, never>> = {},
 ): Promise<void> {
   await using database = await openPgDatabase({ token: "secret" });
@@ -22,7 +24,7 @@ async function withSql(
     ...options,
   });
   try {
-    await test(sql);
+    await test(sql, database.engine);
   } finally {
     await sql.end();
   }
@@ -108,10 +110,11 @@ Deno.test("postgres streams COPY in both directions", async () => {
 });
 
 Deno.test("postgres reports errors and cancels", async () => {
-  await withSql(async (sql) => {
+  await withSql(async (sql, engine) => {
     await rejects(sql`SELECT * FROM nowhere`, { code: "42P01", message: /"nowhere" does not exist/ });
     const long = sql`SELECT count(*) FROM generate_series(1, 300000000) g`.execute();
-    setTimeout(() => long.cancel(), 100);
+    await untilRunning(engine);
+    long.cancel();
     await rejects(long, { code: "57014" });
   });
 });

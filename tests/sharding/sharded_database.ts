@@ -41,7 +41,7 @@ function inOrder<Message>(
   return (message) => {
     last = last.then(async () => {
       const turns = random.below(4);
-      for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
+      for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
       deliver(message);
     });
   };

@@ -17,6 +17,20 @@ export async function until(
   }
 }
 
+/** Waits until so many sessions of a server run a statement whose text has the words, as one of its clients sees it. */
+export async function untilActive(
+  client: { query(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> },
+  words: string,
+  wanted = 1,
+): Promise<void> {
+  const sql = `SELECT count(*)::int AS n FROM pg_stat_activity
+    WHERE query LIKE '%${words}%' AND state = 'active' AND pid <> pg_backend_pid()`;
+  await until(
+    async () => (await client.query(sql))[0]?.["n"] === wanted,
+    `${wanted} sessions that run ${words}`,
+  );
+}
+
 /** Waits until a session runs a statement; it must be one that takes long. */
 export function untilRunning(engine: Engine): Promise<void> {
   return until(() => [...engine.sessions].some((session) => session.isRunning), "a statement that runs");

@@ -45,6 +45,18 @@ Deno.test("runGroup() counts a file that cannot be loaded as one failure", async
   deepStrictEqual({ passed, failed }, { passed: 0, failed: 1 });
 });
 
+Deno.test("runGroup() goes on when a test hangs, and says so", async () => {
+  const { passed, failed, output } = await runSource(`
+    Deno.env.set("TEST_LIMIT_MILLISECONDS", "300");
+    Deno.test("a", () => {});
+    Deno.test("b", async (context) => {
+      await context.step("c", () => new Promise((resolve) => setTimeout(resolve, 60_000)));
+    });
+  `);
+  deepStrictEqual({ passed, failed }, { passed: 1, failed: 2 });
+  match(output, /b \.\.\. cancelled[^]*a test hangs: it is not over after 0\.3 seconds/);
+});
+
 Deno.test("isInstalled() tells a program that is there from one that is not", async () => {
   ok(await isInstalled(Deno.execPath()));
   strictEqual(await isInstalled("no-such-program-anywhere"), false);
