@@ -44,6 +44,10 @@ const oracleFolders = [
 ] as const;
 /** The files that take longest, or fetch much, come first, or a processor would wait for one of them at the end. */
 const longestFiles = [
+  "tests/sharding/equality_test.ts",
+  "tests/sharding/crash_test.ts",
+  "tests/sharding/joins_test.ts",
+  "engine/session/altered_tables_test.ts",
   "tests/bench/smoke_test.ts",
   "tests/answers/answers_test.ts",
   "tests/pruning/index_ranges_test.ts",
@@ -139,7 +143,7 @@ function groupsOf(files: readonly string[]): Group[] {
   // Real programs are waited for half of the time: that they start, end, miss each other, or have been away.
   const jobs = Math.ceil(navigator.hardwareConcurrency * 1.5);
   return [
-    { name: "unit", parameters: ["--parallel"], files: rest },
+    { name: "unit", parameters: ["--parallel"], files: inOrder(rest) },
     { name: "oracles", parameters: ["--parallel"], files: inOrder(oracles) },
     { name: "examples", parameters: ["--doc"], files: files.filter((path) => path === "mod.ts") },
     { name: "e2e", parameters: ["--parallel"], jobs, files: inOrder(endToEnd) },

@@ -1,60 +1,11 @@
 /** Sessions that are stopped from outside: idle timeouts and pg_terminate_backend, as reported to their owner. */
 import { deepStrictEqual, rejects, strictEqual } from "node:assert/strict";
+import { ManualTimers } from "../../tests/support/manual_timers.ts";
 import type { DatabaseError } from "../base/errors.ts";
-import type { Timers } from "../host/host.ts";
 import { memoryHost } from "../host/memory_host.ts";
 import { Engine } from "./engine.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
 import type { Session } from "./session.ts";
-
-/** A host whose timers fire when the test says so. */
-class ManualTimers implements Timers {
-  readonly set = new Map<number, { readonly microseconds: number; readonly callback: () => void }>();
-  /** Turns of the event loop are real. */
-  readonly #turns: Timers;
-  #next = 1;
-
-  constructor(turns: Timers) {
-    this.#turns = turns;
-  }
-
-  setTimer(microseconds: number, callback: () => void): number {
-    this.set.set(this.#next, { microseconds, callback });
-    return this.#next++;
-  }
-
-  clearTimer(timer: number): void {
-    this.set.delete(timer);
-  }
-
-  repeat(microseconds: number, callback: () => void): () => void {
-    return this.#turns.repeat(microseconds, callback);
-  }
-
-  yieldToLoop(): Promise<void> {
-    return this.#turns.yieldToLoop();
-  }
-
-  close(): Promise<void> {
-    return this.#turns.close();
-  }
-
-  endOfTurn(): Promise<void> {
-    return this.#turns.endOfTurn();
-  }
-
-  /** Milliseconds of the timers that run. */
-  get running(): number[] {
-    return [...this.set.values()].map(({ microseconds }) => microseconds / 1000);
-  }
-
-  fire(): void {
-    for (const [timer, { callback }] of [...this.set]) {
-      this.set.delete(timer);
-      callback();
-    }
-  }
-}
 
 interface Fixture {
   readonly engine: Engine;

@@ -10,7 +10,7 @@ const ROUNDS = 3;
 /** Milliseconds until one of the members is the primary. */
 async function untilPrimary(members: readonly MemberProcess[]): Promise<number> {
   const started = performance.now();
-  while (performance.now() - started < 10_000) {
+  while (performance.now() - started < 60_000) {
     const healths = await Promise.all(members.map((member) => member.health()));
     if (healths.some((health) => health?.role === "primary")) break;
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -39,14 +39,26 @@ Deno.test("a primary that is stopped in order is followed at once, and no row is
   const rows = await client.query("SELECT round FROM rounds ORDER BY round");
   await client.close();
   deepStrictEqual(rows.map(({ round }) => round), Array.from({ length: ROUNDS }, (_, round) => round));
-  console.log(`the next primary after a stop in order: ${times.map(Math.round).join(", ")} ms`);
-  // A kill takes 500 ms of silence alone.
-  ok(Math.min(...times) < 500, `${times}`);
+  // A kill takes 500 ms of silence alone, and what a busy machine adds to both.
+  const primary = await cluster.primary();
+  const ended = primary.stop("SIGKILL");
+  const killed = await untilPrimary(cluster.members.filter((member) => member !== primary));
+  await ended;
+  console.log(
+    `the next primary after a stop in order: ${times.map(Math.round).join(", ")} ms, a kill ${
+      Math.round(killed)
+    } ms`,
+  );
+  ok(Math.min(...times) < killed, `${times}, and ${killed} after a kill`);
 });
 
 Deno.test("all members are restarted one by one under load: no write is lost or made twice, and nobody waits for an open transaction", async () => {
   const { dbd } = await compiledPrograms();
-  await using cluster = await ClusterProcesses.start({ dbd, memberCount: 3 });
+  await using cluster = await ClusterProcesses.start({
+    dbd,
+    memberCount: 3,
+    flags: ["--drain-timeout", "60"],
+  });
   const addresses = cluster.members.map(({ host, binaryPort }) => `${host}:${binaryPort}`);
   const clients = await Promise.all(
     addresses.map((_, first) =>
@@ -96,8 +108,8 @@ Deno.test("all members are restarted one by one under load: no write is lost or 
   console.log(
     `longest pauses of three clients, the primary last: ${pauses.slice(1).map(Math.round).join(", ")} ms`,
   );
-  // The open transaction alone would take ten seconds.
-  ok((pauses.at(-1) ?? Infinity) < 8000, `${pauses}`);
+  // The open transaction alone would take a minute.
+  ok((pauses.at(-1) ?? Infinity) < 40_000, `${pauses}`);
   deepStrictEqual(cluster.bugs(), []);
 });
 
