@@ -8,12 +8,12 @@
  *   large, slow and hostile input; in parallel, too.
  * - `examples`: the code blocks in the documentation comments of `mod.ts`.
  * - `e2e`: `tests/cluster/`, `tests/e2e/` and `tests/lang/browser/`; real programs, on free ports and in folders of
- *   their own, more files at once than there are processors. `DENO_JOBS` says otherwise.
+ *   their own, more files at once than there are processors; `DENO_JOBS` says otherwise.
  *
  * What a test reports as not run (see `not_run.ts`) and what the runner reports as ignored is named before the last
- * line. Every test runs with `check_input.ts` and `bounded_tests.ts`. Output passes through as it comes. Exit code 0 when nothing failed, 1
- * otherwise, 2 for bad usage. Limits: a file that cannot even be loaded counts as one failure. Types are checked by
- * `deno task ok` only.
+ * line. Every test runs with `check_input.ts` and `bounded_tests.ts`. Output passes through as it comes. Exit code 0
+ * when nothing failed, 1 otherwise, 2 for bad usage. Limits: a file that cannot even be loaded counts as one failure.
+ * Types are checked by `deno task ok` only.
  */
 import { notRunMarker } from "./not_run.ts";
 import { projectRoot, sourceFiles, withoutColor } from "./project.ts";

@@ -96,8 +96,8 @@ const SHARD_BY: readonly (readonly [string, readonly string[]])[] = [
 ];
 
 /**
- * Statements of each kind, and a script with so many statements of chance in its middle; `moves`: only the script, whose
- * tables are sharded in one way and another.
+ * Statements of each kind, and a script with so many statements of chance in its middle; `moves`: only the script,
+ * whose tables are sharded in one way and another.
  */
 export function equalScript(seed: number, count: number, { moves } = { moves: false }): Step[] {
   const random = new SeededRandom(seed);
