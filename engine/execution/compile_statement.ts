@@ -22,7 +22,7 @@ import { Program, type Sink } from "./codegen/region.ts";
 import { callbackSink, type OutputColumn, resultSink } from "./operators/result.ts";
 import { compileModify } from "./modify/compile_modify.ts";
 import { statementOfParts } from "./modify/statement_parts.ts";
-import { ExecutionState, type RowCallback } from "./runtime/execution_state.ts";
+import { type AnalyzedCode, ExecutionState, type RowCallback } from "./runtime/execution_state.ts";
 import { produce } from "./operators/produce.ts";
 
 /** How a statement is compiled. */
@@ -35,7 +35,7 @@ export interface CompileOptions {
 class CompiledPlan {
   readonly #compilation: Compilation;
   readonly #program: Program;
-  readonly #analyze: { readonly ancestors: readonly (readonly number[])[] } | null;
+  readonly #analyze: AnalyzedCode | null;
   /** The same for more rows than fit into memory, made when it is first needed. */
   readonly #spilling: () => CompiledPlan;
 
@@ -51,7 +51,8 @@ class CompiledPlan {
     this.#compilation = new Compilation(plan, results, { analyze, spills, produce });
     this.#program = new Program(this.#compilation, { reruns: false });
     this.#program.produce(plan, sink);
-    this.#analyze = analyze ? { ancestors: this.#compilation.ancestors() } : null;
+    const { owners } = this.#compilation;
+    this.#analyze = analyze ? { ancestors: this.#compilation.ancestors(), owners } : null;
     let spilling: CompiledPlan | null = spills ? this : null;
     this.#spilling = () => spilling ??= new CompiledPlan(plan, columns, sink, options, true);
   }

@@ -44,6 +44,7 @@ Deno.test("EXPLAIN (FORMAT json) is one JSON value with PostgreSQL's members", a
       "Node Type": "Sort",
       "Actual Rows": 2,
       "Actual Loops": 1,
+      "Memory Usage": 1,
       "Sort Key": ["a"],
       Plans: [{
         "Node Type": "HashAggregate",

@@ -114,6 +114,25 @@ Deno.test("with little memory statements have the same rows as with enough", (te
     }
   }));
 
+Deno.test("EXPLAIN ANALYZE shows what each operator held and wrote", () =>
+  withSession(async (session) => {
+    await rows(session, "SET statement_memory = '1MB'");
+    const [line = "[]"] = await rows(
+      session,
+      "EXPLAIN (ANALYZE, FORMAT json) SELECT x.* FROM t x JOIN t y USING (c) ORDER BY x.c, x.a",
+    );
+    const [{ Plan: sort }] = JSON.parse(JSON.parse(line)[0]);
+    const join = sort.Plans[0];
+    for (const [operator, runs] of [[sort, 2], [join, 2 * 64]]) {
+      ok(operator.Runs >= runs, `${operator.Runs} runs`);
+      ok(operator["Memory Usage"] > 50 && operator["Memory Usage"] <= 1024, `${operator["Memory Usage"]} kB`);
+      ok(operator["Disk Usage"] > 200, `${operator["Disk Usage"]} kB`);
+    }
+    ok(sort.Passes >= 1);
+    ok(join.Passes >= 1 && join.Passes <= 5);
+    strictEqual(join.Plans[0]["Memory Usage"], undefined);
+  }));
+
 Deno.test("a statement that fails, is read in parts, or is left, leaves no file behind", () =>
   withSession(async (session, host) => {
     await rows(session, "SET statement_memory = '1MB'");

@@ -43,7 +43,9 @@ export class Compilation {
   /** Inputs that are read part by part now, and how. */
   #divided: ReadonlyMap<Plan, LoopSource> = new Map();
   readonly #root: Plan;
-  #slots = 0;
+  /** For each slot the operator whose state it holds; -1: none. */
+  readonly owners: number[] = [];
+  #owner = -1;
 
   /** `results`: columns that the root's consumer reads. */
   constructor(
@@ -105,12 +107,25 @@ export class Compilation {
 
   /** The number of state slots so far. */
   get slots(): number {
-    return this.#slots;
+    return this.owners.length;
   }
 
   /** A slot of the execution state. */
   newSlot(): number {
-    return this.#slots++;
+    return this.owners.push(this.#owner) - 1;
+  }
+
+  /** Slots that the action makes belong to an operator. */
+  owned(operator: number, action: () => void): void {
+    const before = this.#owner;
+    this.#owner = operator;
+    action();
+    this.#owner = before;
+  }
+
+  /** The operator that slots belong to now. */
+  get owner(): number {
+    return this.#owner;
   }
 
   /** The slot that belongs to an object of the plan, however often its code is generated. */

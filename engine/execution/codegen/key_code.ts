@@ -85,9 +85,9 @@ export function internerOf(
   const known = state.x[slot];
   if (known !== undefined) return known as TextInterner;
   const made = kind === "text"
-    ? new TextInterner(state)
+    ? new TextInterner(state.userOf(slot))
     : kind === "value"
-    ? new ValueInterner(state)
+    ? new ValueInterner(state.userOf(slot))
     : new BigInterner();
   state.x[slot] = made;
   return made;

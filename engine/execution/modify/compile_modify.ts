@@ -67,7 +67,7 @@ function compileOnce(
         context,
         pipelines,
         compilation.slots,
-        analyze ? { ancestors: compilation.ancestors() } : null,
+        analyze ? { ancestors: compilation.ancestors(), owners: compilation.owners } : null,
       ),
     source: (context) => compilation.source(context),
   };

@@ -196,7 +196,11 @@ function indexOver(
   keyCount: number,
 ): HashIndex {
   const buffer = bufferOf(state, bufferSlot, layout);
-  return new HashIndex(state, buffer, Array.from({ length: keyCount }, (_, index) => index));
+  return new HashIndex(
+    state.userOf(bufferSlot),
+    buffer,
+    Array.from({ length: keyCount }, (_, index) => index),
+  );
 }
 
 /** The build rows that a join has marked, or the others, with what else is to be done for each of them. */

@@ -3,6 +3,7 @@
  */
 import { assert, unreachable } from "../../base/assert.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
+import type { Compilation } from "../codegen/compilation.ts";
 import { before, type Program, type Region, type Sink } from "../codegen/region.ts";
 import { produceAggregate } from "./aggregate.ts";
 import { produceDistinct } from "./distinct.ts";
@@ -27,20 +28,25 @@ export function produce(plan: Plan, region: Region, sink: Sink): void {
   const source = compilation.dividedSource(plan);
   if (source !== undefined) return region.loop(plan, source, sink);
   if (region.isInline && isWorthKeeping(plan, compilation)) return produceKept(plan, region, sink);
-  const consumer = compilation.analyze ? counted(plan, region, sink) : sink;
-  const inputs = compilation.spills && !region.isInline ? dividedInputs(plan) : null;
-  if (inputs === null) produceOperator(plan, region, consumer);
-  else {produceDivided(plan, inputs, region as Program, consumer, (rounds, sink) =>
+  if (!compilation.analyze) return produceWhole(plan, region, sink);
+  const operator = compilation.operatorIndex(plan);
+  const consumer = counted(operator, compilation, sink);
+  compilation.owned(operator, () => produceWhole(plan, region, consumer));
+}
+
+function produceWhole(plan: Plan, region: Region, sink: Sink): void {
+  const inputs = region.compilation.spills && !region.isInline ? dividedInputs(plan) : null;
+  if (inputs === null) produceOperator(plan, region, sink);
+  else {produceDivided(plan, inputs, region as Program, sink, (rounds, sink) =>
       produceOperator(plan, rounds, sink));}
 }
 
 /** For EXPLAIN ANALYZE: counts the rows that an operator gives out. */
-function counted(plan: Plan, region: Region, sink: Sink): Sink {
-  const operator = region.compilation.operatorIndex(plan);
-  if (operator < 0) return sink;
+function counted(operator: number, compilation: Compilation, sink: Sink): Sink {
+  const { owner } = compilation;
   return before(sink, (code) => {
-    code.emit(`S.countRow(${operator});`);
-    sink.row(code);
+    if (operator >= 0) code.emit(`S.countRow(${operator});`);
+    compilation.owned(owner, () => sink.row(code));
   });
 }
 

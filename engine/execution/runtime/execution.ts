@@ -12,6 +12,7 @@ import type { ReadableTable } from "../../storage/access/readable_table.ts";
 import type { ReadCounts } from "../../storage/access/read_counts.ts";
 import type { EvaluationContext } from "../../sql/functions/definition.ts";
 import type { Fragment, Plan, VirtualRelation } from "../../sql/plan/plan.ts";
+import type { OperatorProfile } from "../../sql/planner/explain_format.ts";
 import type { Spread } from "../../sql/fragments/join_places.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { MemoryShare } from "./query_memory.ts";
@@ -211,10 +212,6 @@ export interface StatementExecution {
   readonly rowCount: number;
   /** The id assigned by a single-row INSERT, for the HTTP answer. */
   readonly insertedId: RowId | null;
-  /** EXPLAIN ANALYZE: rows and microseconds per operator, in plan order; empty unless asked for. */
-  readonly profile: readonly {
-    readonly rows: number;
-    readonly microseconds: number;
-    readonly loops: number;
-  }[];
+  /** EXPLAIN ANALYZE: what each operator did, in plan order; empty unless asked for. */
+  readonly profile: readonly OperatorProfile[];
 }

@@ -15,6 +15,7 @@ import type { RowId } from "../../operations/effect.ts";
 import type { EvaluationContext } from "../../sql/functions/definition.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { ExecutionContext, MemoryCount, StatementExecution } from "./execution.ts";
+import { type MemoryProfile, type MemoryUser, OperatorMemory } from "./memory_user.ts";
 import type { ResultWriter } from "./result_writer.ts";
 import { StatementMemory } from "./statement_memory.ts";
 
@@ -36,7 +37,7 @@ export interface Pipeline {
 export type RowCallback = (values: SqlValue[]) => void;
 
 /** What one operator did. */
-export interface OperatorProfile {
+export interface OperatorProfile extends MemoryProfile {
   rows: number;
   microseconds: number;
   loops: number;
@@ -61,6 +62,14 @@ interface Caller {
   readonly pipeline: number;
 }
 
+/** What EXPLAIN ANALYZE knows of the code. */
+export interface AnalyzedCode {
+  /** For each operator itself and those above it. */
+  readonly ancestors: readonly (readonly number[])[];
+  /** For each slot its operator; -1: none. */
+  readonly owners: readonly number[];
+}
+
 const noWriter: ResultWriter = {
   beginRow: () => {},
   writeNull: () => {},
@@ -75,7 +84,7 @@ const noWriter: ResultWriter = {
  * One running statement: slots that generated code keeps its state in, the position in the program, and the memory
  * that is accounted for.
  */
-export class ExecutionState implements StatementExecution {
+export class ExecutionState implements StatementExecution, MemoryUser {
   readonly context: ExecutionContext;
   readonly evaluation: EvaluationContext;
   readonly parameters: readonly SqlValue[];
@@ -91,6 +100,9 @@ export class ExecutionState implements StatementExecution {
   batchRows = FIRST_BATCH_ROWS;
   readonly #profile: OperatorProfile[] | null;
   readonly #descendants: readonly (readonly number[])[];
+  /** By operator. */
+  readonly #users: readonly OperatorMemory[];
+  readonly #owners: readonly number[];
   /** The running program and the position in it; beneath it those that wait for it. */
   #pipelines: readonly Pipeline[];
   #pipeline = 0;
@@ -104,7 +116,7 @@ export class ExecutionState implements StatementExecution {
     context: ExecutionContext,
     pipelines: readonly Pipeline[],
     slots: number,
-    analyze: { readonly ancestors: readonly (readonly number[])[] } | null,
+    analyze: AnalyzedCode | null,
   ) {
     this.context = context;
     this.#memory = context.memory ?? new StatementMemory(context);
@@ -113,9 +125,12 @@ export class ExecutionState implements StatementExecution {
     this.#pipelines = pipelines;
     this.x = new Array<unknown>(slots);
     this.#descendants = analyze === null ? [] : analyze.ancestors;
-    this.#profile = analyze === null
-      ? null
-      : analyze.ancestors.map(() => ({ rows: 0, microseconds: 0, loops: 1 }));
+    this.#profile = analyze === null ? null : analyze.ancestors.map(() => ({
+      ...{ rows: 0, microseconds: 0, loops: 1 },
+      ...{ memoryBytes: 0, spilledBytes: 0, runs: 0, passes: 0 },
+    }));
+    this.#owners = analyze?.owners ?? [];
+    this.#users = this.#profile?.map((profile) => new OperatorMemory(this, profile)) ?? [];
   }
 
   /** EXPLAIN ANALYZE's counters; see {@link StatementExecution}. */
@@ -224,6 +239,15 @@ export class ExecutionState implements StatementExecution {
     }
     return done;
   }
+
+  /** What the object of a slot is charged to. */
+  userOf(slot: number): MemoryUser {
+    return this.#users[this.#owners[slot] ?? -1] ?? this;
+  }
+
+  wrote(): void {}
+  beganRun(): void {}
+  beganPass(): void {}
 
   /** Notes a row that an operator gave out; called by code compiled for EXPLAIN ANALYZE. */
   countRow(operator: number): void {

@@ -8,6 +8,7 @@
  * first. Equal rows keep their order.
  */
 import type { ExecutionState } from "./execution_state.ts";
+import type { MemoryUser } from "./memory_user.ts";
 import type { RowBuffer } from "./row_buffer.ts";
 import { slotObject } from "./slot_object.ts";
 import type { RowComparison } from "./sorting.ts";
@@ -62,7 +63,7 @@ export class ExternalSort extends SpilledRows {
   readonly #blockBytes: number;
   #runs: Run[] = [];
 
-  constructor(state: ExecutionState, layout: readonly SpilledColumn[]) {
+  constructor(state: MemoryUser, layout: readonly SpilledColumn[]) {
     super(state, layout);
     const bytes = this.#windowsBytes = state.context.memoryLimitBytes * WINDOWS_SHARE;
     const windows = Math.min(MAX_WINDOWS, Math.max(USUAL_WINDOWS, Math.floor(bytes / MIN_BLOCK_BYTES)));
@@ -82,6 +83,8 @@ export class ExternalSort extends SpilledRows {
   *#writeRun(buffer: RowBuffer, order: Int32Array, limit: number): Generator<void, void, void> {
     const to = Math.min(order.length, limit);
     if (to === 0) return buffer.release();
+    this.state.beganRun();
+    this.state.beganPass(1);
     const run: Run = { written: [] };
     for (const written of this.write(buffer, { order, from: 0, to }, { bytes: this.#blockBytes })) {
       run.written.push(written);
@@ -128,7 +131,8 @@ export class ExternalSort extends SpilledRows {
       new MergedRows(runs.map((run, index) => new Window(run, index, { windowRows, read })), compare, limit);
     const most = { bytes: this.#blockBytes, rows: windowRows };
     // Each row is written once more in each pass.
-    while (this.#runs.length > windows) {
+    for (let pass = 2; this.#runs.length > windows; pass++) {
+      this.state.beganPass(pass);
       const before = this.#runs;
       const runs: Run[] = [];
       for (let from = 0; from < before.length; from += windows) {

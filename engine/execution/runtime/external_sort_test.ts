@@ -71,6 +71,7 @@ function sort(rows: readonly Row[], limit: number): Sorted {
   const state = {
     charge: (bytes: number) => void (peak = Math.max(peak, held += bytes)),
     isHalfFull: false,
+    ...{ wrote: () => {}, beganRun: () => {}, beganPass: () => {} },
     context: { memoryLimitBytes, spillFile: () => file = new SpillFile(disk, "d") },
   } as unknown as ExecutionState;
   const buffer = new RowBuffer(state, layout);

@@ -4,7 +4,7 @@
  * Group numbers count up from 0 in order of first appearance. Generated code probes `table` itself and calls
  * {@link GroupTable.insert} for a new group; afterwards it reloads the arrays, which may have grown.
  */
-import type { ExecutionState } from "./execution_state.ts";
+import type { MemoryUser } from "./memory_user.ts";
 import { hashCode, hashMore } from "./hashing.ts";
 
 /** Kinds of aggregate states: numbers, and anything. */
@@ -35,7 +35,7 @@ export class GroupTable {
   /** The other slots, likewise. */
   readonly objects: unknown[] = [];
   #capacity: number;
-  readonly #state: ExecutionState;
+  readonly #state: MemoryUser;
   readonly #floatSlots: number;
   readonly #objectSlots: number;
   #charged = 0;
@@ -47,7 +47,7 @@ export class GroupTable {
   readonly #unflushedSums = new Map<number, SumPlace>();
   #high = new Uint32Array(0);
 
-  constructor(state: ExecutionState, keyCount: number, slotKinds: readonly SlotKind[]) {
+  constructor(state: MemoryUser, keyCount: number, slotKinds: readonly SlotKind[]) {
     this.#state = state;
     this.#floatSlots = slotKinds.filter((kind) => kind === "float").length;
     this.#objectSlots = slotKinds.length - this.#floatSlots;

@@ -5,7 +5,7 @@
  * are one column of integers without large gaps, buckets are the keys themselves (less the smallest one). Each key
  * column has a {@link KeyFilter} besides, which generated code asks first.
  */
-import type { ExecutionState } from "./execution_state.ts";
+import type { MemoryUser } from "./memory_user.ts";
 import { hashCode, hashMore, NULL_CODE, powerOfTwo } from "./hashing.ts";
 import { KeyFilter } from "./key_filter.ts";
 import type { RowBuffer } from "./row_buffer.ts";
@@ -35,7 +35,7 @@ export class HashIndex implements Work {
   readonly rows: number;
   /** Rows in the longest chain; Infinity when that is more than 254. */
   longestChain = 0;
-  readonly #state: ExecutionState;
+  readonly #state: MemoryUser;
   readonly #keys: readonly Float64Array[];
   #maximum = -Infinity;
   /** Rows whose key has been looked at for the range of keys; then the row before which all are linked. */
@@ -44,7 +44,7 @@ export class HashIndex implements Work {
   /** For each row how many rows its chain has behind it. */
   #depths: Uint8Array | null = null;
 
-  constructor(state: ExecutionState, buffer: RowBuffer, keyColumns: readonly number[]) {
+  constructor(state: MemoryUser, buffer: RowBuffer, keyColumns: readonly number[]) {
     const rows = buffer.count;
     this.#state = state;
     this.#keys = keyColumns.map((column) => buffer.columns[column]?.data as Float64Array);

@@ -7,14 +7,14 @@
  */
 import { decodeAscii } from "../../base/ascii_text.ts";
 import { decodeUtf8 } from "../../base/bytes.ts";
-import type { ExecutionState } from "./execution_state.ts";
+import type { MemoryUser } from "./memory_user.ts";
 import { powerOfTwo } from "./hashing.ts";
 
 const BYTES_PER_ENTRY = 96;
 
 /** Interning: equal values get the same small integer, so that joins and groupings compare numbers only. */
 export class TextInterner {
-  readonly #state: ExecutionState;
+  readonly #state: MemoryUser;
   readonly #codes = new Map<string, number>();
   readonly #texts: string[] = [];
   // Open addressing over the UTF-8 forms: entry e has its bytes at #arena[#starts[e] … #ends[e]).
@@ -29,7 +29,7 @@ export class TextInterner {
   #arenaLength = 0;
   #charged = 0;
 
-  constructor(state: ExecutionState) {
+  constructor(state: MemoryUser) {
     this.#state = state;
   }
 
@@ -161,13 +161,13 @@ function resize<T extends Int32Array | Uint32Array>(target: T, source: T): T {
 
 /** Interning: equal values get the same small integer, so that joins and groupings compare numbers only. */
 export class ValueInterner {
-  readonly #state: ExecutionState;
+  readonly #state: MemoryUser;
   readonly #codes = new Map<unknown, number>();
   /** The first value of each code. */
   readonly values: unknown[] = [];
   #charged = 0;
 
-  constructor(state: ExecutionState) {
+  constructor(state: MemoryUser) {
     this.#state = state;
   }
 

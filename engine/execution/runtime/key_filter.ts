@@ -6,7 +6,7 @@
  * large gaps are distinguished exactly. Other integers are mistaken for members once in {@link BITS_PER_KEY} times,
  * unless they share factors of two.
  */
-import type { ExecutionState } from "./execution_state.ts";
+import type { MemoryUser } from "./memory_user.ts";
 import { NULL_CODE, powerOfTwo } from "./hashing.ts";
 
 const BITS_PER_KEY = 64;
@@ -23,10 +23,10 @@ export class KeyFilter {
   readonly words: Int32Array;
   /** One less than the number of bits. */
   readonly mask: number;
-  readonly #state: ExecutionState;
+  readonly #state: MemoryUser;
 
   /** An empty filter for so many keys. */
-  constructor(state: ExecutionState, keys: number) {
+  constructor(state: MemoryUser, keys: number) {
     const isUseful = keys <= MAX_KEYS;
     const bits = isUseful ? Math.min(MAX_BITS, powerOfTwo(Math.max(keys, 1) * BITS_PER_KEY)) : 32;
     this.#state = state;

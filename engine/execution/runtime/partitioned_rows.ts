@@ -63,6 +63,7 @@ export class PartitionedRows extends SpilledRows {
   *#divide(buffer: RowBuffer, parts: readonly Part[], level: number): Generator<void, void, void> {
     const { count } = buffer;
     if (count === 0) return;
+    this.state.beganPass(level + 1);
     const hashes = buffer.columns.at(-1)?.data as Int32Array;
     const shift = PART_BITS * level;
     const begins = new Int32Array(PART_COUNT + 1);
@@ -91,6 +92,7 @@ export class PartitionedRows extends SpilledRows {
     for (const [index, part] of parts.entries()) {
       let from = begins[index] as number;
       for (const written of this.write(buffer, { order, from, to: begins[index + 1] as number }, most)) {
+        if (part.rows === 0) this.state.beganRun();
         addTo(part, written, order.subarray(from, from + written.rows), hashes);
         from += written.rows;
         yield;

@@ -10,7 +10,7 @@ import { physicalTypeOf } from "../../types/physical_type.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
-import type { ExecutionState } from "./execution_state.ts";
+import type { MemoryUser } from "./memory_user.ts";
 
 /** How a column's values are kept. */
 export type ColumnStorage = "i32" | "f64" | "bool" | "number_or_bigint" | "code" | "ref";
@@ -135,12 +135,12 @@ export class RowBuffer {
   readonly columns: readonly ColumnBuffer[];
   count = 0;
   capacity = 0;
-  readonly #state: ExecutionState;
+  readonly #state: MemoryUser;
   readonly #rowBytes: number;
   #charged = 0;
   #measured = 0;
 
-  constructor(state: ExecutionState, layout: readonly ColumnLayout[]) {
+  constructor(state: MemoryUser, layout: readonly ColumnLayout[]) {
     this.#state = state;
     this.columns = layout.map((column) => new ColumnBuffer(column));
     this.#rowBytes = layout.reduce(

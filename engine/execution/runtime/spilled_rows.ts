@@ -2,7 +2,7 @@
  * Rows of a buffer that are written to a file when the buffer has taken its share of a statement's memory.
  */
 import type { SpillBlock, SpillFile } from "../../storage/spill_file.ts";
-import type { ExecutionState } from "./execution_state.ts";
+import type { MemoryUser } from "./memory_user.ts";
 import { decodeRows, encodeRows, type SpilledColumn } from "./row_codec.ts";
 import type { RowBuffer } from "./row_buffer.ts";
 
@@ -34,12 +34,12 @@ export abstract class SpilledRows {
   full: number;
   /** Rows may be written soon. */
   isNear = false;
-  protected readonly state: ExecutionState;
+  protected readonly state: MemoryUser;
   readonly #layout: readonly SpilledColumn[];
   readonly #share: number;
   #file: SpillFile | null = null;
 
-  constructor(state: ExecutionState, layout: readonly SpilledColumn[]) {
+  constructor(state: MemoryUser, layout: readonly SpilledColumn[]) {
     const { memoryLimitBytes, spillFile } = state.context;
     this.state = state;
     this.#layout = layout;
@@ -73,6 +73,7 @@ export abstract class SpilledRows {
     for (let begin = from; begin < to;) {
       const end = buffer.endWithin(order, begin, Math.min(to, begin + rows), most.bytes);
       const block = file.write(encodeRows(buffer, this.#layout, { order, from: begin, to: end }));
+      this.state.wrote(block.length);
       yield { block, rows: end - begin };
       begin = end;
     }

@@ -1,5 +1,18 @@
 /** The forms of an explained plan: PostgreSQL's text layout, and its JSON with the same names of members. */
-import type { OperatorProfile } from "./explain_plan.ts";
+
+/** What EXPLAIN ANALYZE measured for one operator. */
+export interface OperatorProfile {
+  readonly rows: number;
+  readonly microseconds: number;
+  readonly loops: number;
+  /** The most that it held at a time. */
+  readonly memoryBytes: number;
+  readonly spilledBytes: number;
+  /** Sorted runs, or parts by hash, in its files. */
+  readonly runs: number;
+  /** How often rows were written to them. */
+  readonly passes: number;
+}
 
 /** One operator of an explained plan. */
 export interface ExplainedOperator {
@@ -56,6 +69,7 @@ export function explainText(root: ExplainedOperator, options: ExplainFormatOptio
     lines.push(`${isRoot ? "" : `${pad}->  `}${node.title}${estimated}${measured(node, options)}`);
     const detailPad = isRoot ? "  " : " ".repeat(depth * 6);
     for (const [name, text] of node.details) lines.push(`${detailPad}${name}: ${text}`);
+    for (const line of used(node)) lines.push(`${detailPad}${line}`);
     for (const { kind, number, work } of node.places) {
       if (work === null) continue;
       const morsels = work.morsels === undefined ? "" : ` morsels=${work.morsels}`;
@@ -73,6 +87,19 @@ function measured({ profile }: ExplainedOperator, { timing }: ExplainFormatOptio
   if (profile === null) return "";
   const time = timing ? `time=${(profile.microseconds / 1000).toFixed(3)} ` : "";
   return ` (actual ${time}rows=${profile.rows} loops=${profile.loops})`;
+}
+
+/** What an operator has used beyond time. */
+function used({ profile }: ExplainedOperator): string[] {
+  if (profile === null || profile.memoryBytes === 0) return [];
+  const memory = `Memory: ${kilobytes(profile.memoryBytes)}kB`;
+  const { spilledBytes, runs, passes } = profile;
+  if (spilledBytes === 0) return [memory];
+  return [memory, `Disk: ${kilobytes(spilledBytes)}kB  Runs: ${runs}  Passes: ${passes}`];
+}
+
+function kilobytes(bytes: number): number {
+  return Math.ceil(bytes / 1024);
 }
 
 /** The JSON form: an array with one object, whose `Plan` is the root operator. */
@@ -111,6 +138,11 @@ function members(node: ExplainedOperator, options: ExplainFormatOptions): Member
     if (options.timing) result["Actual Total Time"] = rounded(node.profile.microseconds / 1000);
     result["Actual Rows"] = node.profile.rows;
     result["Actual Loops"] = node.profile.loops;
+    const { memoryBytes, spilledBytes, runs, passes } = node.profile;
+    if (memoryBytes > 0) result["Memory Usage"] = kilobytes(memoryBytes);
+    if (spilledBytes > 0) {
+      Object.assign(result, { "Disk Usage": kilobytes(spilledBytes), Runs: runs, Passes: passes });
+    }
   }
   for (const [name, text] of node.details) {
     const before = result[name];

@@ -18,15 +18,13 @@ import type {
 } from "../plan/plan.ts";
 import { inputs, operands, ownExpressions, subqueryPlan } from "../plan/traverse.ts";
 import { columnReference } from "../plan/build.ts";
-import { type ExplainedOperator, type ExplainedPlace, explainText } from "./explain_format.ts";
+import {
+  type ExplainedOperator,
+  type ExplainedPlace,
+  explainText,
+  type OperatorProfile,
+} from "./explain_format.ts";
 import { ExpressionPrinter } from "./print_expression.ts";
-
-/** What EXPLAIN ANALYZE measured for one operator. */
-export interface OperatorProfile {
-  readonly rows: number;
-  readonly microseconds: number;
-  readonly loops: number;
-}
 
 /** Options of {@link explainPlan}. */
 export interface ExplainOptions {

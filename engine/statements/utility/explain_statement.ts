@@ -14,13 +14,9 @@ import {
   type ExplainFormatOptions,
   explainJson,
   explainText,
-} from "../../sql/planner/explain_format.ts";
-import {
-  explainedOperators,
-  type ExplainOptions,
-  type GatherText,
   type OperatorProfile,
-} from "../../sql/planner/explain_plan.ts";
+} from "../../sql/planner/explain_format.ts";
+import { explainedOperators, type ExplainOptions, type GatherText } from "../../sql/planner/explain_plan.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";
 import { readsTables, visitPlan } from "../../sql/plan/traverse.ts";
 import type { Fragment, Plan, PlannedStatement, ResultColumn } from "../../sql/plan/plan.ts";
