@@ -39,6 +39,30 @@ export interface CommittedBulk {
   readonly byVersion?: boolean;
 }
 
+/** What a transaction has read and another one has changed; `id` null: any rows of the table. */
+export interface Conflict {
+  readonly tableId: number;
+  readonly id: RowId | null;
+  /** The row was not there when it was read. */
+  readonly cameNew: boolean;
+}
+
+/** What the predicate read that a committed entry has changed; null: nothing. */
+export function conflictWith(
+  record: { readonly writes: readonly CommittedWrite[]; readonly bulk: readonly CommittedBulk[] },
+  predicate: ReadPredicate,
+  changed: (tableId: number, id: RowId) => boolean,
+): Conflict | null {
+  for (const write of record.writes) {
+    if (!affects(write, predicate)) continue;
+    return { ...write, cameNew: write.before === null && predicate.kind !== "id" };
+  }
+  for (const bulk of record.bulk) {
+    if (bulkAffects(bulk, predicate, changed)) return { tableId: bulk.tableId, id: null, cameNew: true };
+  }
+  return null;
+}
+
 /** Whether a committed write touches what the predicate read. */
 export function affects(write: CommittedWrite, predicate: ReadPredicate): boolean {
   if (write.tableId !== predicate.tableId) return false;

@@ -24,15 +24,16 @@ import type { TableStore } from "../storage/table/table_store.ts";
 import { NO_ROW } from "../storage/access/block.ts";
 import { serializationFailure } from "./conflicts.ts";
 import { LockTable } from "./lock_table.ts";
+import { Losses } from "./losses.ts";
 import { firstTakenKey } from "./batch_check.ts";
 import { batchRow } from "./batch_values.ts";
 import type { TableWriteSet } from "./write_set.ts";
 import { batches, written } from "./written_rows.ts";
 import {
-  affects,
-  bulkAffects,
   type CommittedBulk,
   type CommittedWrite,
+  type Conflict,
+  conflictWith,
   type ReadPredicate,
 } from "./read_set.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
@@ -78,6 +79,7 @@ export interface PendingPart {
 /** Begins, validates and commits transactions, and knows which snapshots are still needed. */
 export class TransactionManager {
   readonly locks = new LockTable();
+  readonly losses = new Losses();
   readonly now: () => number;
   readonly #stateMachine: CommittedState;
   readonly #active: Transaction[] = [];
@@ -514,6 +516,7 @@ export class TransactionManager {
     transaction.isOpen = false;
     removeItem(this.#active, transaction);
     this.locks.releaseAll(transaction);
+    this.losses.ended(transaction);
     if (this.#catalogOwner === transaction) this.#catalogOwner = undefined;
     for (const [tableId, owner] of this.#claims) if (owner === transaction) this.#claims.delete(tableId);
     for (const listener of transaction.ended) listener();
@@ -541,9 +544,8 @@ export class TransactionManager {
   /** Moves a transaction's snapshot to the newest state if nothing that it has read has changed since. */
   advanceSnapshot(transaction: Transaction): boolean {
     // Where nothing is noted, what earlier statements have read must stay as it was.
-    const isFixed = transaction.neverWrites
-      ? transaction.level !== "read committed"
-      : transaction.level === "repeatable read";
+    const { level, neverWrites } = transaction;
+    const isFixed = neverWrites ? level !== "read committed" : level === "repeatable read";
     if (isFixed && transaction.statements > 1) return transaction.snapshot === this.lastOp;
     if (this.#conflict(transaction) !== null) return false;
     transaction.moveSnapshot(this.lastOp);
@@ -666,7 +668,7 @@ export class TransactionManager {
     for (const record of this.#history) {
       if (record.op <= transaction.snapshot) continue;
       const conflict = this.#conflictWith(record, transaction, record.op <= comparedTo ? reads : 0);
-      if (conflict !== null) return { ...conflict, op: record.op };
+      if (conflict !== null) return { ...this.losses.noted(transaction, conflict), op: record.op };
     }
     transaction.compared = { op: this.lastOp, reads: transaction.reads.length };
     return null;
@@ -676,7 +678,7 @@ export class TransactionManager {
     record: Omit<HistoryRecord, "op">,
     { reads, snapshot }: Transaction,
     from = 0,
-  ): { tableId: number; id: RowId | null } | null {
+  ): Conflict | null {
     const changed = (tableId: number, id: RowId): boolean => this.changedSince(tableId, id, snapshot);
     for (let index = from; index < reads.length; index++) {
       const conflict = conflictWith(record, reads[index] as ReadPredicate, changed);
@@ -783,18 +785,4 @@ export class TransactionManager {
       this.#historyWrites -= record.writes.length + record.bulk.length;
     }
   }
-}
-
-function conflictWith(
-  record: Omit<HistoryRecord, "op">,
-  predicate: ReadPredicate,
-  changed: (tableId: number, id: RowId) => boolean,
-): { tableId: number; id: RowId | null } | null {
-  for (const write of record.writes) {
-    if (affects(write, predicate)) return { tableId: write.tableId, id: write.id };
-  }
-  for (const bulk of record.bulk) {
-    if (bulkAffects(bulk, predicate, changed)) return { tableId: bulk.tableId, id: null };
-  }
-  return null;
 }

@@ -118,6 +118,7 @@ interface Outcome {
 async function outcomeOf(all: readonly Step[], before: readonly string[]): Promise<Outcome> {
   const options = { host: memoryHost(), directory: "data" };
   let engine = await Engine.open(options);
+  engine.manager.losses.remembers = false;
   const definer = new TestClient(engine);
   const others = Array.from({ length: clients }, () => new TestClient(engine));
   await definer.run(

@@ -66,6 +66,7 @@ async function history(
   const random = seededRandom(seed);
   const options = { host: memoryHost(), directory: "data" };
   let engine = await Engine.open(options);
+  engine.manager.losses.remembers = false;
   const definer = new TestClient(engine);
   await definer.run(start);
   const blocks = Array.from({ length: clients }, () => new Block(new TestClient(engine)));
