@@ -185,12 +185,9 @@ export function bindFunction(
   );
   const types = args.map((each) => each.type);
   const userFunctions = userFunctionsOf(binding, ast);
-  const chosen = resolveFunction(name, types, {
-    ...binding.at(ast.position),
-    variadic: ast.variadic,
-    userFunctions,
-    userNames: userFunctionNames(binding),
-  });
+  // Not spread: the position is counted out only when an error asks for it.
+  const options = { variadic: ast.variadic, userFunctions, userNames: userFunctionNames(binding) };
+  const chosen = resolveFunction(name, types, Object.assign(binding.at(ast.position), options));
   if (chosen.userFunctionId !== undefined) binding.environment.noteUserFunction?.(chosen.userFunctionId);
   const isSpread = ast.variadic && functionsNamed(name).some(({ spread }) => spread?.name === chosen.name);
   if (isSpread) requireArray(binding, chosen, args);
