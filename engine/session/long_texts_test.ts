@@ -105,6 +105,31 @@ Deno.test("INSERT of many rows of literals writes what short ones write, whateve
   session.close();
 });
 
+Deno.test("INSERT of many rows with calls and operators writes what short ones write", async () => {
+  await using database = await open(":memory:");
+  await database.execute("CREATE SEQUENCE drawn");
+  const columns = "id int PRIMARY KEY, a int, b text, at timestamptz, list int[], n bigint, r float8";
+  for (const name of ["short", "long"]) await database.execute(`CREATE TABLE ${name} (${columns})`);
+  const row = (id: number) =>
+    `(${id} + 0, abs(-${id}) * 2, upper('x' || ${id}), date_trunc('day', now()) + interval '1 day' * ${id}, ` +
+    `ARRAY[${id}, least(${id}, 5)], ${id % 3 === 0 ? "nextval('drawn')" : "length('abc')"}, sqrt(${id}))`;
+  const steady = (id: number) => row(id).replace("nextval('drawn')", "-9").replace(/least\((\d+), 5\)/, "$1");
+  for (const [shape, from] of [[row, 1], [steady, 2001]] as const) {
+    const rows = numbers(from, from + 1199).map(shape);
+    await database.execute("SELECT setval('drawn', 1)");
+    for (let at = 0; at < rows.length; at += 100) {
+      await database.execute(`INSERT INTO short VALUES ${rows.slice(at, at + 100).join(", ")}`);
+    }
+    await database.execute("SELECT setval('drawn', 1)");
+    await database.execute(`INSERT INTO long VALUES ${rows.join(", ")}`);
+  }
+  deepStrictEqual(await database.query("SELECT count(DISTINCT at) AS times, max(n) AS drawn FROM long"), [
+    { times: 2400, drawn: 401 },
+  ]);
+  const differences = "TABLE short EXCEPT TABLE long UNION ALL (TABLE long EXCEPT TABLE short)";
+  deepStrictEqual(await database.query(differences), []);
+});
+
 Deno.test("INSERT of many rows of literals refuses what short ones refuse, at the same place", async () => {
   await using database = await open(":memory:");
   await database.execute("CREATE TABLE t (id int PRIMARY KEY, small smallint, short varchar(3), day date)");
@@ -125,6 +150,14 @@ Deno.test("INSERT of many rows of literals refuses what short ones refuse, at th
       "(0, 1, 'abc', '2020-02-30')",
       "(NULL, 1, 'abc', NULL)",
       "(0, 1, 'abc', 5)",
+      "(0, 1 / 0, 'abc', NULL)",
+      "(0, 1, upper('abcd'), NULL)",
+      "(0, 1, upper('abc', 2), NULL)",
+      "(no_such(1), 1, 'abc', NULL)",
+      "(count(*), 1, 'abc', NULL)",
+      "(generate_series(1, 2), 1, 'abc', NULL)",
+      "(row_number() OVER (), 1, 'abc', NULL)",
+      "(abs(0) FILTER (WHERE true), 1, 'abc', NULL)",
     );
   for (const last of wrong) {
     const lists = [3, 1500].map((count) => numbers(1, count).map(row));

@@ -139,6 +139,13 @@ function userFunctionsOf(binding: Binding, ast: FunctionCall): readonly Function
   return catalog.functionsNamed(name, schema === undefined ? searchPath : [schema]).map(userFunctionOverload);
 }
 
+/** Whether a call is a scalar function that is built in and not volatile. */
+export function isSteadyCall(binding: Binding, level: QueryLevel, ast: FunctionCall): boolean {
+  if (userFunctionsOf(binding, ast).length > 0) return false;
+  const bound = bindCall(binding, level, ast);
+  return (bound.kind === "call" || bound.kind === "cast") && volatilityOf(bound) !== "volatile";
+}
+
 /** The names by which user-defined functions can be called. */
 function userFunctionNames({ environment: { catalog, searchPath } }: Binding): string[] {
   return catalog.functions.map(({ schema, name }) =>
