@@ -56,6 +56,8 @@ export interface OpenOptions {
    * memory unless given, but no more than half of the heap, and no less than 256 MiB.
    */
   readonly queryMemoryBytes?: number;
+  /** What the temporary files of all statements together may take; 64 GiB unless given. */
+  readonly temporaryFileBytes?: number;
   /** The isolation level of statements and transactions that ask for none; `serializable` unless given. */
   readonly default_isolation?: "read committed" | "repeatable read" | "serializable";
   /** 1, 2, 4, 8 or 16 shards, each in its own thread; fixed with the directory, 1 in a new one unless given. */

@@ -108,6 +108,12 @@ export const SETTINGS: readonly SettingLine[] = [
     help: "memory of all statements together for sorts and hash tables (a quarter of the machine's)",
   },
   {
+    key: "temp_file_limit",
+    kind: "bytes",
+    value: "SIZE",
+    help: `temporary files of all statements together (${LIMITS.temporaryFileBytes / 2 ** 30}GiB)`,
+  },
+  {
     key: "default_isolation",
     kind: "text",
     value: "LEVEL",

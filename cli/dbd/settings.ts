@@ -76,6 +76,7 @@ export interface ServerSettings {
   readonly blockCacheBytes: number;
   readonly checkpointLogBytes: number;
   readonly queryMemoryBytes: number;
+  readonly temporaryFileBytes: number;
   readonly defaultIsolation: IsolationLevel;
   readonly drainMilliseconds: number;
   /** `HOST` or `HOST:PORT` each. */
@@ -308,6 +309,10 @@ function settingsFrom(options: {
       maximum: 2 ** 50,
     }),
     queryMemoryBytes: bytes(find, "query_memory", { initial: usualQueryMemoryBytes(), maximum: 2 ** 50 }),
+    temporaryFileBytes: bytes(find, "temp_file_limit", {
+      initial: LIMITS.temporaryFileBytes,
+      maximum: 2 ** 50,
+    }),
     defaultIsolation: isolationLevel(find, "default_isolation"),
     drainMilliseconds: seconds(find, "drain_timeout") ?? 10_000,
     checksInput: readSwitch(find, "check_input"),

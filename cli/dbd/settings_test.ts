@@ -108,6 +108,7 @@ Deno.test("readCommand() fills in ports and sizes", () => {
   deepStrictEqual(settings(["--http-addr", "localhost"]).httpAddress, { hostname: "127.0.0.1", port: 6533 });
   deepStrictEqual(settings(["[::1]:9", "/d"]).listenAddress, { hostname: "::1", port: 9 });
   strictEqual(settings(["--block-cache", "1.5GiB"]).blockCacheBytes, 1.5 * 2 ** 30);
+  strictEqual(settings(["--temp-file-limit", "1TiB"]).temporaryFileBytes, 2 ** 40);
   strictEqual(settings(["--query-memory", "2GiB"]).queryMemoryBytes, 2 ** 31);
   strictEqual(settings([]).queryMemoryBytes >= 2 ** 28, true);
   strictEqual(settings(["--checkpoint-log", "2m"]).checkpointLogBytes, 2 ** 21);

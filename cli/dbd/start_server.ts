@@ -120,6 +120,7 @@ async function openEngine(
     blockCacheBytes: settings.blockCacheBytes,
     checkpointLogBytes: settings.checkpointLogBytes,
     queryMemoryBytes: settings.queryMemoryBytes,
+    temporaryFileBytes: settings.temporaryFileBytes,
     defaultIsolation: settings.defaultIsolation,
     ...(external === undefined ? {} : { external }),
   };

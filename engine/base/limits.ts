@@ -154,6 +154,8 @@ export const LIMITS = {
   queryMemoryBytes: GIBIBYTE,
   /** The same at least, on a small machine. */
   leastQueryMemoryBytes: 256 * MEBIBYTE,
+  /** Temporary files of all statements together, unless it is given. */
+  temporaryFileBytes: 64 * GIBIBYTE,
   /** Uncommitted rows of one transaction, roughly. */
   transactionMemoryBytes: GIBIBYTE,
   /** The same for bulk loads, whose rows are in arrays outside of the heap. */

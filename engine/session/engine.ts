@@ -34,6 +34,7 @@ import { memberFormatOf } from "../storage/log_file.ts";
 import { AdvisoryLocks } from "../transactions/advisory_locks.ts";
 import type { SpillFile } from "../storage/spill_file.ts";
 import { StorageEngine } from "../storage/storage_engine.ts";
+import type { SpaceOwner } from "../storage/temporary_space.ts";
 import type { StoredPayload } from "../storage/stored_payload.ts";
 import { TransactionManager } from "../transactions/transaction_manager.ts";
 import { ClientGate } from "./client_gate.ts";
@@ -197,7 +198,7 @@ export class Engine implements SessionEngine, SeatedEngine {
   }
 
   /** See {@link StatementEngine.openSpillFile}. */
-  get openSpillFile(): (() => SpillFile) | null {
+  get openSpillFile(): ((owner: SpaceOwner) => SpillFile) | null {
     return this.#state.openSpillFile;
   }
 
@@ -648,6 +649,7 @@ export class Engine implements SessionEngine, SeatedEngine {
       rollbacks: this.manager.rollbacks,
       storage: this.storage.statistics(),
       queryMemory: this.queryMemory.statistics(),
+      temporarySpace: this.#state.temporarySpace,
     };
   }
 

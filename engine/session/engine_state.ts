@@ -8,7 +8,9 @@ import type { StatementWorkers } from "../statements/statement_host.ts";
 import type { ExternalSources } from "../statements/refresh/external_port.ts";
 import type { CommitHorizon } from "../storage/commit_horizon.ts";
 import type { LogOptions } from "../storage/log_options.ts";
+import { LIMITS } from "../base/limits.ts";
 import { SpillFile } from "../storage/spill_file.ts";
+import { type SpaceOwner, TemporarySpace } from "../storage/temporary_space.ts";
 import { MEMORY, StorageEngine } from "../storage/storage_engine.ts";
 import { requireParts } from "../storage/storage_parts.ts";
 import type { IsolationLevel } from "../transactions/isolation_level.ts";
@@ -26,6 +28,8 @@ export interface EngineOptions {
   readonly checkpointLogBytes?: number;
   /** What all statements together may take for sorts, hash tables and materialized rows. */
   readonly queryMemoryBytes?: number;
+  /** What the temporary files of all statements together may take. */
+  readonly temporaryFileBytes?: number;
   /** The isolation level of sessions that ask for none; SERIALIZABLE unless given. */
   readonly defaultIsolation?: IsolationLevel;
   /** Sizes of the log's files and buffers. */
@@ -50,7 +54,9 @@ export interface EngineState {
   readonly horizon: CommitHorizon;
   readonly parts: EngineParts | null;
   /** A new file for rows of a statement; null: the database is in memory. */
-  readonly openSpillFile: (() => SpillFile) | null;
+  readonly openSpillFile: ((owner: SpaceOwner) => SpillFile) | null;
+  /** What such files take. */
+  readonly temporarySpace: TemporarySpace;
 }
 
 /** How long a state is worked at before others get their turn. */
@@ -91,8 +97,12 @@ export async function openState(options: EngineOptions): Promise<EngineState> {
   const manager = new TransactionManager(machine, () => host.clock.now());
   snapshots.oldestSnapshot = () => manager.oldestSnapshot();
   snapshots.hasReaders = () => manager.hasReaders();
-  const openSpillFile = directory === MEMORY ? null : () => new SpillFile(host.disk, directory);
-  return { storage, machine, manager, plans: new Planning(machine), horizon, parts, openSpillFile };
+  const temporarySpace = new TemporarySpace(options.temporaryFileBytes ?? LIMITS.temporaryFileBytes);
+  const openSpillFile = directory === MEMORY
+    ? null
+    : (owner: SpaceOwner) => new SpillFile(host.disk, directory, temporarySpace.of(owner));
+  const plans = new Planning(machine);
+  return { storage, machine, manager, plans, horizon, parts, openSpillFile, temporarySpace };
 }
 
 /** A member goes on with its messages meanwhile. */

@@ -237,3 +237,19 @@ Deno.test("a look-up of few rows writes files, and removes them", () =>
     deepStrictEqual(await run(session, long), expected);
     deepStrictEqual(engine.host.disk.list("data").filter((name) => name.startsWith("spill-")), []);
   }));
+
+Deno.test("a statement whose files are beyond their bound ends with 53400, and its files go", () =>
+  withEngine({ directory: "data" }, async ({ engine, open }) => {
+    const session = open();
+    await run(session, "SET statement_memory = '1MB'; SET temp_file_limit = '100kB'");
+    await rejects(run(session, SORT), {
+      code: "53400",
+      message: "temporary file size exceeds temp_file_limit (100kB)",
+    });
+    strictEqual(engine.statistics().temporarySpace.usedBytes, 0);
+    deepStrictEqual(engine.host.disk.list("data").filter((name) => name.startsWith("spill-")), []);
+    await run(session, "SET temp_file_limit = -1");
+    strictEqual((await run(session, SORT)).length, ROWS);
+    strictEqual(engine.statistics().temporarySpace.usedBytes, 0);
+    ok(engine.statistics().temporarySpace.peakBytes > 100 * 1024);
+  }));

@@ -1,5 +1,6 @@
 /** What a session asks of the engine that it belongs to. */
 import type { QueryMemoryStatistics } from "../execution/runtime/query_memory.ts";
+import type { TemporarySpace } from "../storage/temporary_space.ts";
 import type { StorageStatistics } from "../storage/storage_statistics.ts";
 import type { StateMachine } from "../state_machine/state_machine.ts";
 import type { OpNumber } from "../operations/effect.ts";
@@ -31,6 +32,7 @@ export interface EngineStatistics {
   readonly rollbacks: number;
   readonly storage: StorageStatistics;
   readonly queryMemory: QueryMemoryStatistics;
+  readonly temporarySpace: Pick<TemporarySpace, "limitBytes" | "usedBytes" | "peakBytes">;
 }
 
 /** See the file's head. */

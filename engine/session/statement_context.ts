@@ -78,7 +78,7 @@ export class StatementContext implements ExecutionContext, WorkerContext {
     if (waits) {
       if (session.engine.shards !== null) this.arrivals = new StreamArrivals();
       const { openSpillFile } = session.engine;
-      if (openSpillFile !== null) this.spillFile = () => this.#spill(openSpillFile());
+      if (openSpillFile !== null) this.spillFile = () => this.#spill(openSpillFile(session));
     }
     this.#session = session;
     this.#waits = waits;

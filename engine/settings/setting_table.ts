@@ -242,7 +242,7 @@ vacuum_cost_page_dirty integer 20 0..10000
 vacuum_cost_page_hit integer 1 0..10000
 vacuum_cost_page_miss integer 2 0..10000
 # Resource Usage / Disk
-temp_file_limit integer/kB -1 -1.. superuser
+temp_file_limit integer/kB -1 -1.. superuser effect
 # Resource Usage / Memory
 hash_mem_multiplier real 2 1..1000
 logical_decoding_work_mem integer/kB 65536 64..

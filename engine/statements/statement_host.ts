@@ -19,6 +19,7 @@ import type { ObjectName, ParsedStatement } from "../sql/parser/ast.ts";
 import type { Fragment, FragmentPoint, PlannedStatement } from "../sql/plan/plan.ts";
 import type { PlanEnvironment } from "../sql/planner/plan_statement.ts";
 import type { SpillFile } from "../storage/spill_file.ts";
+import type { SpaceOwner } from "../storage/temporary_space.ts";
 import type { ReadCounts } from "../storage/access/read_counts.ts";
 import type { AdvisoryLocks, LockingSession } from "../transactions/advisory_locks.ts";
 import type { CommitMessage } from "../transactions/commit_message.ts";
@@ -190,7 +191,7 @@ export interface StatementEngine {
   readonly workers: StatementWorkers | null;
   readonly machine: { readonly reads: ReadCounts };
   /** A new file for rows that do not fit into a statement's memory; null: the database is in memory. */
-  readonly openSpillFile: (() => SpillFile) | null;
+  readonly openSpillFile: ((owner: SpaceOwner) => SpillFile) | null;
   /** The memory of all statements together. */
   readonly queryMemory: QueryMemory;
   parse(text: string): readonly ParsedStatement[];

@@ -8,6 +8,7 @@
 import { checksumSeed, crc32c } from "../base/checksum.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { type Disk, type DiskFile, joinPath } from "../host/disk.ts";
+import type { FileSpace } from "./temporary_space.ts";
 
 /** Where a block is. */
 export interface SpillBlock {
@@ -24,12 +25,16 @@ export class SpillFile {
   readonly #disk: Disk;
   readonly #file: DiskFile;
   readonly #seed: number;
+  readonly #space: FileSpace | null;
   #size = 0;
+  /** What it has of its space. */
+  #taken = 0;
   #isClosed = false;
 
   /** Raises 58030 or 53100 when the disk refuses. */
-  constructor(disk: Disk, directory: string) {
+  constructor(disk: Disk, directory: string, space: FileSpace | null = null) {
     this.#disk = disk;
+    this.#space = space;
     this.#seed = ++opened;
     this.#file = disk.openFile(joinPath(directory, `spill-${this.#seed}.tmp`), { create: true, write: true });
   }
@@ -39,9 +44,11 @@ export class SpillFile {
     return this.#size;
   }
 
-  /** Raises 53100 on a full disk. */
+  /** Raises 53400 beyond a bound, and 53100 on a full disk. */
   write(bytes: Uint8Array): SpillBlock {
     const position = this.#size;
+    this.#space?.take(bytes.length);
+    this.#taken += bytes.length;
     this.#file.writeAt(position, bytes);
     this.#size += bytes.length;
     return { position, length: bytes.length, checksum: this.#checksum(position, bytes) };
@@ -64,6 +71,7 @@ export class SpillFile {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#space?.give(this.#taken);
     try {
       this.#file.close();
     } finally {

@@ -136,6 +136,11 @@ export function metricsText(engine: Engine, counters: RequestCounters, numbers: 
   writer.single("db_block_cache_loads_total", "counter", "Blocks that were not in it.", storage.cacheLoads);
   writer.single("db_block_cache_hits_total", "counter", "Blocks that were in it.", storage.cacheHits);
   writeQueryMemory(writer, statistics.queryMemory);
+  const { limitBytes, usedBytes, peakBytes } = statistics.temporarySpace;
+  const files = "temporary files of statements.";
+  writer.single("db_temp_file_limit_bytes", "gauge", `Most bytes of ${files}`, limitBytes);
+  writer.single("db_temp_file_bytes", "gauge", `Bytes of ${files}`, usedBytes);
+  writer.single("db_temp_file_peak_bytes", "gauge", `The most bytes that there were of ${files}`, peakBytes);
   writer.single("db_http_connections", "gauge", "Open HTTP connections.", numbers.connections);
   writer.single("db_websocket_connections", "gauge", "Open WebSockets.", numbers.webSockets);
   writer.single(
