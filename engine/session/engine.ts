@@ -49,6 +49,7 @@ import { Planning } from "./planning.ts";
 import { Session } from "./session.ts";
 import { StateWaits } from "./state_need.ts";
 import type { SessionOptions } from "./session_options.ts";
+import { Analyzer } from "./analyzer.ts";
 import type { ClosableSession, EngineStatistics, SessionEngine } from "./session_engine.ts";
 
 export type { EngineOptions } from "./engine_state.ts";
@@ -102,6 +103,8 @@ export class Engine implements SessionEngine, SeatedEngine {
   #nextProcessId = 1;
   #commits = 0;
   #working: Promise<void> | null = null;
+  /** Null until the state is open. */
+  #analyzer: Analyzer | null = null;
   /** Modules of functions that other members have created; nobody waits for them. */
   #preparing: Promise<void> = Promise.resolve();
 
@@ -185,6 +188,8 @@ export class Engine implements SessionEngine, SeatedEngine {
       machine.remoteVersion = (tableId) => shards.statisticsVersion(tableId);
       await shards.analyze();
     }
+    this.#analyzer = new Analyzer(this);
+    this.#analyzer.wake();
     this.#startWork();
   }
 
@@ -212,6 +217,21 @@ export class Engine implements SessionEngine, SeatedEngine {
 
   get plans(): Planning {
     return this.#state.plans;
+  }
+
+  /** See {@link ServerEngine.analyze}. */
+  async analyze(
+    tableIds: readonly number[] | null,
+    target: number,
+    columns: ReadonlySet<number> | null = null,
+  ): Promise<void> {
+    const shards = this.#shards;
+    const tables = tableIds ?? this.machine.catalog.tables.map(({ id }) => id);
+    if (shards !== null && tableIds === null) await shards.analyze();
+    for (const id of tables) {
+      if (shards === null || !shards.has(id)) await this.#analyzer?.analyze(id, target, columns);
+      else if (tableIds !== null) await shards.analyze(id);
+    }
   }
 
   get turns(): CommitTurns {
@@ -383,6 +403,7 @@ export class Engine implements SessionEngine, SeatedEngine {
       }
     }
     this.#stateWaits.look();
+    this.#analyzer?.wake();
     this.#startWork();
   }
 
@@ -396,6 +417,7 @@ export class Engine implements SessionEngine, SeatedEngine {
   }
 
   async #closeState(): Promise<void> {
+    await this.#analyzer?.close();
     await this.#applying;
     await this.#preparing;
     await this.#working;
@@ -581,6 +603,7 @@ export class Engine implements SessionEngine, SeatedEngine {
   /** Called after each commit: background work may have become due. */
   afterCommit(_op: OpNumber): void {
     this.#commits++;
+    this.#analyzer?.wake();
     this.#startWork();
     if (this.#seat !== null) this.#announceAppended(this.#seat);
   }
@@ -665,6 +688,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     await this.turns.whenIdle();
     if (this.#seat === null && !this.isFailed) this.#logLostNumbers();
     this.#unsubscribe();
+    await this.#analyzer?.close();
     await this.#applying;
     await this.#preparing;
     await this.#working;

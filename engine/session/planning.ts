@@ -7,19 +7,26 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { compileStatement } from "../execution/compile_statement.ts";
 import type { CompiledStatement } from "../execution/runtime/execution.ts";
-import type { ColumnStatistics } from "../storage/access/readable_table.ts";
+import type { TableStatistics } from "../sql/binder/environment.ts";
 import type { ParsedStatement, Statement } from "../sql/parser/ast.ts";
 import { type ExtractedLiteral, normalize } from "../sql/parser/fingerprint.ts";
 import { errorPosition } from "../sql/parser/source_text.ts";
 import { parseStatement } from "../sql/parser/statements.ts";
 import { lockedPoint } from "../sql/fragments/points.ts";
 import { isVolatilePlan } from "../sql/plan/build.ts";
+import { type LiteralReader, PeekedLiterals } from "../sql/plan/peeked_literals.ts";
 import type { PlannedStatement } from "../sql/plan/plan.ts";
 import { type PlanEnvironment, planStatement } from "../sql/planner/plan_statement.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import { parseText, type TextOptions } from "../types/text_io.ts";
 import type { SqlValue } from "../types/value.ts";
-import { type CachedPlan, planBytes, PlanCache, type PlanVariables } from "../statements/plan_cache.ts";
+import {
+  type CachedPlan,
+  planBytes,
+  PlanCache,
+  type PlanVariables,
+  type PlanVariants,
+} from "../statements/plan_cache.ts";
 import type { TransactionStatus } from "../statements/outcome.ts";
 import type { Prepared } from "../statements/prepared.ts";
 import type { StatementHost } from "../statements/statement_host.ts";
@@ -65,9 +72,17 @@ export class Planning {
     if (session.status === "failed" || session.currentTransaction?.hasDdl === true) return null;
     const normalized = normalize(text);
     if (normalized === null) return null;
-    const key = `s${placeOf(session)}${normalized.key}`;
+    let key = `s${placeOf(session)}${normalized.key}`;
     let plan = this.#usable(session, key);
     if (plan?.pinsLiterals === true) return null;
+    const variants = plan?.variants ?? null;
+    const variant = variants === null
+      ? null
+      : otherVariant(variants, literalReader(session, normalized.literals));
+    if (variant !== null) {
+      key += `\n${variant}`;
+      plan = this.#usable(session, key);
+    }
     if (plan === undefined) {
       const parsed = parseStatement(text, { literals: normalized.literals });
       if (!isPlannable(parsed.statement) || parsed.parameterCount > 0) return null;
@@ -177,12 +192,17 @@ export class Planning {
   ): CachedPlan {
     const { catalog } = session;
     const environment = this.environment(session, text, declared, literals);
-    const { planned, compiled } = compile(
-      parsed.statement,
-      variables === undefined ? environment : { ...environment, ...variables.binding },
-    );
+    const read = literalReader(session, literals);
+    const peeked = new PeekedLiterals(declared.length, read);
+    const { planned, compiled } = compile(parsed.statement, {
+      ...environment,
+      ...(literals.length === 0 ? {} : { peeked }),
+      ...variables?.binding,
+    });
+    const variantOf = peeked.variants;
     return {
       planned,
+      variants: variantOf === null ? null : { of: variantOf, own: variantOf(read), others: new Set() },
       compiled,
       origin: {
         text,
@@ -227,10 +247,10 @@ export class Planning {
     return plan.statisticsVersion === this.#version(tableIds);
   }
 
-  /** Grows with what shards tell of the tables. */
+  /** Grows with what is found out of the tables. */
   #version(tableIds: readonly number[]): number {
     let sum = 0;
-    for (let i = 0; i < tableIds.length; i++) sum += this.#machine.remoteVersion(tableIds[i] as number);
+    for (let i = 0; i < tableIds.length; i++) sum += this.#machine.statisticsVersion(tableIds[i] as number);
     return sum;
   }
 
@@ -242,9 +262,12 @@ export class Planning {
     const machine = this.#machine;
     if (machine.catalog.table(tableId) === undefined) return { rows: 0, column: () => undefined };
     const known = new Set(catalog.table(tableId)?.columns.map((column) => column.id));
+    const remote = machine.remoteRowCount(tableId);
+    const analysis = remote === undefined ? machine.store(tableId).analysis : null;
     return {
-      rows: machine.remoteRowCount(tableId) ?? machine.store(tableId).at(machine.lastOp).estimatedRows,
+      rows: remote ?? machine.store(tableId).at(machine.lastOp).estimatedRows,
       column: (columnId) => known.has(columnId) ? machine.columnStatistics(tableId, columnId) : undefined,
+      ...(analysis === null ? {} : { whole: analysis.whole, groups: analysis.groups }),
     };
   }
 }
@@ -288,10 +311,35 @@ function placeOf(session: PlanningSession): string {
   return path[0] === session.temporarySchema ? `${session.temporarySchema}\n` : "";
 }
 
-/** Sizes and value distributions of one table. */
-interface TableStatistics {
-  readonly rows: number;
-  column(columnId: number): ColumnStatistics | undefined;
+/** A shape has no more plans for values that select fewer or more rows: one that is there is used. */
+const MAX_VARIANTS = 16;
+
+/** What tells the plan for these literals apart; null: it is this one. */
+function otherVariant(variants: PlanVariants, read: LiteralReader): string | null {
+  const variant = variants.of(read);
+  if (variant === variants.own) return null;
+  if (!variants.others.has(variant)) {
+    if (variants.others.size >= MAX_VARIANTS) return null;
+    variants.others.add(variant);
+  }
+  return variant;
+}
+
+/** Reads the texts of literals. */
+function literalReader(session: PlanningSession, literals: readonly ExtractedLiteral[]): LiteralReader {
+  let options: TextOptions | undefined;
+  return (index, type) => {
+    const literal = literals[index];
+    if (literal === undefined) return undefined;
+    if (literal.kind === "integer" && type.kind === "i32") return Number(literal.text);
+    try {
+      return parseText(type, literal.text, options ??= session.evaluation.textOptions);
+    } catch (error) {
+      // The statement raises it, with its position.
+      if (error instanceof DatabaseError) return undefined;
+      throw error;
+    }
+  };
 }
 
 function literalValues(

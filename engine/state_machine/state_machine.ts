@@ -182,6 +182,12 @@ export class StateMachine {
     return this.store(tableId).at(this.lastOp).statistics(columnId);
   }
 
+  /** Tells apart what plans over the table were made with. */
+  statisticsVersion(tableId: number): number {
+    if (this.#catalog.table(tableId) === undefined) return 0;
+    return this.store(tableId).analysisVersion + this.remoteVersion(tableId);
+  }
+
   /** Live rows of a table; 0 for one that is not there. */
   rowCount(tableId: number): number {
     if (this.#catalog.table(tableId) === undefined) return 0;

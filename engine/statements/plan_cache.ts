@@ -9,6 +9,7 @@ import type { ExtractedLiteral } from "../sql/parser/fingerprint.ts";
 import type { PlanningEnvironment } from "../sql/binder/environment.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { FragmentPoint, Plan, PlannedStatement } from "../sql/plan/plan.ts";
+import type { LiteralReader } from "../sql/plan/peeked_literals.ts";
 import { visitPlan } from "../sql/plan/traverse.ts";
 import type { Expression } from "../sql/plan/expression.ts";
 import { AssertionError } from "../base/assert.ts";
@@ -31,9 +32,20 @@ export interface PlanOrigin {
   readonly variables?: PlanVariables;
 }
 
+/** Plans of one shape that are for literals which select few or many rows. */
+export interface PlanVariants {
+  /** Tells apart for which of them literals are. */
+  readonly of: (read: LiteralReader) => string;
+  /** What this one is for, and what others are. */
+  readonly own: string;
+  readonly others: Set<string>;
+}
+
 /** A plan with what it takes to use it. */
 export interface CachedPlan {
   readonly planned: PlannedStatement;
+  /** Null: it is for any literals. */
+  readonly variants: PlanVariants | null;
   readonly compiled: CompiledStatement;
   readonly catalogVersion: number;
   readonly searchPath: readonly string[];
@@ -55,7 +67,7 @@ export interface CachedPlan {
   readonly origin: PlanOrigin;
   /** Rows of each table when it was planned, in the order of `planned.tableIds`. */
   readonly tableRows: readonly number[];
-  /** What was known of columns at shards then. */
+  /** What was known of columns then. */
   readonly statisticsVersion: number;
   /** What it holds in memory, roughly; see {@link planBytes}. */
   readonly bytes: number;

@@ -272,4 +272,13 @@ export interface ServerEngine extends StatementEngine {
   };
   /** Writes all memory-resident rows to segments. */
   checkpoint(): Promise<void>;
+  /**
+   * Finds out how values are distributed in tables, or in some columns of one; null: in all tables. At most `target`
+   * common values and steps of a histogram for each column.
+   */
+  analyze(
+    tableIds: readonly number[] | null,
+    target: number,
+    columns?: ReadonlySet<number> | null,
+  ): Promise<void>;
 }

@@ -7,7 +7,13 @@
  * Limit: `count(*)` where storage knows it is no scan.
  */
 import type { TableDefinition } from "../catalog/definitions.ts";
+import { textOptions } from "../sql/functions/casts.ts";
+import type { ColumnDistribution, CountedValue } from "../storage/table/column_distribution.ts";
 import { Interval } from "../types/interval.ts";
+import { SqlArray } from "../types/sql_array.ts";
+import type { SqlType } from "../types/sql_type.ts";
+import { fromStored } from "../types/stored_value.ts";
+import { formatText } from "../types/text_io.ts";
 import { findTimeZone } from "../types/time_zone.ts";
 import type { CatalogContext } from "./catalog_context.ts";
 import { indexDefinition, viewText } from "./definition_texts.ts";
@@ -141,9 +147,28 @@ function* columnStatistics(context: CatalogContext): Iterable<RowValues> {
         avg_width: Math.round(statistics.averageBytes),
         // As in PostgreSQL, a negative number is a share of the rows.
         n_distinct: statistics.distinct >= rows ? -1 : Math.fround(statistics.distinct),
+        ...(statistics.distribution === undefined
+          ? {}
+          : distributionOf(context, column.type, statistics.distribution)),
       };
     }
   }
+}
+
+/** What ANALYZE has found, as texts of the column's type; NULL is what there is none of. */
+function distributionOf(
+  context: CatalogContext,
+  type: SqlType,
+  { common, histogram, correlation }: ColumnDistribution,
+): RowValues {
+  const texts = (values: Iterable<CountedValue>) =>
+    SqlArray.of([...values].map((each) => formatText(type, fromStored(type, each), textOptions(context))));
+  return {
+    most_common_vals: common.size === 0 ? null : texts(common.keys()),
+    most_common_freqs: common.size === 0 ? null : SqlArray.of([...common.values()].map(Math.fround)),
+    histogram_bounds: histogram.length < 2 ? null : texts(histogram),
+    correlation: correlation === null ? null : Math.fround(correlation),
+  };
 }
 
 function* zoneRows(context: CatalogContext): Iterable<RowValues> {

@@ -6,9 +6,11 @@
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { RelationShape } from "../../catalog/definitions.ts";
 import type { ColumnStatistics } from "../../storage/access/readable_table.ts";
+import type { TableAnalysis } from "../../storage/table/table_analysis.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { EvaluationContext } from "../functions/definition.ts";
 import type { VirtualRelation } from "../plan/plan.ts";
+import type { PeekedLiterals } from "../plan/peeked_literals.ts";
 
 /** A literal that was taken out of the statement's text, by its `literalIndex`. */
 export interface AutoParameterizedLiteral {
@@ -19,6 +21,10 @@ export interface AutoParameterizedLiteral {
 export interface TableStatistics {
   readonly rows: number;
   column(columnId: number): ColumnStatistics | undefined;
+  /** All rows, by column, as they were when a small table was analyzed; absent or null: they are not known. */
+  readonly whole?: TableAnalysis["whole"];
+  /** What was found of columns that go together, by the id of their statistics. */
+  readonly groups?: TableAnalysis["groups"];
 }
 
 /** What a name means that is a variable: a parameter, or a record of them. */
@@ -64,6 +70,8 @@ export interface PlanningEnvironment {
   noteUserFunction?(id: number): void;
   /** Stops the statement until the module of this text is prepared; absent: it is prepared when it is needed. */
   awaitModule?(text: string): void;
+  /** Values of {@link literals} that the plan may be made for; absent: it is made for any. */
+  readonly peeked?: PeekedLiterals;
   /** Undefined: nothing is known of the table. */
   statistics?(tableId: number): TableStatistics | undefined;
 }

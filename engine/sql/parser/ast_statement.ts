@@ -308,12 +308,19 @@ export interface LockTable {
   readonly position: number;
 }
 
+/** A table that VACUUM or ANALYZE names. */
+export interface MaintainedTable {
+  readonly table: ObjectName;
+  /** Empty: all columns. */
+  readonly columns: readonly string[];
+}
+
 /** VACUUM. */
 export interface Vacuum {
   readonly kind: "vacuum";
   readonly options: readonly NamedOption[];
   /** Empty: all tables. */
-  readonly tables: readonly ObjectName[];
+  readonly tables: readonly MaintainedTable[];
   readonly position: number;
 }
 
@@ -321,7 +328,8 @@ export interface Vacuum {
 export interface Analyze {
   readonly kind: "analyze";
   readonly options: readonly NamedOption[];
-  readonly tables: readonly ObjectName[];
+  /** Empty: all tables. */
+  readonly tables: readonly MaintainedTable[];
   readonly position: number;
 }
 

@@ -443,11 +443,10 @@ export function parseAnalyze(stream: TokenStream): Statement {
 
 function parseMaintainedTables(stream: TokenStream) {
   if (stream.isAtEnd) return [];
-  return parseList(stream, (inner) => {
-    const name = parseTableWithOnly(inner);
-    parseOptionalNameList(inner);
-    return name;
-  });
+  return parseList(stream, (inner) => ({
+    table: parseTableWithOnly(inner),
+    columns: parseOptionalNameList(inner),
+  }));
 }
 
 /** Reads LISTEN, NOTIFY or UNLISTEN. */

@@ -1,20 +1,36 @@
 /**
  * Estimates of row counts from statistics: P. G. Selinger et al., "Access Path Selection in a Relational Database
- * Management System", SIGMOD 1979, with distinct counts and minimum and maximum of columns.
+ * Management System", SIGMOD 1979, with distinct counts, common values and histograms of columns.
  *
  * Estimates choose between plans that give the same rows; they are never needed for correctness. Parameters are
- * estimated without their values, because a plan serves all of them.
+ * estimated without their values, because a plan serves all of them; literals that were taken out of the text with
+ * theirs, see `peeked_literals.ts`.
  */
 import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
-import { Decimal } from "../../types/decimal.ts";
+import type { StoredValue } from "../../operations/effect.ts";
+import {
+  type ColumnDistribution,
+  type CountedValue,
+  countedValue,
+} from "../../storage/table/column_distribution.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { storageClassOf } from "../../types/physical_type.ts";
-import type { SqlValue } from "../../types/value.ts";
 import type { PlanningEnvironment, TableStatistics } from "../binder/environment.ts";
-import { conjuncts, withoutIdentityCasts } from "../plan/build.ts";
+import { conjuncts, expressionKey, withoutIdentityCasts } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
+import type { LiteralReader } from "../plan/peeked_literals.ts";
 import type { Plan } from "../plan/plan.ts";
-import { columnsOf, inputs, visitPlan } from "../plan/traverse.ts";
+import { columnsOf, inputs, operands, visitPlan } from "../plan/traverse.ts";
+import { type ColumnComparison, columnComparison, counted, rowTest, storedNumber } from "./column_values.ts";
+import {
+  analyzedValues,
+  equalJoinShare,
+  equalShare,
+  evenValues,
+  type JoinedValues,
+  type RangeEnd,
+  rangeShare,
+} from "./value_shares.ts";
 
 const DEFAULT_EQUALITY = 0.005;
 const DEFAULT_RANGE = 1 / 3;
@@ -38,7 +54,27 @@ export interface ColumnFacts {
   readonly nullFraction: number;
   readonly minimum: number | null;
   readonly maximum: number | null;
+  /** What ANALYZE has found; null: it was not here. */
+  readonly distribution: ColumnDistribution | null;
 }
+
+type Scan = Plan & { readonly kind: "table_scan" };
+
+/** What is compared with one column in a conjunction. */
+interface ColumnRange {
+  readonly facts: ColumnFacts | undefined;
+  readonly low: ExpectedEnd[];
+  readonly high: ExpectedEnd[];
+  readonly type: SqlType;
+}
+
+interface ExpectedEnd {
+  readonly expression: Expression;
+  readonly inclusive: boolean;
+}
+
+/** The least share of rows that a range of known values is taken to have. */
+const MIN_RANGE = 0.0001;
 
 /** Estimates of row counts from statistics: P. */
 export class Estimator {
@@ -97,6 +133,7 @@ export class Estimator {
       nullFraction: statistics?.nullFraction ?? 0,
       minimum: storedNumber(type, statistics?.minimum ?? null),
       maximum: storedNumber(type, statistics?.maximum ?? null),
+      distribution: statistics?.distribution ?? null,
     });
   }
 
@@ -110,7 +147,52 @@ export class Estimator {
       nullFraction: 0,
       minimum: null,
       maximum: null,
+      distribution: null,
     });
+  }
+
+  /** Values of literals that were taken out of the text. */
+  readonly literal: LiteralReader = (index, type) => this.#environment.peeked?.valueOf(index, type);
+
+  /** Whether literals that were taken out of the text are in conditions. */
+  readsLiterals(conditions: readonly Expression[]): boolean {
+    return conditions.some((condition) => someParameter(condition));
+  }
+
+  /** The plan depends on a share, see {@link PeekedLiterals.note}. */
+  peek(key: string, share: (read: LiteralReader) => number): void {
+    this.#environment.peeked?.note(key, share);
+  }
+
+  /**
+   * What all rows of a small table that meet conditions have in a column, by the values of literals; null: that is not
+   * known.
+   */
+  knownValues(
+    scan: Scan,
+    conditions: readonly Expression[],
+    column: ColumnRef,
+  ): ((read: LiteralReader) => readonly CountedValue[]) | null {
+    const id = scan.columns.find(({ output }) => output === column)?.columnId;
+    const values = id === undefined ? undefined : this.#statisticsOf(scan.table)?.whole?.get(id);
+    const rowsOf = values === undefined ? null : this.#knownRows(scan, conditions);
+    if (values === undefined || rowsOf === null) return null;
+    return valuesIn(values, rowsOf);
+  }
+
+  /** The rows of a small table that meet conditions; null: it is not small, or one cannot be asked here. */
+  #knownRows(
+    scan: Scan,
+    conditions: readonly Expression[],
+  ): ((read: LiteralReader) => readonly number[]) | null {
+    const whole = this.#statisticsOf(scan.table)?.whole ?? null;
+    const count = whole?.values().next().value?.length ?? 0;
+    // The table may have grown since.
+    if (whole === null || count * 2 < this.tableRows(scan.table)) return null;
+    const parts = conditions.flatMap((each) => conjuncts(each));
+    if (parts.some((each) => rowTest(each, this.literal) === null)) return null;
+    const columns = new Map(scan.columns.map(({ output, columnId }) => [output, whole.get(columnId)]));
+    return knownRows(columns, count, parts);
   }
 
   #statisticsOf(table: TableDefinition): TableStatistics | null {
@@ -167,60 +249,49 @@ export class Estimator {
   /** The share of rows for which a condition is TRUE. */
   selectivity(condition: Expression | null): number {
     if (condition === null) return 1;
-    const parts = conjuncts(condition);
-    const ranges = new Map<string, { low: number | null; high: number | null; count: number }>();
+    const ranges = new Map<ColumnRef, ColumnRange>();
     let result = 1;
-    for (const part of parts) {
-      const range = this.#rangeOf(part);
-      if (range === undefined) result *= this.#selectivityOf(part);
-      else {
-        const known = ranges.get(range.key) ?? { low: null, high: null, count: 0 };
-        known.count++;
-        if (range.isLow) known.low = Math.max(known.low ?? -Infinity, range.position ?? -Infinity);
-        else known.high = Math.min(known.high ?? Infinity, range.position ?? Infinity);
-        if (range.position === null) {
-          if (range.isLow) known.low = -Infinity;
-          else known.high = Infinity;
-        }
-        ranges.set(range.key, known);
-      }
+    for (const part of conjuncts(condition)) {
+      const comparison = columnComparison(part);
+      if (comparison === null || comparison.operator === "=" || comparison.operator === "<>") {
+        result *= this.#selectivityOf(part);
+      } else this.#addToRange(ranges, comparison);
     }
-    for (const { low, high } of ranges.values()) {
-      const isKnown = (low === null || Number.isFinite(low)) && (high === null || Number.isFinite(high));
-      if (isKnown) {
-        const share = Math.min(1, high ?? 1) - Math.max(0, low ?? 0);
-        result *= Math.min(1, Math.max(0.0001, share));
-      } else result *= low !== null && high !== null ? DEFAULT_BETWEEN : DEFAULT_RANGE;
-    }
+    for (const range of ranges.values()) result *= this.#rangeSelectivity(range);
     return Math.min(1, Math.max(0, result));
   }
 
-  /** A comparison of a column with a value: where the value lies between the column's minimum (0) and maximum (1). */
-  #rangeOf(
-    part: Expression,
-  ): { readonly key: string; readonly isLow: boolean; readonly position: number | null } | undefined {
-    if (part.kind !== "call") return undefined;
-    const { name } = part.function;
-    if (name !== "<" && name !== "<=" && name !== ">" && name !== ">=") return undefined;
-    const [left, right] = part.args.map(withoutIdentityCasts);
-    if (left === undefined || right === undefined) return undefined;
-    const isSwapped = left.kind !== "column";
-    const column = isSwapped ? right : left;
-    const value = isSwapped ? left : right;
-    if (column.kind !== "column" || columnsOf(value).has(column.column)) return undefined;
-    const isLow = name.startsWith(">") !== isSwapped;
-    const facts = this.factsOf(column.column);
-    let position: number | null = null;
-    if (
-      facts !== undefined && facts.minimum !== null && facts.maximum !== null && value.kind === "constant"
-    ) {
-      const number = valueNumber(value.type, value.value);
-      const width = facts.maximum - facts.minimum;
-      if (number !== null && width > 0) {
-        position = Math.min(1, Math.max(0, (number - facts.minimum) / width));
-      }
+  #addToRange(
+    ranges: Map<ColumnRef, ColumnRange>,
+    { column, type, operator, value }: ColumnComparison,
+  ): void {
+    let range = ranges.get(column);
+    if (range === undefined) {
+      ranges.set(column, range = { facts: this.factsOf(column), low: [], high: [], type });
     }
-    return { key: String(column.column), isLow, position };
+    const end = { expression: value, inclusive: operator.endsWith("=") };
+    (operator.startsWith(">") ? range.low : range.high).push(end);
+  }
+
+  #rangeSelectivity({ facts, low, high, type }: ColumnRange): number {
+    const share = (read: LiteralReader): number | undefined => {
+      if (facts === undefined) return undefined;
+      const [from, to] = [rangeEnd(low, type, read, true), rangeEnd(high, type, read, false)];
+      if (from === undefined || to === undefined) return undefined;
+      if (facts.distribution !== null) return rangeShare(facts.distribution, from, to);
+      return evenShare(facts, from, to);
+    };
+    // Ranges of keys move from statement to statement: a plan for any of them is right.
+    const mayPeek = facts !== undefined && facts.distribution !== null && facts.distinct < facts.rows;
+    const constant = share(() => undefined);
+    if (constant !== undefined) return Math.min(1, Math.max(MIN_RANGE, constant));
+    const peeked = mayPeek ? share(this.literal) : undefined;
+    if (peeked !== undefined) {
+      const key = `range ${[...low, ...high].map(({ expression }) => expressionKey(expression))}`;
+      this.peek(key, (read) => share(read) ?? 1);
+      return Math.min(1, Math.max(MIN_RANGE, peeked));
+    }
+    return low.length > 0 && high.length > 0 ? DEFAULT_BETWEEN : DEFAULT_RANGE;
   }
 
   #selectivityOf(part: Expression): number {
@@ -240,8 +311,11 @@ export class Estimator {
         return part.negated ? 1 - share : share;
       }
       case "in_list": {
-        const share = Math.min(0.9, part.list.length * this.#equality(part.argument));
-        return part.negated ? 1 - share : share;
+        const share = Math.min(
+          1,
+          part.list.reduce((sum, each) => sum + this.#equality(part.argument, each), 0),
+        );
+        return part.negated ? Math.max(0, 1 - share) : share;
       }
       case "any_array":
         return part.operator.name === "=" ? Math.min(0.5, 10 * this.#equality(part.left)) : DEFAULT_CONDITION;
@@ -265,7 +339,7 @@ export class Estimator {
       case "=":
         return this.#equalityOf(left, right);
       case "<>":
-        return 1 - this.#equalityOf(left, right);
+        return Math.max(0, 1 - this.#equalityOf(left, right));
       case "<":
       case "<=":
       case ">":
@@ -286,9 +360,29 @@ export class Estimator {
     }
   }
 
-  #equality(expression: Expression): number {
+  /** The share of rows in which an expression has a value, which may be known. */
+  #equality(expression: Expression, value?: Expression): number {
+    const plain = withoutIdentityCasts(expression);
+    const facts = plain.kind === "column" ? this.factsOf(plain.column) : undefined;
+    const { distribution = null } = facts ?? {};
+    if (value !== undefined && facts !== undefined && distribution !== null) {
+      const share = (read: LiteralReader): number | undefined => {
+        const known = counted(plain.type, value, read);
+        return known === undefined ? undefined : equalShare(distribution, facts.distinct, known);
+      };
+      const constant = share(() => undefined);
+      if (constant !== undefined) return constant;
+      // Of columns whose values are all about as frequent one plan does for all.
+      const peeked = distribution.common.size > 0 ? share(this.literal) : undefined;
+      if (peeked !== undefined) {
+        const average = 1 / Math.max(1, facts.distinct);
+        this.peek(`${expressionKey(plain)} = ${expressionKey(value)}`, (read) => share(read) ?? average);
+        return peeked;
+      }
+    }
     const distinct = this.distinctOf(expression);
-    return distinct === undefined ? DEFAULT_EQUALITY : 1 / Math.max(1, distinct);
+    if (distinct === undefined) return DEFAULT_EQUALITY;
+    return (1 - (facts?.nullFraction ?? 0)) / Math.max(1, distinct);
   }
 
   #equalityOf(left: Expression, right: Expression): number {
@@ -296,9 +390,27 @@ export class Estimator {
     const isLeftColumn = columnsOf(left).size > 0;
     const isRightColumn = columnsOf(right).size > 0;
     if (isLeftColumn && isRightColumn) {
+      const [a, b] = [this.joinedValues(left), this.joinedValues(right)];
+      if (a !== null && b !== null) return equalJoinShare([a, b]);
       return 1 / Math.max(1, Math.max(leftDistinct ?? 200, rightDistinct ?? 200));
     }
-    return isLeftColumn ? this.#equality(left) : isRightColumn ? this.#equality(right) : DEFAULT_EQUALITY;
+    return isLeftColumn
+      ? this.#equality(left, right)
+      : isRightColumn
+      ? this.#equality(right, left)
+      : DEFAULT_EQUALITY;
+  }
+
+  /** The values of an expression, as a join by them sees them; null: it is no column. */
+  joinedValues(expression: Expression, inRelation = Infinity): JoinedValues | null {
+    const plain = withoutIdentityCasts(expression);
+    const facts = plain.kind === "column" ? this.factsOf(plain.column) : undefined;
+    if (facts === undefined) return null;
+    const inTable = Math.max(1, facts.distinct);
+    const counts = { inTable, inRelation: Math.min(inTable, inRelation) };
+    return facts.distribution === null || facts.distinct >= facts.rows
+      ? evenValues(counts, facts.nullFraction)
+      : analyzedValues(facts.distribution, counts);
   }
 
   /** The share of left rows that have a partner on the right, by distinct values of the join's keys. */
@@ -343,8 +455,12 @@ export class Estimator {
 
   #compute(plan: Plan): number {
     switch (plan.kind) {
-      case "table_scan":
-        return this.tableRows(plan.table) * this.selectivity(plan.filter);
+      case "table_scan": {
+        const rows = this.tableRows(plan.table);
+        const known = plan.filter === null ? null : this.#knownRows(plan, [plan.filter]);
+        const share = this.selectivity(plan.filter);
+        return known === null ? rows * share : Math.min(rows, known(this.literal).length);
+      }
       case "row_lookup":
       case "row_range":
       case "index_scan":
@@ -394,6 +510,8 @@ export class Estimator {
   }
 
   #joinRows(plan: Plan & { readonly kind: "hash_join" | "nested_loop_join" }): number {
+    // Who has ordered the joins has looked at all of them together.
+    if (plan.join === "inner" && plan.rows > 0) return plan.rows;
     const left = this.rows(plan.left);
     const right = this.rows(plan.right);
     let selectivity: number;
@@ -447,18 +565,62 @@ function collectOutputs(plan: Plan, result: Set<ColumnRef>): void {
   }
 }
 
-/** A stored value as a number to compare positions with. */
-function storedNumber(type: SqlType, value: unknown): number | null {
-  if (typeof value !== "number" && typeof value !== "bigint") return null;
-  return scaled(type, Number(value));
+/** The share of a range among values that are spread evenly between the least and the greatest. */
+function evenShare(facts: ColumnFacts, low: RangeEnd | null, high: RangeEnd | null): number | undefined {
+  const { minimum, maximum, column } = facts;
+  if (minimum === null || maximum === null || maximum <= minimum || column === null) return undefined;
+  const at = (end: RangeEnd | null, otherwise: number) => {
+    const number = end === null ? otherwise : storedNumber(column.type, end.value);
+    return number === null ? null : Math.min(1, Math.max(0, (number - minimum) / (maximum - minimum)));
+  };
+  const [from, to] = [at(low, minimum), at(high, maximum)];
+  return from === null || to === null ? undefined : to - from;
 }
 
-function scaled(type: SqlType, value: number): number {
-  return type.kind === "numeric" && type.scale !== undefined ? value / 10 ** type.scale : value;
+/** Whether an expression has a parameter in it. */
+function someParameter(expression: Expression): boolean {
+  return expression.kind === "parameter" || operands(expression).some(someParameter);
 }
 
-function valueNumber(type: SqlType, value: SqlValue): number | null {
-  if (typeof value === "number" || typeof value === "bigint") return scaled(type, Number(value));
-  if (value instanceof Decimal) return value.toNumber();
-  return null;
+/** The narrowest of some ends; null: there is none; undefined: one is not known. */
+function rangeEnd(
+  list: readonly ExpectedEnd[],
+  type: SqlType,
+  read: LiteralReader,
+  isLow: boolean,
+): RangeEnd | null | undefined {
+  let end: RangeEnd | null = null;
+  for (const { expression, inclusive } of list) {
+    const value = counted(type, expression, read);
+    if (value === undefined) return undefined;
+    if (end === null || (isLow ? value > end.value : value < end.value)) end = { value, inclusive };
+  }
+  return end;
+}
+
+function knownRows(
+  columns: ReadonlyMap<ColumnRef, readonly StoredValue[] | undefined>,
+  count: number,
+  conditions: readonly Expression[],
+): (read: LiteralReader) => readonly number[] {
+  return (read) => {
+    const tests = conditions.map((each) => rowTest(each, read));
+    const rows: number[] = [];
+    for (let row = 0; row < count; row++) {
+      const valueOf = (column: ColumnRef) => columns.get(column)?.[row];
+      if (tests.every((test) => test?.(valueOf) === true)) rows.push(row);
+    }
+    return rows;
+  };
+}
+
+function valuesIn(
+  values: readonly StoredValue[],
+  rowsOf: (read: LiteralReader) => readonly number[],
+): (read: LiteralReader) => readonly CountedValue[] {
+  return (read) =>
+    rowsOf(read).flatMap((row) => {
+      const value = values[row] ?? null;
+      return value === null ? [] : [countedValue(value)];
+    });
 }

@@ -4,7 +4,8 @@
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { ResultColumn } from "../../sql/plan/plan.ts";
-import type { ObjectName, Statement } from "../../sql/parser/ast.ts";
+import type { TableDefinition } from "../../catalog/definitions.ts";
+import type { MaintainedTable, Statement } from "../../sql/parser/ast.ts";
 import { errorPosition } from "../../sql/parser/source_text.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { runCopy } from "../copy/copy_statement.ts";
@@ -18,7 +19,7 @@ import { runDo } from "../procedural/do_statement.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";
 import { type Arguments, NO_ARGUMENTS, requireArguments } from "../arguments.ts";
 import { requireNoBlock, unsupported } from "./refusals.ts";
-import type { SessionHost, StatementHost } from "../statement_host.ts";
+import type { SessionHost } from "../statement_host.ts";
 import { takesSnapshot } from "../statement_kind.ts";
 import { closeCursor, cursorQuery, declareCursor, fetchColumns, fetchCursor } from "./cursor_statements.ts";
 import { describeColumns, describeTable } from "./describe_statement.ts";
@@ -143,10 +144,13 @@ export function runUtility(
       return session.outcome("LOCK TABLE", null, "done");
     case "vacuum":
       requireNoBlock(session, "VACUUM");
-      for (const table of statement.tables) session.resolveTable(table);
+      if (statement.options.some(({ name }) => name === "analyze" || name === "analyse")) {
+        return analyze(session, statement.tables, "VACUUM");
+      }
+      for (const { table } of statement.tables) session.resolveTable(table);
       return session.outcome("VACUUM", null, "done");
     case "analyze":
-      return analyze(session, statement.tables);
+      return analyze(session, statement.tables, "ANALYZE");
     case "checkpoint":
       if (session.isFollower) session.requireWritable("CHECKPOINT");
       return session.engine.checkpoint().then(() => session.outcome("CHECKPOINT", null, "done"));
@@ -199,11 +203,31 @@ export function runUtility(
   }
 }
 
-/** Storage knows of columns what plans go by; what shards know is asked for. */
-async function analyze(session: StatementHost, names: readonly ObjectName[]): Promise<StatementOutcome> {
-  const tables = names.map((name) => session.resolveTable(name));
-  const { shards } = session.engine;
-  if (shards !== null && tables.length === 0) await shards.analyze();
-  else if (shards !== null) { for (const { id } of tables) if (shards.has(id)) await shards.analyze(id); }
-  return session.outcome("ANALYZE", null, "done");
+/** ANALYZE, and VACUUM ANALYZE; the names of columns are looked up before anything is done. */
+async function analyze(
+  session: SessionHost,
+  tables: readonly MaintainedTable[],
+  tag: string,
+): Promise<StatementOutcome> {
+  const target = Number(session.settings.get("default_statistics_target"));
+  const named = tables.map(({ table, columns }) => {
+    const definition = session.resolveTable(table);
+    return { id: definition.id, columns: columnIds(definition, columns) };
+  });
+  if (named.length === 0) await session.engine.analyze(null, target);
+  for (const { id, columns } of named) await session.engine.analyze([id], target, columns);
+  return session.outcome(tag, null, "done");
+}
+
+/** Null: all. */
+function columnIds(table: TableDefinition, names: readonly string[]): ReadonlySet<number> | null {
+  if (names.length === 0) return null;
+  return new Set(names.map((name) => {
+    const column = table.columns.find((each) => each.name === name && !each.hidden);
+    if (column !== undefined) return column.id;
+    throw new DatabaseError(
+      SQLSTATE.undefinedColumn,
+      `column "${name}" of relation "${table.name}" does not exist`,
+    );
+  }));
 }

@@ -2,6 +2,7 @@
  * The reads that statements make of a table: scans, look-ups and ranges, at one snapshot.
  */
 import type { StoredValue } from "../../operations/effect.ts";
+import type { ColumnDistribution } from "../table/column_distribution.ts";
 import type { BlockCursor, RowLocation } from "./block.ts";
 
 /** A half-open description of what a scan can skip: rows with `column op value` are wanted. */
@@ -40,6 +41,8 @@ export interface ColumnStatistics {
   readonly minimum: StoredValue;
   readonly maximum: StoredValue;
   readonly averageBytes: number;
+  /** What ANALYZE has found; absent: it was not here, or the rows are elsewhere. */
+  readonly distribution?: ColumnDistribution;
 }
 
 /** A file of a table's rows that never changes, as another thread finds it. */

@@ -4,6 +4,7 @@
  */
 import type { StoredValue } from "../../operations/effect.ts";
 import type { ColumnStatistics } from "../access/readable_table.ts";
+import { estimateDistinct } from "./column_distribution.ts";
 
 /** Most rows that a sample of a delta looks at. */
 const SAMPLE_ROWS = 1024;
@@ -57,22 +58,12 @@ export function sampleStatistics(rows: SampledRows, columnId: number): PartStati
   const present = sampled - nulls;
   return {
     rows: rows.liveCount,
-    distinct: estimateDistinct(counts, present, rows.liveCount * (present / sampled)),
+    distinct: estimateDistinct(counts.values(), present, rows.liveCount * (present / sampled)),
     nullFraction: nulls / sampled,
     minimum,
     maximum,
     averageBytes: present === 0 ? 0 : bytes / present,
   };
-}
-
-/** The estimator Duj1 of Haas and Stokes (IBM Research Report RJ 10025, 1996), which PostgreSQL uses too. */
-function estimateDistinct(counts: ReadonlyMap<StoredValue, number>, sampled: number, total: number): number {
-  if (sampled === 0) return 0;
-  let once = 0;
-  for (const count of counts.values()) if (count === 1) once++;
-  const denominator = sampled - once + once * sampled / Math.max(total, sampled);
-  const estimate = denominator <= 0 ? total : sampled * counts.size / denominator;
-  return Math.round(Math.min(Math.max(estimate, counts.size), Math.max(total, counts.size)));
 }
 
 /** Joins the statistics of disjoint sets of rows. `distinct` of the joined sketches, when there is one, wins. */

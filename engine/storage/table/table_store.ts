@@ -37,6 +37,7 @@ import { Segment } from "./segment.ts";
 import { type SegmentFiles, segmentFilesIn } from "./segment_files.ts";
 import { TableReader } from "./table_reader.ts";
 import { TableScan } from "./table_scan.ts";
+import { type AnalysisRequest, analyzeRows, type SampledPart, type TableAnalysis } from "./table_analysis.ts";
 import { joinStatistics, type PartStatistics, sampleStatistics } from "./table_statistics.ts";
 
 /** Tells which versions may still be read. */
@@ -104,6 +105,8 @@ export class TableStore implements TableShape {
   readonly #missingBytes: (Uint8Array | undefined)[] = [];
   #reader: TableReader | null = null;
   readonly #statistics = new Map<number, CachedStatistics>();
+  #analysis: TableAnalysis | null = null;
+  #analysisVersion = 0;
 
   constructor(options: TableStoreOptions) {
     this.#horizon = options.horizon;
@@ -504,9 +507,53 @@ export class TableStore implements TableShape {
       } else if (part instanceof Delta) found = sampleStatistics(part, columnId);
       if (found !== undefined) parts.push(found);
     }
-    const statistics = joinStatistics(parts, sketch.estimate());
+    const statistics = this.#withDistribution(columnId, joinStatistics(parts, sketch.estimate()));
     this.#statistics.set(columnId, { rowCount: count, partVersion: this.#parts.version, statistics });
     return statistics;
+  }
+
+  #withDistribution(columnId: number, known: ColumnStatistics | undefined): ColumnStatistics | undefined {
+    const distribution = this.#analysis?.columns.get(columnId);
+    if (known === undefined || distribution === undefined) return known;
+    // Of rows in memory the larger sample knows more; files have counted all values.
+    if (this.#parts.delta.liveCount * 10 < this.#rowCount) return { ...known, distribution };
+    const { distinct, nullFraction, averageBytes } = distribution;
+    return { ...known, distinct, nullFraction, averageBytes, distribution };
+  }
+
+  /** What ANALYZE has found last; null: it was not here since the start. */
+  get analysis(): TableAnalysis | null {
+    return this.#analysis;
+  }
+
+  /** Grows with each {@link analyzeInSteps}. */
+  get analysisVersion(): number {
+    return this.#analysisVersion;
+  }
+
+  /** Samples the rows and notes how their values are distributed. Whoever drives it may let others go first. */
+  *analyzeInSteps(request: AnalysisRequest): Generator<void, void> {
+    const analysis = yield* analyzeRows(this, request);
+    const before = this.#analysis;
+    // What was not asked for stays as it was.
+    this.#analysis = before === null ? analysis : {
+      ...analysis,
+      columns: new Map([...before.columns, ...analysis.columns]),
+      groups: new Map([...before.groups, ...analysis.groups]),
+    };
+    this.#analysisVersion++;
+    this.#statistics.clear();
+  }
+
+  /** The parts that hold live rows, as {@link analyzeRows} wants them. */
+  sampledParts(): readonly SampledPart[] {
+    return [this.#parts.delta, ...this.#parts.older].filter((part) => part.until === Infinity).map((
+      part,
+    ) => ({
+      rowLimit: part.rowLimit,
+      isLive: (row) => part.endOp(row) === Infinity && (!(part instanceof Delta) || part.isOccupied(row)),
+      valueAt: (row, columnId) => part.valueAt(row, columnId),
+    }));
   }
 
   /** The sketch of the distinct values of a column in files; null: none is in files. */

@@ -1,0 +1,140 @@
+/** ANALYZE, by itself and by a statement: what plans make of it, and that they stay right. */
+import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
+import { memoryHost } from "../host/memory_host.ts";
+import { Database, engineOf } from "./database.ts";
+
+/** A table in which one state is frequent and others are rare, with an index on it. */
+async function skewedTable(database: Database): Promise<void> {
+  await database.execute("CREATE TABLE task (id INT PRIMARY KEY, state TEXT NOT NULL, size INT)");
+  await database.execute(
+    "INSERT INTO task SELECT n, CASE WHEN n % 100 = 0 THEN 'open' WHEN n % 1000 = 1 THEN 'lost' ELSE 'done' END, " +
+      "CASE WHEN n % 4 = 0 THEN NULL ELSE n * n % 1000 END FROM generate_series(1, 20000) AS n",
+  );
+  await database.execute("CREATE INDEX ON task (state)");
+}
+
+async function plan(database: Database, text: string): Promise<string> {
+  return (await database.query(`EXPLAIN ${text}`)).map((row) => row["QUERY PLAN"]).join("\n");
+}
+
+async function count(database: Database, text: string): Promise<number> {
+  return Number((await database.query(text))[0]?.["count"]);
+}
+
+Deno.test("ANALYZE finds common values, histograms and shares of NULL, which pg_stats shows", async () => {
+  await using database = await Database.open({ host: memoryHost(), directory: "d" });
+  await skewedTable(database);
+  await database.execute("ANALYZE task");
+  const rows = await database.query(
+    "SELECT attname, null_frac, n_distinct, most_common_vals, most_common_freqs, correlation, histogram_bounds " +
+      "FROM pg_stats WHERE tablename = 'task' ORDER BY attname",
+  );
+  const [id, size, state] = rows;
+  strictEqual(id?.["most_common_vals"], null);
+  strictEqual((id?.["histogram_bounds"] as unknown[]).length, 101);
+  ok(Number(id?.["correlation"]) > 0.99);
+  strictEqual(Number(size?.["null_frac"]), 0.25);
+  deepStrictEqual(state?.["most_common_vals"], ["done", "open", "lost"]);
+  deepStrictEqual((state?.["most_common_freqs"] as number[]).map((share) => Math.round(share * 1000)), [
+    989,
+    10,
+    1,
+  ]);
+});
+
+Deno.test("ANALYZE of some columns leaves what is known of others, and names that are none are refused", async () => {
+  await using database = await Database.open({ host: memoryHost(), directory: "d" });
+  await skewedTable(database);
+  await rejects(
+    database.execute("ANALYZE task (nothing)"),
+    /column "nothing" of relation "task" does not exist/,
+  );
+  const known = async () =>
+    (await database.query(
+      "SELECT attname FROM pg_stats WHERE tablename = 'task' AND correlation IS NOT NULL ORDER BY attname",
+    )).map((row) => row["attname"]);
+  await database.execute("ANALYZE task (state)");
+  deepStrictEqual(await known(), ["state"]);
+  await database.execute("ANALYZE task (size)");
+  deepStrictEqual(await known(), ["size", "state"]);
+  await database.execute("VACUUM ANALYZE");
+  deepStrictEqual(await known(), ["id", "size", "state"]);
+});
+
+Deno.test("A text's plan is for the values in it: rare ones are looked up, common ones scanned", async () => {
+  await using database = await Database.open({ host: memoryHost(), directory: "d" });
+  await skewedTable(database);
+  await database.execute("ANALYZE");
+  match(await plan(database, "SELECT * FROM task WHERE state = 'lost'"), /Index Scan.*\(rows=20\)/);
+  match(await plan(database, "SELECT * FROM task WHERE state = 'done'"), /Seq Scan.*\(rows=19780\)/);
+  // One text without its literals, in turn: each value has its answer, whichever plan came first.
+  const engine = engineOf(database);
+  for (
+    const [state, rows] of [["lost", 20], ["done", 19780], ["open", 200], ["lost", 20], ["none", 0]] as const
+  ) {
+    strictEqual(await count(database, `SELECT count(*) FROM task WHERE state = '${state}'`), rows);
+  }
+  const { cache } = engine.plans;
+  const before = cache.misses;
+  for (let time = 0; time < 10; time++) {
+    for (const [state, rows] of [["done", 19780], ["lost", 20]] as const) {
+      strictEqual(await count(database, `SELECT count(*) FROM task WHERE state = '${state}'`), rows);
+    }
+  }
+  strictEqual(cache.misses, before);
+});
+
+Deno.test("Ranges are estimated by the histogram, and by what is common in it", async () => {
+  await using database = await Database.open({ host: memoryHost(), directory: "d" });
+  await database.execute("CREATE TABLE skewed (v INT)");
+  await database.execute(
+    "INSERT INTO skewed SELECT n::bigint * n * n / 1000000 FROM generate_series(1, 10000) AS n",
+  );
+  await database.execute("ANALYZE skewed");
+  for (
+    const [condition, least, most] of [
+      ["v < 125000", 4500, 5500],
+      ["v BETWEEN 1000 AND 8000", 900, 1100],
+      ["v = 0", 90, 110],
+      ["v > 2000000", 1, 1],
+      ["v IN (0, 1)", 110, 140],
+    ] as const
+  ) {
+    const [, rows] = /rows=(\d+)/.exec(await plan(database, `SELECT * FROM skewed WHERE ${condition}`)) ?? [];
+    ok(Number(rows) >= least && Number(rows) <= most, `${condition}: ${rows}`);
+  }
+});
+
+Deno.test("A table is analyzed by itself after a start and when a tenth of it has changed", async () => {
+  const host = memoryHost();
+  const due: (() => void)[] = [];
+  const { timers } = host;
+  const setTimer = timers.setTimer.bind(timers);
+  timers.setTimer = (delay, callback) => {
+    if (delay < 1_000_000) return setTimer(delay, callback);
+    due.push(callback);
+    return -due.length;
+  };
+  const clearTimer = timers.clearTimer.bind(timers);
+  timers.clearTimer = (timer) => timer < 0 ? due.splice(0) : clearTimer(timer);
+  const database = await Database.open({ host, directory: "d" });
+  await skewedTable(database);
+  const { machine } = engineOf(database);
+  const table = machine.catalog.tables.find(({ name }) => name === "task");
+  const store = machine.store(table?.id ?? 0);
+  const look = async () => {
+    for (const callback of due.splice(0)) callback();
+    const version = store.analysisVersion;
+    for (let turn = 0; turn < 1000 && store.analysisVersion === version; turn++) {
+      await host.timers.yieldToLoop();
+    }
+    return store.analysisVersion;
+  };
+  strictEqual(await look(), 1);
+  await database.execute("UPDATE task SET size = 0 WHERE id <= 1900");
+  strictEqual(await look(), 1);
+  await database.execute("UPDATE task SET size = 0 WHERE id <= 300");
+  strictEqual(await look(), 2);
+  await database[Symbol.asyncDispose]();
+  strictEqual(due.length, 0);
+});

@@ -1,0 +1,247 @@
+/**
+ * Shares of a column's rows, from what ANALYZE knows of its values: those with one value, those within a range, and
+ * what comes of joining several columns by equality, value by value for the most common ones.
+ */
+import {
+  type ColumnDistribution,
+  type CountedValue,
+  isBefore,
+} from "../../storage/table/column_distribution.ts";
+
+/** An end of a range. */
+export interface RangeEnd {
+  readonly value: CountedValue;
+  readonly inclusive: boolean;
+}
+
+/** Rows that are neither NULL nor have a common value. */
+function restShare({ nullFraction, common }: ColumnDistribution): number {
+  let share = 1 - nullFraction;
+  for (const each of common.values()) share -= each;
+  return Math.max(0, share);
+}
+
+/** The share of rows with one value; `distinct` is how many values the column has. */
+export function equalShare(distribution: ColumnDistribution, distinct: number, value: CountedValue): number {
+  const known = distribution.common.get(value);
+  if (known !== undefined) return known;
+  const { histogram, common } = distribution;
+  const rest = restShare(distribution);
+  const others = Math.max(1, distinct - common.size);
+  const [first, last] = [histogram[0], histogram.at(-1)];
+  if (first === undefined || last === undefined) return rest / others;
+  // Nothing that was seen is as small or as large: some row may have come since.
+  const isOutside = isBefore(value, first) || isBefore(last, value);
+  const average = rest / others;
+  return isOutside ? average / 10 : average;
+}
+
+/** The share of rows within a range; null as an end: there is none. */
+export function rangeShare(
+  distribution: ColumnDistribution,
+  low: RangeEnd | null,
+  high: RangeEnd | null,
+): number {
+  let share = 0;
+  for (const [value, each] of distribution.common) if (isWithin(value, low, high)) share += each;
+  const { histogram } = distribution;
+  const from = low === null ? 0 : position(histogram, low.value);
+  const to = high === null ? 1 : position(histogram, high.value);
+  return Math.min(1, Math.max(0, share + Math.max(0, to - from) * restShare(distribution)));
+}
+
+/** Whether a value lies in a range. */
+export function isWithin(value: CountedValue, low: RangeEnd | null, high: RangeEnd | null): boolean {
+  if (low !== null && (isBefore(value, low.value) || (!low.inclusive && value === low.value))) return false;
+  return high === null || !(isBefore(high.value, value) || (!high.inclusive && value === high.value));
+}
+
+/** Where a value lies among the bounds of a histogram, from 0 to 1. */
+function position(histogram: readonly CountedValue[], value: CountedValue): number {
+  const steps = histogram.length - 1;
+  if (steps < 1) return histogram.length === 1 && isBefore(histogram[0] as CountedValue, value) ? 1 : 0;
+  let [low, high] = [0, steps + 1];
+  // The first bound that is not before the value.
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBefore(histogram[middle] as CountedValue, value)) low = middle + 1;
+    else high = middle;
+  }
+  if (low === 0) return 0;
+  if (low > steps) return 1;
+  const [before, after] = [histogram[low - 1] as CountedValue, histogram[low] as CountedValue];
+  return (low - 1 + within(before, after, value)) / steps;
+}
+
+/** Where a value lies between two bounds; of texts by their first letters behind those that both have. */
+function within(low: CountedValue, high: CountedValue, value: CountedValue): number {
+  if (typeof low === "string" || typeof high === "string" || typeof value === "string") {
+    const texts = [low, high, value].map(String) as [string, string, string];
+    let common = 0;
+    while (common < texts[0].length && texts[0][common] === texts[1][common]) common++;
+    const [a, b, c] = texts.map((text) => leading(text, common)) as [number, number, number];
+    return b > a ? Math.min(1, Math.max(0, (c - a) / (b - a))) : 0.5;
+  }
+  const [a, b] = [Number(low), Number(high)];
+  return b > a ? Math.min(1, Math.max(0, (Number(value) - a) / (b - a))) : 0.5;
+}
+
+function leading(text: string, from: number): number {
+  let result = 0;
+  for (let at = from; at < from + 3; at++) result = result * 256 + Math.min(255, text.charCodeAt(at) || 0);
+  return result;
+}
+
+/** The values of a column in the rows of one relation, as a join sees them. */
+export interface JoinedValues {
+  /** The share of the relation's rows that each of these values has. */
+  readonly common: ReadonlyMap<CountedValue, number>;
+  /** The share of rows with other values, and how many of these there are. */
+  readonly restShare: number;
+  readonly restDistinct: number;
+  /** The share that any one other value is expected to have, of which conditions may have left none. */
+  readonly otherShare: number;
+  /** The share of the column's values that the relation has. */
+  readonly survival: number;
+  /** Rows of the relation; absent: they are many. */
+  readonly rows?: number;
+  /** Whether a value can be there at all; absent: any can. */
+  readonly admits?: (value: CountedValue) => boolean;
+}
+
+/** How many values a column of a relation has: in the table, and behind the conditions of the relation. */
+export interface DistinctCounts {
+  readonly inTable: number;
+  readonly inRelation: number;
+}
+
+/** Values of which nothing is known but how many there are. */
+export function evenValues({ inTable, inRelation }: DistinctCounts, nullFraction: number): JoinedValues {
+  const restShare = 1 - nullFraction;
+  return {
+    common: NONE,
+    restShare,
+    restDistinct: Math.max(1, inRelation),
+    otherShare: restShare / inTable,
+    survival: inRelation / inTable,
+  };
+}
+
+const NONE: ReadonlyMap<CountedValue, number> = new Map();
+
+/** The values of an analyzed column. */
+export function analyzedValues(distribution: ColumnDistribution, counts: DistinctCounts): JoinedValues {
+  const { common } = distribution;
+  const rest = restShare(distribution);
+  const others = Math.max(1, counts.inTable - common.size);
+  const survival = counts.inRelation / counts.inTable;
+  return {
+    common,
+    restShare: rest,
+    restDistinct: Math.max(1, others * survival),
+    otherShare: rest / others,
+    survival,
+  };
+}
+
+/** The values that are left of others by conditions on the column itself, which keep a share of the rows. */
+export function keptValues(
+  values: JoinedValues,
+  keeps: (value: CountedValue) => boolean,
+  share: number,
+): JoinedValues {
+  const scale = 1 / Math.max(share, 1e-9);
+  let restShare = 1;
+  const common = new Map<CountedValue, number>();
+  for (const [value, own] of values.common) {
+    if (!keeps(value)) continue;
+    const scaled = Math.min(1, own * scale);
+    common.set(value, scaled);
+    restShare -= scaled;
+  }
+  return {
+    common,
+    restShare: Math.max(0, restShare),
+    restDistinct: values.restDistinct,
+    otherShare: Math.min(1, values.otherShare * scale),
+    survival: values.survival,
+    admits: keeps,
+  };
+}
+
+/** The values of rows that are all known. */
+export function countedValues(list: readonly CountedValue[], rows: number): JoinedValues {
+  const common = new Map<CountedValue, number>();
+  for (const value of list) common.set(value, (common.get(value) ?? 0) + 1 / Math.max(1, rows));
+  return { common, restShare: 0, restDistinct: 1, otherShare: 0, survival: 1 };
+}
+
+/** What comes with a smaller probability is not likely. */
+const LIKELY = 0.5;
+
+/**
+ * The share of all combinations of rows of several relations whose values are equal. Values that one has are taken to
+ * be among those of any other that has as many.
+ *
+ * The few most common values may make up nearly all of the mean, and still be gone in most cases where conditions leave
+ * few of the values: they count for no more than the ones that are likely to be left.
+ */
+export function equalJoinShare(members: readonly JoinedValues[]): number {
+  const complete = members.find((each) => each.restShare <= 0);
+  const values = new Set<CountedValue>();
+  for (const each of complete === undefined ? members : [complete]) {
+    for (const value of each.common.keys()) values.add(value);
+  }
+  const takenRows = members.map(() => 0);
+  const taken = members.map(() => 0);
+  /** By value: how likely it is in all relations, and how many combinations it makes then. */
+  const found: { readonly chance: number; readonly combinations: number }[] = [];
+  for (const value of values) {
+    let [chance, combinations] = [1, 1];
+    for (let at = 0; at < members.length; at++) {
+      const member = members[at] as JoinedValues;
+      let own = member.common.get(value);
+      if (own === undefined) {
+        own = member.admits?.(value) === false ? 0 : member.otherShare;
+        takenRows[at] = (takenRows[at] as number) + own;
+        (taken[at] as number)++;
+      }
+      const rows = own * rowsOf(member);
+      if (rows < 1) chance *= rows;
+      else combinations *= rows;
+    }
+    if (chance > 0) found.push({ chance, combinations });
+  }
+  const all = members.reduce((product, member) => product * rowsOf(member), 1);
+  let share = likelySum(found) / all;
+  if (complete !== undefined) return share;
+  let rest = 1;
+  const counts = members.map((member, at) => {
+    rest *= Math.max(0, member.restShare - (takenRows[at] as number));
+    return Math.max(1, member.restDistinct - (taken[at] as number) * member.survival);
+  }).sort((a, b) => a - b);
+  for (const count of counts.slice(1)) rest /= count;
+  share += rest;
+  return share;
+}
+
+function rowsOf({ rows }: JoinedValues): number {
+  return rows ?? MANY_ROWS;
+}
+
+/** So many that every value is sure to be there. */
+const MANY_ROWS = 1e15;
+
+function likelySum(found: { readonly chance: number; readonly combinations: number }[]): number {
+  found.sort((a, b) => b.combinations - a.combinations);
+  let expected = 0;
+  let most = 0;
+  for (const { chance, combinations } of found) {
+    expected += chance;
+    most = combinations;
+    if (expected >= LIKELY) break;
+  }
+  let sum = 0;
+  for (const { chance, combinations } of found) sum += chance * Math.min(combinations, most);
+  return sum;
+}
