@@ -8,7 +8,7 @@
  */
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { textOptions } from "../sql/functions/casts.ts";
-import type { ColumnDistribution, CountedValue } from "../storage/table/column_distribution.ts";
+import type { ColumnDistribution, CountedValue } from "../storage/access/column_distribution.ts";
 import { Interval } from "../types/interval.ts";
 import { SqlArray } from "../types/sql_array.ts";
 import type { SqlType } from "../types/sql_type.ts";

@@ -69,10 +69,10 @@ const CASES: readonly (readonly [string, string])[] = [
     "LOCK TABLE a, b IN ACCESS SHARE MODE NOWAIT",
     "(lock tables=[(name=a) (name=b)] mode=access_share nowait=true)",
   ],
-  ["VACUUM FULL ANALYZE t", "(vacuum options=[(name=full) (name=analyze)] tables=[(name=t)])"],
+  ["VACUUM FULL ANALYZE t", "(vacuum options=[(name=full) (name=analyze)] tables=[(table=(name=t))])"],
   [
     "VACUUM (verbose, analyze false) t (a)",
-    "(vacuum options=[(name=verbose) (name=analyze value=false)] tables=[(name=t)])",
+    "(vacuum options=[(name=verbose) (name=analyze value=false)] tables=[(table=(name=t) columns=[a])])",
   ],
   ["ANALYZE", "(analyze)"],
   ["NOTIFY c, 'x'", "(notify channel=c payload=x)"],

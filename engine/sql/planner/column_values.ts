@@ -1,5 +1,5 @@
 /** Values that conditions compare columns with, in the form in which statistics have the columns' values. */
-import type { CountedValue } from "../../storage/table/column_distribution.ts";
+import type { CountedValue } from "../../storage/access/column_distribution.ts";
 import type { StoredValue } from "../../operations/effect.ts";
 import { Decimal } from "../../types/decimal.ts";
 import { storageClassOf } from "../../types/physical_type.ts";

@@ -12,7 +12,7 @@ import {
   type ColumnDistribution,
   type CountedValue,
   countedValue,
-} from "../../storage/table/column_distribution.ts";
+} from "../../storage/access/column_distribution.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { storageClassOf } from "../../types/physical_type.ts";
 import type { PlanningEnvironment, TableStatistics } from "../binder/environment.ts";

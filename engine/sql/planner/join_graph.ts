@@ -15,9 +15,18 @@ import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
 import { allDefinedColumns, columnsOf } from "../plan/traverse.ts";
 import type { SqlType } from "../../types/sql_type.ts";
+import type { Scan } from "./access_path.ts";
 
 /** Sets of relations are bit masks: no graph has more relations than this. */
 export const MAX_RELATIONS = 24;
+
+/** A relation of a join: its own plan, and what it is made of when it is a stored table. */
+export interface Relation {
+  readonly plan: Plan;
+  readonly rows: number;
+  /** Set when the relation is a table with conditions, so that an index can be asked from another relation. */
+  readonly base: { readonly scan: Scan; readonly conditions: readonly Expression[] } | null;
+}
 
 /** Columns that are equal in every row of the join. */
 export interface EqualityClass {

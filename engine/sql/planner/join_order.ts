@@ -9,23 +9,15 @@ import { conjunction, conjuncts } from "../plan/build.ts";
 import type { Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
 import { allDefinedColumns } from "../plan/traverse.ts";
-import { type AccessPaths, type Scan } from "./access_path.ts";
+import type { AccessPaths } from "./access_path.ts";
 import { COST, type CostModel } from "./cost.ts";
 import type { Estimator } from "./estimate.ts";
-import type { JoinGraph } from "./join_graph.ts";
+import type { JoinGraph, Relation } from "./join_graph.ts";
 import { joinKeys } from "./join_keys.ts";
 import { JoinSizes } from "./join_sizes.ts";
 
 /** Up to so many relations all orders are compared. */
 const MAX_EXACT = 12;
-
-/** A relation of a join: its own plan, and what it is made of when it is a stored table. */
-export interface Relation {
-  readonly plan: Plan;
-  readonly rows: number;
-  /** Set when the relation is a table with conditions, so that an index can be asked from another relation. */
-  readonly base: { readonly scan: Scan; readonly conditions: readonly Expression[] } | null;
-}
 
 interface Step {
   readonly cost: number;

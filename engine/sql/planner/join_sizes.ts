@@ -6,14 +6,13 @@
  * A class is looked at as a whole, value by value for the values that are common in any of its columns: rows of several
  * relations that pile up at the same few values multiply.
  */
-import type { CountedValue } from "../../storage/table/column_distribution.ts";
+import type { CountedValue } from "../../storage/access/column_distribution.ts";
 import { conjunction } from "../plan/build.ts";
 import type { LiteralReader } from "../plan/peeked_literals.ts";
 import { allDefinedColumns } from "../plan/traverse.ts";
 import { valueTest } from "./column_values.ts";
 import type { Estimator } from "./estimate.ts";
-import type { EqualityClass, JoinGraph } from "./join_graph.ts";
-import type { Relation } from "./join_order.ts";
+import type { EqualityClass, JoinGraph, Relation } from "./join_graph.ts";
 import { countedValues, equalJoinShare, type JoinedValues, keptValues } from "./value_shares.ts";
 
 /** Of more common values the ones that weigh least are taken as if they were others. */

@@ -6,7 +6,7 @@ import {
   type ColumnDistribution,
   type CountedValue,
   isBefore,
-} from "../../storage/table/column_distribution.ts";
+} from "../../storage/access/column_distribution.ts";
 
 /** An end of a range. */
 export interface RangeEnd {

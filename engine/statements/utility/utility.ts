@@ -144,7 +144,7 @@ export function runUtility(
       return session.outcome("LOCK TABLE", null, "done");
     case "vacuum":
       requireNoBlock(session, "VACUUM");
-      if (statement.options.some(({ name }) => name === "analyze" || name === "analyse")) {
+      if (statement.options.some(({ name, value }) => name === "analyze" && !isOff(value))) {
         return analyze(session, statement.tables, "VACUUM");
       }
       for (const { table } of statement.tables) session.resolveTable(table);
@@ -201,6 +201,11 @@ export function runUtility(
       }
       return runDefinition(session, text, statement, sink, given);
   }
+}
+
+/** Whether the value of an option says no. */
+function isOff(value: string | null): boolean {
+  return value !== null && ["off", "false", "0"].includes(value);
 }
 
 /** ANALYZE, and VACUUM ANALYZE; the names of columns are looked up before anything is done. */

@@ -2,7 +2,7 @@
  * The reads that statements make of a table: scans, look-ups and ranges, at one snapshot.
  */
 import type { StoredValue } from "../../operations/effect.ts";
-import type { ColumnDistribution } from "../table/column_distribution.ts";
+import type { ColumnDistribution } from "./column_distribution.ts";
 import type { BlockCursor, RowLocation } from "./block.ts";
 
 /** A half-open description of what a scan can skip: rows with `column op value` are wanted. */

@@ -4,7 +4,7 @@
  * combinations are the most common.
  */
 import type { StoredValue } from "../../operations/effect.ts";
-import { type CountedValue, countedValue, estimateDistinct } from "./column_distribution.ts";
+import { type CountedValue, countedValue, estimateDistinct } from "../access/column_distribution.ts";
 
 /** How far the last of the columns follows from the others. */
 export interface Dependency {

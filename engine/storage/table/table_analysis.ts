@@ -4,7 +4,7 @@
  */
 import type { StoredValue } from "../../operations/effect.ts";
 import { BLOCK_ROWS } from "../access/block.ts";
-import { type ColumnDistribution, columnDistribution } from "./column_distribution.ts";
+import { type ColumnDistribution, columnDistribution } from "../access/column_distribution.ts";
 import { type GroupDistribution, groupDistribution } from "./group_distribution.ts";
 
 /** Rows for each common value and step of a histogram (Chaudhuri, Motwani and Narasayya, SIGMOD 1998). */

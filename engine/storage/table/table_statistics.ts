@@ -4,7 +4,7 @@
  */
 import type { StoredValue } from "../../operations/effect.ts";
 import type { ColumnStatistics } from "../access/readable_table.ts";
-import { estimateDistinct } from "./column_distribution.ts";
+import { estimateDistinct } from "../access/column_distribution.ts";
 
 /** Most rows that a sample of a delta looks at. */
 const SAMPLE_ROWS = 1024;
