@@ -8,14 +8,14 @@ import { DamagedFileError } from "../storage/table/damaged_file.ts";
 import type { StateMachine } from "../state_machine/state_machine.ts";
 
 /** How long nothing is looked at after rows have changed. */
-const PAUSE_MICROSECONDS = 5_000_000;
+export const LOOK_PAUSE_MICROSECONDS = 10_000_000;
 /** How long a slice of the work is. */
 const SLICE_MICROSECONDS = 1_000;
 /** A table is analyzed anew when so many of its rows, and such a share of them, have changed (as in PostgreSQL). */
 const CHANGED_ROWS = 50;
 const CHANGED_SHARE = 0.1;
 /** Common values and steps of a histogram, unless a setting or the column says otherwise. */
-export const DEFAULT_STATISTICS_TARGET = 100;
+const DEFAULT_STATISTICS_TARGET = 100;
 
 /** What an analyzer needs of its engine. */
 export interface AnalyzedEngine {
@@ -40,7 +40,7 @@ export class Analyzer {
   /** Rows may have changed: tables are looked at in a while. */
   wake(): void {
     if (this.#timer !== null || this.#isClosed) return;
-    this.#timer = this.#engine.host.timers.setTimer(PAUSE_MICROSECONDS, () => {
+    this.#timer = this.#engine.host.timers.setTimer(LOOK_PAUSE_MICROSECONDS, () => {
       this.#timer = null;
       // Who reads what is damaged hears of it; statistics can do without.
       this.#inTurn(() => this.#look()).catch((error) => {

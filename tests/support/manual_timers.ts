@@ -1,4 +1,5 @@
 /** Timers of a host that fire when the test says so; turns of the event loop are real. */
+import { LOOK_PAUSE_MICROSECONDS } from "../../engine/session/analyzer.ts";
 import type { Timers } from "../../engine/host/host.ts";
 
 /** See the file's head. */
@@ -37,9 +38,10 @@ export class ManualTimers implements Timers {
     return this.#turns.endOfTurn();
   }
 
-  /** Milliseconds of the timers that run. */
+  /** Milliseconds of the timers that run, but for the engine's own until it looks at its tables. */
   get running(): number[] {
-    return [...this.#set.values()].map(({ microseconds }) => microseconds / 1000);
+    return [...this.#set.values()].filter(({ microseconds }) => microseconds !== LOOK_PAUSE_MICROSECONDS)
+      .map(({ microseconds }) => microseconds / 1000);
   }
 
   /** Fires all that run, whenever they would. */
