@@ -1,6 +1,7 @@
 /** The HTTP listener over loopback, on a database in memory: every row of the specification's table of statuses. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { connect } from "node:net";
+import { SPOKEN_VERSIONS } from "../../engine/catalog/cluster_version.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { TurnTimes } from "../../engine/host/turn_watch.ts";
 import { Engine } from "../../engine/session/engine.ts";
@@ -420,8 +421,8 @@ Deno.test("GET /v1/health tells role, view, op number and version", () =>
       view: 0,
       op_number: 1,
       version: "1.2.3",
-      cluster_version: 2,
-      spoken_version: 2,
+      cluster_version: SPOKEN_VERSIONS.newest,
+      spoken_version: SPOKEN_VERSIONS.newest,
     });
     const head = await request("/v1/health", { method: "HEAD" });
     deepStrictEqual([head.status, head.text], [200, ""]);
