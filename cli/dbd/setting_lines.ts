@@ -188,8 +188,7 @@ export const SETTINGS: readonly SettingLine[] = [
     key: "max_parallel_workers",
     kind: "count",
     value: "N",
-    help:
-      "0 to 64 threads for parts of large queries, without shards (as many as processors, 8 at most; 0 with one)",
+    help: "0 to 64 threads for parts of large queries (one for each processor, 8 at most)",
   },
   {
     key: "routers",

@@ -296,6 +296,12 @@ Deno.test("readCommand() reads the number of shards, also as a task passes it on
   strictEqual(settings(["--shards", "2", ...member]).shardCount, 2);
 });
 
+Deno.test("readCommand() reads how many workers there may be", () => {
+  strictEqual(settings(["--max-parallel-workers", "3"]).maximumParallelWorkers, 3);
+  strictEqual(settings([], { DB_MAX_PARALLEL_WORKERS: "0" }).maximumParallelWorkers, 0);
+  throws(() => settings(["--max-parallel-workers=65"]), /takes a number from 0 to 64, not "65"/);
+});
+
 Deno.test("readCommand() reads how many routers there are, from all places", () => {
   strictEqual(settings([]).routerCount, 1);
   strictEqual(settings(["--routers", "8"], { DB_ROUTERS: "3" }).routerCount, 8);

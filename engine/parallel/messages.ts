@@ -25,6 +25,8 @@ export interface MorselRequest {
   readonly run: number;
   readonly morsel: number;
   readonly file: StoredFile;
+  /** In the place of the run's; null: those. */
+  readonly parameters: readonly StoredValue[] | null;
   /** The first block, and the one behind the last. */
   readonly from: number;
   readonly to: number;

@@ -12,8 +12,8 @@ import type { FragmentExecution, FragmentTask } from "../sharding/fragment_runs.
 import { batchBytes } from "../sharding/fragment_needs.ts";
 import { fromRemote } from "../sharding/shard_messages.ts";
 import { BLOCK_ROWS, type BlockCursor } from "../storage/access/block.ts";
-import type { ScanPiece } from "../storage/access/readable_table.ts";
-import type { ZonePredicate } from "../storage/access/readable_table.ts";
+import type { Bounds, ScanPiece, ZonePredicate } from "../storage/access/readable_table.ts";
+import type { StoredValue } from "../operations/effect.ts";
 import type { GatheredStream } from "../statements/statement_host.ts";
 import { SpillNeed } from "../transactions/signals.ts";
 import type { FragmentGiven, FragmentOver } from "./fragment_over.ts";
@@ -28,6 +28,8 @@ interface Stretch {
   readonly piece: ScanPiece;
   readonly from: number;
   readonly to: number;
+  /** Groups with keys above the one and below the other are in it alone; null: none is known to be. */
+  apart: Bounds | null;
   /** Workers run it. */
   isShared: boolean;
   /** Who does; null: nobody yet. */
@@ -58,6 +60,8 @@ export interface MorselRun {
   readonly workers: readonly WorkerPort[];
   readonly pieces: readonly ScanPiece[];
   readonly prune: readonly ZonePredicate[];
+  /** Where the parameters are that say which groups a morsel has alone; null: it does not matter. */
+  readonly apart: { readonly columnId: number; readonly low: number; readonly high: number } | null;
   /** Blocks of a morsel. */
   readonly morselBlocks: number;
   /** So many blocks, or fewer, are read here. */
@@ -164,8 +168,18 @@ export class MorselStream implements GatheredStream {
     }
     const { run } = this.#run.request;
     const { from, to } = stretch;
+    const parameters = this.#parametersFor(stretch);
     this.#run.met((to - from) * BLOCK_ROWS);
-    worker.tell({ kind: "morsel", run, morsel: number, file: file.stored, from, to, hidden });
+    worker.tell({ kind: "morsel", run, morsel: number, parameters, file: file.stored, from, to, hidden });
+  }
+
+  #parametersFor({ apart: bounds }: Stretch): readonly StoredValue[] | null {
+    const { apart, request: { parameters } } = this.#run;
+    if (apart === null || bounds === null) return null;
+    const own = [...parameters];
+    own[apart.low] = bounds.low;
+    own[apart.high] = bounds.high;
+    return own;
   }
 
   /** Takes what a worker says. */
@@ -279,9 +293,20 @@ export class MorselStream implements GatheredStream {
 const NOTHING_YET: GatheredBatch = { rowCount: 0, columns: [] };
 
 /** What is to be read, in the order of the scan. */
-function stretchesOf({ pieces, prune, workers, morselBlocks, fewBlocks }: MorselRun): Stretch[] {
+function stretchesOf({ pieces, prune, workers, morselBlocks, fewBlocks, apart }: MorselRun): Stretch[] {
   const make = (piece: ScanPiece, from: number, to: number, isShared: boolean): Stretch => {
-    return { piece, from, to, isShared, worker: null, batches: [], come: 0, hasEnded: false, error: null };
+    return {
+      piece,
+      from,
+      to,
+      isShared,
+      apart: null,
+      worker: null,
+      batches: [],
+      come: 0,
+      hasEnded: false,
+      error: null,
+    };
   };
   let blocks = 0;
   const shared = pieces.flatMap((piece) => {
@@ -300,6 +325,66 @@ function stretchesOf({ pieces, prune, workers, morselBlocks, fewBlocks }: Morsel
     }
     return morsels;
   });
-  if (workers.length > 0 && blocks > fewBlocks) return shared;
+  if (workers.length > 0 && blocks > fewBlocks) {
+    if (apart !== null) setApart(shared, apart.columnId);
+    return shared;
+  }
   return pieces.map((piece) => make(piece, 0, Infinity, false));
+}
+
+/** Blocks in memory whose keys are looked at. */
+const MAX_BLOCKS_HERE = 32;
+
+/** Finds which keys of a column each stretch has alone. */
+function setApart(stretches: readonly Stretch[], columnId: number): void {
+  const known = stretches.map(({ piece, from, to }) =>
+    piece.file === null ? boundsHere(piece, columnId) : piece.file.bounds(columnId, from, to)
+  );
+  const bounds = known.filter((each) => each !== null);
+  if (bounds.length < known.length) return;
+  const order = stretches.map((stretch, index) => ({ stretch, bounds: bounds[index] as Bounds }))
+    .sort((one, other) => one.bounds.low - other.bounds.low);
+  // How far those reach that begin below.
+  let below = -Infinity;
+  order.forEach(({ stretch, bounds: { low, high } }, place) => {
+    stretch.apart = widestGap({ low: Math.max(below, low - 1), high: high + 1 }, order, place + 1);
+    below = Math.max(below, high);
+  });
+}
+
+/** Between two numbers the longest way without any of the ranges from `first` on, in the order of their beginnings. */
+function widestGap(
+  { low, high }: Bounds,
+  others: readonly { readonly bounds: Bounds }[],
+  first: number,
+): Bounds | null {
+  let widest: Bounds | null = null;
+  let from = low;
+  for (let place = first; from < high; place++) {
+    const bounds = others[place]?.bounds ?? { low: high, high };
+    const to = Math.min(bounds.low, high);
+    if (to - from > (widest === null ? 1 : widest.high - widest.low)) widest = { low: from, high: to };
+    from = Math.max(from, bounds.high);
+  }
+  return widest;
+}
+
+/** The least and the greatest number in a column of rows in memory; null: not known. */
+function boundsHere(piece: ScanPiece, columnId: number): Bounds | null {
+  const cursor = piece.scan([columnId], { ids: false, prune: [] }, 0, Infinity);
+  let low = Infinity, high = -Infinity;
+  for (let blocks = 0;; blocks++) {
+    const block = cursor.next();
+    if (block === null) return { low, high };
+    const [vector] = block.columns;
+    if (vector?.kind !== "number" || vector.big !== null || blocks === MAX_BLOCKS_HERE) return null;
+    const { data, nulls } = vector;
+    for (let row = 0; row < block.rowCount; row++) {
+      const value = data[row] as number;
+      if (nulls !== null && nulls[row] !== 0) continue;
+      if (value !== value) return null;
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+  }
 }

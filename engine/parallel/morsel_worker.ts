@@ -142,12 +142,12 @@ export class MorselWorker {
     this.#options.send(reply);
   }
 
-  #begin(run: Run, { morsel: number, file, from, to, hidden }: MorselRequest): Morsel {
+  #begin(run: Run, { morsel: number, file, from, to, hidden, parameters }: MorselRequest): Morsel {
     const { request, code } = run;
     const segment = this.#segment(file);
     const over = code.over ??= new FragmentOver(code);
     const { task, execution } = over.start({
-      parameters: request.parameters,
+      parameters: parameters ?? request.parameters,
       session: request.session,
       memoryLimitBytes: request.memoryLimitBytes,
       monotonic: () => this.#options.monotonic(),

@@ -70,6 +70,11 @@ export class Workers implements StatementWorkers {
       const table = tableOf(fragment, context);
       const { fileBytes = 0 } = table;
       if (fileBytes === 0 || fileBytes < least) return false;
+      if (
+        least > 0 && fragment.apart !== undefined && table.isInOrderOf?.(fragment.apart.columnId) !== true
+      ) {
+        return false;
+      }
       return least === 0 || fragment.plan.rows <= table.estimatedRows * MAX_SHARE;
     });
     return isWorth && this.#ready(context).length > 0;
@@ -143,7 +148,7 @@ export class Workers implements StatementWorkers {
     const [tableId] = fragment.tableIds;
     const reads = context.reads.of(assertDefined(tableId, "a table"));
     reads.scans++;
-    const { text, tables } = fragment;
+    const { text, tables, apart } = fragment;
     const stream = new MorselStream({
       over,
       given,
@@ -160,6 +165,11 @@ export class Workers implements StatementWorkers {
       workers,
       pieces: prune === null ? [] : tableOf(fragment, context).pieces?.(prune) ?? [],
       prune: prune ?? [],
+      apart: apart === undefined ? null : {
+        columnId: apart.columnId,
+        low: fragment.parameters.findIndex(({ index }) => index === apart.low),
+        high: fragment.parameters.findIndex(({ index }) => index === apart.high),
+      },
       morselBlocks: this.#options.morselBlocks ?? MORSEL_BLOCKS,
       fewBlocks: context.settings.bytes("min_parallel_table_scan_size") / BLOCK_BYTES,
       stop: () => {

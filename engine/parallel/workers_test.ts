@@ -63,6 +63,16 @@ async function fill({ engine, session }: Opened): Promise<void> {
   await answer(session, "UPDATE t SET k = k + 100, s = 'changed ' || id WHERE id % 53 = 7");
   await insert(ROWS / 2 + 1, ROWS);
   await engine.checkpoint();
+  // Groups of several rows, in order nearly, some in several files and in memory.
+  await answer(session, "CREATE TABLE u (g BIGINT, k INT)");
+  for (const [from, to] of [[1, 12000], [11990, 16500], [5, 12]] as const) {
+    await answer(
+      session,
+      `INSERT INTO u SELECT nullif(i / 3, 77), i % 8 FROM generate_series(${from}, ${to}) AS i`,
+    );
+    if (from > 5) await engine.checkpoint();
+  }
+  await answer(session, "DELETE FROM u WHERE k = 5 AND g % 2 = 0");
   await answer(session, "ALTER TABLE t ADD COLUMN late INT DEFAULT 5");
   await answer(session, "UPDATE t SET k = -1, late = 6 WHERE id % 1009 = 1");
   await answer(session, "DELETE FROM t WHERE id BETWEEN 9000 AND 9100");
@@ -78,6 +88,12 @@ const QUERIES = [
   "SELECT k, count(*), sum(n), min(s), max(s), avg(m), bool_and(o), bit_or(k) FROM t GROUP BY k",
   "SELECT s, count(*), max(late) FROM t WHERE k <> 3 GROUP BY s",
   "SELECT s, k, count(s), min(d), max(n) FROM t GROUP BY s, k HAVING count(*) > 3",
+  // Groups that a morsel has alone are given up where they are.
+  "SELECT id, count(*), sum(n), max(s) FROM t GROUP BY id HAVING sum(k) > 15 AND min(n) < 3",
+  "SELECT id / 1, k, count(*) FROM t GROUP BY id, k HAVING count(*) > 0 AND k = 4",
+  "SELECT g, count(*), sum(k) FROM u GROUP BY g HAVING sum(k) > 10",
+  "SELECT g, count(*) FROM u WHERE k <> 2 GROUP BY g HAVING count(*) = 2 OR g IS NULL",
+  "SELECT g, 7 / (sum(k) - 3) FROM u GROUP BY g HAVING 7 / (sum(k) - 3) > 1",
   "SELECT id, s, n FROM t WHERE k = 5",
   "SELECT id, late FROM t WHERE s LIKE 'changed%'",
   "SELECT id, n * 2 + k AS x FROM t WHERE d > DATE '2022-08-01' AND o",
@@ -137,6 +153,11 @@ Deno.test("what is shared out shows in EXPLAIN, and is not for statements that s
     const isShared = async (text = sql) => (await answer(session, `EXPLAIN ${text}`)).includes("workers: 2");
     ok(await isShared());
     ok((await answer(session, `EXPLAIN ${sql}`)).includes("Partial"));
+    const few = "SELECT g, sum(k) FROM u GROUP BY g HAVING sum(k) > 17";
+    const found = (await answer(session, few)).split("\n").length;
+    const sent = [...(await answer(session, `EXPLAIN ANALYZE ${few}`)).matchAll(/Worker \d: .* rows=(\d+)/g)];
+    const rows = sent.reduce((sum, [, count]) => sum + Number(count), 0);
+    ok(rows < found + 100 && found > 10, `${rows} groups were sent for ${found}`);
     ok(!(await answer(session, "EXPLAIN SELECT k, sum(f) FROM t GROUP BY k")).includes("Partial"));
     ok(!await isShared("SELECT * FROM t WHERE id = 5"));
     await answer(session, "BEGIN");

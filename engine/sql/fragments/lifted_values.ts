@@ -26,6 +26,11 @@ export class LiftedValues {
     });
   }
 
+  /** The index of a parameter that nobody has. */
+  newParameter(): number {
+    return this.#next++;
+  }
+
   /** The plan with parameters in the place of subqueries. */
   lift(plan: Plan): Plan {
     const below = mapInputs(plan, (input) => this.lift(input));

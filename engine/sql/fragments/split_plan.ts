@@ -46,6 +46,7 @@ import {
   lookupJoin,
   placementsOfLookup,
 } from "./lookup_join.ts";
+import { groupsApart } from "./groups_apart.ts";
 import { LiftedValues } from "./lifted_values.ts";
 import { partialAggregate } from "./partial_aggregate.ts";
 import {
@@ -156,6 +157,8 @@ class Splitter {
         return plan;
       case "aggregate":
         return this.#aggregate(plan) ?? this.#inside(plan, plan.aggregates.some(isOrderSensitive));
+      case "filter":
+        return this.#having(plan) ?? this.#whole(plan, ordered) ?? this.#inside(plan, ordered);
       case "sort":
         return this.#sort(plan) ?? this.#inside(plan, false);
       case "limit":
@@ -238,6 +241,28 @@ class Splitter {
     }
     const gather = this.#gather(split.part, { given: split.columns });
     return gather === null ? null : { ...split.whole, input: gather };
+  }
+
+  /** A condition on groups, which many of them need not travel for. */
+  #having({ input: plan, condition, rows }: Plan & { readonly kind: "filter" }): Plan | null {
+    if (!this.#isByMorsels || plan.kind !== "aggregate" || plan.groupingSets !== null) return null;
+    if (!plan.aggregates.every(isSteadyAggregate) || !plan.aggregates.every(isExact)) return null;
+    const own = allDefinedColumns(plan);
+    if (![condition, ...ownExpressions(plan)].every((each) => isSteady(each, own))) return null;
+    const input = this.#divide(plan.input, false);
+    if (input === null) return null;
+    const split = groupsApart({ ...plan, input: input.plan }, condition, {
+      column: this.newColumn,
+      parameter: () => this.values.newParameter(),
+    });
+    if (split === null) return null;
+    const gather = this.#gather({ ...split.part, rows } as Plan, {
+      given: split.columns,
+      apart: split.apart,
+    });
+    return gather === null
+      ? null
+      : { kind: "filter", input: { ...split.whole, input: gather }, condition, rows };
   }
 
   /** Aggregates that need all rows of a group, or all equal values, in one place: these are sent there. */
@@ -330,10 +355,11 @@ class Splitter {
   /** `order`: the one that the rows have; `merges`: it is that of the rows of all places, too. */
   #gather(
     plan: Plan,
-    { order = [], merges = true, given }: {
+    { order = [], merges = true, given, apart }: {
       readonly order?: readonly SortKey[];
       readonly merges?: boolean;
       readonly given?: readonly ColumnRef[];
+      readonly apart?: Fragment["apart"];
     } = {},
   ): Plan | null {
     const tables = accesses(plan).map(({ table }) => table);
@@ -371,6 +397,7 @@ class Splitter {
       tableIds: tables.map(({ id }) => id),
       tables,
       points: hasExchanges(plan) ? [] : pointsOf(plan),
+      ...(apart === undefined ? {} : { apart }),
     };
     try {
       const made: MadeFragment = { ...fragment, text: fragmentText(fragment), isAlone: false };

@@ -117,6 +117,11 @@ export interface Fragment {
     | null;
   /** Roughly the bytes that its hash joins keep of exchanges in passes, at all places together; null: it has none. */
   readonly exchangedBytes: number | null;
+  /**
+   * Over stretches of a table: groups whose values of this column lie above the one and below the other of these
+   * parameters are whole where they are. Absent, or NULL: none is known to be.
+   */
+  readonly apart?: { readonly columnId: number; readonly low: number; readonly high: number };
   /** What all rows that it looks at have in common, if anything. */
   readonly points: readonly FragmentPoint[];
 }

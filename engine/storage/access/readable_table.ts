@@ -54,6 +54,12 @@ export interface StoredFile {
   readonly summary: { readonly name: string; readonly size: number; readonly checksum: number };
 }
 
+/** Numbers from the one to the other. */
+export interface Bounds {
+  readonly low: number;
+  readonly high: number;
+}
+
 /** Rows that follow one another in a scan. */
 export interface ScanPiece {
   /** The file that they are in; null: they are in memory of this thread. */
@@ -62,6 +68,8 @@ export interface ScanPiece {
     readonly blockCount: number;
     /** Whether a block may hold rows that satisfy the predicates. */
     admits(block: number, prune: readonly ZonePredicate[]): boolean;
+    /** The least and the greatest number in a column of some blocks; null: not known. */
+    bounds(columnId: number, from: number, to: number): Bounds | null;
     /** The mask of a block's rows that the snapshot does not see; null: it sees them all. */
     hidden(block: number): Uint8Array | null;
   } | null;
@@ -88,6 +96,8 @@ export interface ReadableTable {
   ): BlockCursor;
   /** Bytes of the files that hold its rows; absent: it has none. */
   readonly fileBytes?: number;
+  /** Whether blocks in files that follow one another have greater numbers in a column, nearly all; absent: unknown. */
+  isInOrderOf?(columnId: number): boolean;
   /** Where the rows of a scan with these predicates are, in its order, to be shared out; absent: unknown. */
   pieces?(prune: readonly ZonePredicate[]): readonly ScanPiece[];
   /** The row with this id, or NO_ROW. */

@@ -648,6 +648,10 @@ export class Segment implements Part {
     };
   }
 
+  zonesOf(columnId: number): SegmentColumnDescription["zones"] | undefined {
+    return this.#columns[columnId]?.description.zones;
+  }
+
   /** The sketch of a column's distinct values. */
   sketch(columnId: number): SegmentColumnDescription["sketch"] | undefined {
     return this.#columns[columnId]?.description.sketch;

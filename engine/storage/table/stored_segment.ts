@@ -4,7 +4,7 @@ import type { Disk } from "../../host/disk.ts";
 import { opNumber } from "../../operations/effect.ts";
 import { BLOCK_ROWS, type BlockCursor } from "../access/block.ts";
 import type { ZonePredicate } from "../access/readable_table.ts";
-import type { ScanPiece, StoredFile } from "../access/readable_table.ts";
+import type { Bounds, ScanPiece, StoredFile } from "../access/readable_table.ts";
 import type { BlockCache } from "./block_cache.ts";
 import { ChunkFile } from "./chunk_file.ts";
 import type { Part } from "./part.ts";
@@ -21,12 +21,43 @@ export function pieceOf(part: Part, tableId: number, snapshot: number): ScanPiec
       stored: { path: file.path, tableId, op, object, summary: file.summary },
       blockCount: part.blockCount,
       admits: (block, prune) => part.admits(block, { prune }),
+      bounds: (columnId, from, to) => boundsOf(part, columnId, from, to),
       hidden: (block) =>
         part.deletions.hidden(block, Math.min(BLOCK_ROWS, part.rowLimit - block * BLOCK_ROWS), snapshot),
     },
     scan: (columnIds, options, from, to) =>
       part.scan({ columnIds, ...options, snapshot }, from, Math.min(to, part.blockCount)),
   };
+}
+
+function boundsOf(segment: Segment, columnId: number, from: number, to: number): Bounds | null {
+  const zones = segment.zonesOf(columnId);
+  if (zones === undefined || zones.minima.length === 0) return null;
+  let low = Infinity, high = -Infinity;
+  for (let block = from; block < to; block++) {
+    low = Math.min(low, zones.minima[block] as number);
+    high = Math.max(high, zones.maxima[block] as number);
+  }
+  return Number.isSafeInteger(low) && Number.isSafeInteger(high) ? { low, high } : null;
+}
+
+/** Blocks out of ten that may be in another order. */
+const OUT_OF_ORDER = 1;
+
+/** Whether blocks that follow one another have greater numbers in a column, nearly all. */
+export function areInOrderOf(parts: readonly Part[], columnId: number): boolean {
+  let blocks = 0, others = 0, last = -Infinity;
+  for (const part of parts) {
+    if (!(part instanceof Segment)) continue;
+    const zones = part.zonesOf(columnId);
+    for (let block = 0; block < part.blockCount; block++) {
+      const minimum = zones?.minima[block] ?? NaN;
+      blocks++;
+      if (!(minimum >= last)) others++;
+      last = zones?.maxima[block] ?? NaN;
+    }
+  }
+  return others * 10 <= blocks * OUT_OF_ORDER;
 }
 
 /** A segment that another thread has written. */

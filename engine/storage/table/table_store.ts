@@ -31,7 +31,7 @@ import { MergedLocations, NO_LOCATIONS, type PartHead, PartLocations } from "./l
 import { type IndexKeys, type Part, PART_ROWS, ROW_ID_INDEX, type TableShape } from "./part.ts";
 import { PartSet } from "./part_set.ts";
 import type { ScanPiece } from "../access/readable_table.ts";
-import { pieceOf } from "./stored_segment.ts";
+import { areInOrderOf, pieceOf } from "./stored_segment.ts";
 import type { TablePiece } from "./table_piece.ts";
 import { Segment } from "./segment.ts";
 import { type SegmentFiles, segmentFilesIn } from "./segment_files.ts";
@@ -433,7 +433,13 @@ export class TableStore implements TableShape {
 
   /** Where the rows of {@link scan} are. */
   pieces(snapshot: number): ScanPiece[] {
-    return this.#partsAt(snapshot).map((part) => pieceOf(part, this.#definition.id, snapshot));
+    return this.#partsAt(snapshot).filter(({ rowLimit }) => rowLimit > 0)
+      .map((part) => pieceOf(part, this.#definition.id, snapshot));
+  }
+
+  /** Whether blocks in files that follow one another have greater numbers in a column, nearly all. */
+  isInOrderOf(columnId: number, snapshot: number): boolean {
+    return areInOrderOf(this.#partsAt(snapshot), columnId);
   }
 
   /** Bytes of the files of segments. */
