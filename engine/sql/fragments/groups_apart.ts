@@ -1,6 +1,6 @@
 /**
- * Conditions on groups (HAVING) over stretches of a table that is stored in the order of the groups' key, nearly: a group
- * whose key lies apart, within what one stretch alone has of keys, is whole there, and need not travel when the
+ * Conditions on groups (HAVING) over stretches of a table that is stored in the order of the groups' key, nearly: a
+ * group whose key lies apart, within what one stretch alone has of keys, is whole there, and need not travel when the
  * condition does not hold for it.
  */
 import { columnReference, disjunction } from "../plan/build.ts";
