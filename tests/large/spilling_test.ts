@@ -87,6 +87,26 @@ const STATEMENTS = [
   "SELECT a FROM t x WHERE EXISTS (SELECT FROM t y WHERE y.c = x.c AND y.a > x.a + 1)",
   "SELECT a, c FROM t x WHERE NOT EXISTS (SELECT FROM t y WHERE y.c = x.c AND y.e <> x.e)",
   "WITH m AS MATERIALIZED (SELECT c, b FROM t EXCEPT SELECT c, b FROM t WHERE a % 8 > 0) SELECT b, count(*) FROM m GROUP BY b",
+  "SELECT b, g, count(*), sum(a), count(DISTINCT d), array_agg(DISTINCT f) FROM t GROUP BY CUBE (b, g, c)",
+  "SELECT c, d, grouping(c, d), max(a), string_agg(DISTINCT c, ',' ORDER BY c DESC) FROM t GROUP BY GROUPING SETS ((c), (d), (c, d), (), (c))",
+  "SELECT count(DISTINCT c), count(DISTINCT d), count(DISTINCT f), sum(DISTINCT e), md5(string_agg(DISTINCT c, ',')), md5(array_agg(c ORDER BY f, a)::text) FROM t",
+  "SELECT g, count(DISTINCT c), count(DISTINCT (c, e)), md5(array_agg(DISTINCT i)::text), md5(array_agg(c ORDER BY h DESC, a) FILTER (WHERE a % 2 = 0)::text) FROM t GROUP BY g",
+  "SELECT DISTINCT ON (c, d) a, c, d FROM t ORDER BY c DESC, d, a",
+  "SELECT DISTINCT ON (f) a, c, f FROM t ORDER BY f, c DESC, a DESC",
+  "SELECT a FROM t WHERE c NOT IN (SELECT c || 'x' FROM t WHERE a % 30 > 0 AND c IS NOT NULL)",
+  "SELECT a FROM t WHERE c NOT IN (SELECT upper(c) FROM t)",
+  "SELECT x.a, y.a, y.w FROM t x JOIN (SELECT a, g, repeat(c, 20) AS w FROM t WHERE a <= 5000) y ON x.g = y.g AND abs(x.a - y.a) < 2",
+  "SELECT x.a, y.a, y.w FROM t x LEFT JOIN (SELECT a, g, repeat(c, 20) AS w FROM t WHERE a <= 5000) y ON x.g = y.g AND abs(x.a - y.a) < 2",
+  "SELECT x.a, x.c, y.a, y.w FROM (SELECT * FROM t WHERE a > 1000) x FULL JOIN (SELECT a, g, repeat(c, 20) AS w FROM t WHERE a <= 5000) y ON x.g = y.g AND abs(x.a - y.a) < 2",
+  "SELECT a, c FROM t x WHERE EXISTS (SELECT FROM (SELECT a, g, repeat(c, 20) AS w FROM t WHERE a <= 5000) y WHERE x.g = y.g AND abs(x.a - y.a - 1) < 1 AND y.w <> x.c)",
+  "SELECT a, c FROM t x WHERE NOT EXISTS (SELECT FROM (SELECT a, g, repeat(c, 20) AS w FROM t WHERE a <= 5000) y WHERE x.g = y.g AND abs(x.a - y.a - 1) < 1 AND y.w <> x.c)",
+  "SELECT a, c, row_number() OVER (PARTITION BY b ORDER BY c, a), lag(c, 2, 'none') OVER (PARTITION BY b ORDER BY c, a), sum(e) OVER (PARTITION BY b ORDER BY c, a) FROM t ORDER BY a",
+  "SELECT a, rank() OVER w, dense_rank() OVER w, percent_rank() OVER w, cume_dist() OVER w, ntile(7) OVER (ORDER BY d, a), lead(a, 5000) OVER (ORDER BY d, a) FROM t WINDOW w AS (ORDER BY d) ORDER BY a",
+  "SELECT a, h, first_value(a) OVER w, last_value(c) OVER w, nth_value(i, 3) OVER w, count(*) OVER w FROM t WINDOW w AS (PARTITION BY g ORDER BY a ROWS BETWEEN 40 PRECEDING AND 3 FOLLOWING) ORDER BY a",
+  "SELECT a, sum(a) OVER (ORDER BY b GROUPS BETWEEN 2 PRECEDING AND 1 PRECEDING), count(*) OVER (ORDER BY d DESC RANGE BETWEEN 5 PRECEDING AND 7.5 FOLLOWING) FROM t ORDER BY a",
+  "SELECT a, count(*) OVER (PARTITION BY c), max(f) OVER (PARTITION BY d), string_agg(c, '-') OVER (PARTITION BY a / 3 ORDER BY a DESC) FROM t ORDER BY a",
+  "SELECT a, c, n FROM (SELECT a, c, row_number() OVER (PARTITION BY b ORDER BY f, a) AS n FROM t) x WHERE n < 3 ORDER BY a LIMIT 50",
+  "SELECT a, row_number() OVER (ORDER BY c NULLS FIRST, a) FROM t ORDER BY 2 LIMIT 10",
   "SELECT y.c, max(x.a) FROM t x JOIN t y USING (c) JOIN t z USING (c) GROUP BY y.c ORDER BY 2 DESC LIMIT 7",
 ];
 
@@ -97,7 +117,7 @@ Deno.test("with little memory statements have the same rows as with enough", (te
   withSession(async (session, host) => {
     for (const sql of STATEMENTS) {
       await test.step(sql, async () => {
-        const hasOrder = sql.includes("ORDER BY") && !sql.includes("string_agg");
+        const hasOrder = / ORDER BY [^()]*$/.test(sql);
         const inOrder = (rows: readonly string[]) => hasOrder ? rows : rows.toSorted();
         await rows(session, "SET statement_memory = '1GB'");
         const expected = inOrder(await rows(session, sql));

@@ -17,41 +17,67 @@ import { BufferCode, type BufferColumn, bufferColumn, type ReadNames } from "../
 import type { Compilation } from "../codegen/compilation.ts";
 import { type Emitter, NULL_VALUE, type Value } from "../codegen/emitter.ts";
 import { emitTruth } from "../codegen/condition.ts";
-import { emitValue, valueKey } from "../codegen/expression.ts";
+import { emitValue } from "../codegen/expression.ts";
+import { hasSameKeys, keyOfValues } from "../codegen/value_keys.ts";
 import { GroupCode } from "../codegen/group_code.ts";
 import { KeyCode } from "../codegen/key_code.ts";
 import { expressionFacts } from "../codegen/plan_analysis.ts";
-import type { LoopSource, Region, Sink } from "../codegen/region.ts";
+import { type LoopSource, Program, type Region, type Sink } from "../codegen/region.ts";
 import { AccumulatorFlush } from "../codegen/accumulator_flush.ts";
-import { emitSort, type SortColumn } from "../codegen/sort_code.ts";
+import type { SortColumn } from "../codegen/sort_code.ts";
 import { anyNull, nullableCode } from "../codegen/value_form.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
+import { externalSort, sortedRows } from "../runtime/external_sort.ts";
 import type { Work } from "../runtime/work.ts";
 import type { BlockCursor } from "../../storage/access/block.ts";
 import type { ReadableTable } from "../../storage/access/readable_table.ts";
+import { emitRelease, emitSorted, emitSpillSorted, openSpill, type SpillNames } from "./sort.ts";
 import { nullableBinding } from "./sources.ts";
+import { produceDividedSets } from "./spilled.ts";
 
 type Aggregate = Extract<Plan, { kind: "aggregate" }>;
 
 /** Puts an aggregation into a region. */
 export function produceAggregate(plan: Aggregate, region: Region, sink: Sink): void {
+  const counted = countSource(plan);
+  if (counted !== null) return produceCount(plan, counted, region, sink);
+  const isWhole = region.compilation.dividedSource(plan.input) === undefined;
+  const isDivided = region instanceof Program && region.compilation.spills && isWhole &&
+    produceDividedSets(plan, region, {
+      direct: (direct) => aggregation(direct, region, sink),
+      produce: (one, rounds) => produceAggregate(one, rounds, sink),
+    });
+  if (isDivided) return;
+  const { rows, finish } = aggregation(plan, region, sink);
+  region.produce(plan.input, rows);
+  finish();
+}
+
+/** What takes the rows of an aggregation, and what gives the groups out behind them. */
+function aggregation(
+  plan: Aggregate,
+  region: Region,
+  sink: Sink,
+): { readonly rows: Sink; readonly finish: () => void } {
   const { compilation } = region;
   const all = plan.groups.map((_, index) => index);
   const sets = (plan.groupingSets ?? [all]).map((set) =>
-    new GroupingSetCode(compilation, plan, [...new Set(set)])
+    new GroupingSetCode(compilation, plan, [...new Set(set)], !region.isInline)
   );
   for (const set of sets) region.reset(...set.stateSlots);
-  const counted = countSource(plan);
-  if (counted !== null) return produceCount(plan, counted, region, sink);
-  region.produce(plan.input, {
-    open: (code) => sets.forEach((set) => set.open(code)),
-    row: (code) => sets.forEach((set) => set.row(code)),
-    close: (code) => sets.forEach((set) => set.close(code)),
-  });
-  for (const set of sets) {
-    if (set.needsFold) region.once(plan, (code) => set.fold(code));
-    region.loop(plan, set.source(), sink);
-  }
+  return {
+    rows: {
+      open: (code) => sets.forEach((set) => set.open(code)),
+      row: (code) => sets.forEach((set) => set.row(code)),
+      close: (code) => sets.forEach((set) => set.close(code)),
+    },
+    finish: () => {
+      for (const set of sets) {
+        if (set.needsFold) region.once(plan, (code) => set.fold(code));
+        region.loop(plan, set.source(), sink);
+      }
+    },
+  };
 }
 
 /** The scan whose rows are merely counted. */
@@ -123,7 +149,16 @@ interface CallCode {
   /** What has been seen, by group and argument, when there is one argument. */
   readonly seen: GroupCode | null;
   /** Arguments kept to be folded in order, or null. */
-  readonly kept: { readonly buffer: BufferCode; readonly keys: readonly SortColumn[] } | null;
+  readonly kept: KeptArguments | null;
+}
+
+/** Arguments in a buffer, or in a file if they are too many. */
+interface KeptArguments {
+  readonly buffer: BufferCode;
+  readonly keys: readonly SortColumn[];
+  /** Slots of what is in the file, and of the sorted rows. */
+  readonly spillSlot: number;
+  readonly orderSlot: number;
 }
 
 /** A component of a call's state. */
@@ -150,10 +185,12 @@ class GroupingSetCode {
   readonly #dependentSlots: ReadonlyMap<number, number>;
   readonly #flushing: AccumulatorFlush;
   readonly #stateSlot: number;
+  readonly #canSpill: boolean;
   readonly #key = {};
 
-  constructor(compilation: Compilation, plan: Aggregate, set: readonly number[]) {
+  constructor(compilation: Compilation, plan: Aggregate, set: readonly number[], canSpill: boolean) {
     this.#compilation = compilation;
+    this.#canSpill = canSpill;
     this.#plan = plan;
     this.#set = set;
     this.#calls = plan.aggregates.map((call) => this.#prepare(call));
@@ -177,7 +214,9 @@ class GroupingSetCode {
   }
 
   #prepare(call: AggregateCall): CallCode {
-    const inOrder = call.orderBy.length > 0 || call.distinct && call.aggregate.orderSensitive;
+    // Of what has been seen nothing can be put into a file.
+    const isSorted = call.aggregate.orderSensitive || this.#canSpill && this.#compilation.spills;
+    const inOrder = call.orderBy.length > 0 || call.distinct && isSorted;
     const isPlain = !inOrder && !call.distinct && call.filter === null;
     const { slots, step } = call.aggregate;
     const whole: AggregateComponent = { key: call.aggregate.name, slots, step };
@@ -231,7 +270,7 @@ class GroupingSetCode {
   }
 
   /** Group number, arguments, then the order's keys; DISTINCT orders by the arguments as well. */
-  #keptArguments(call: AggregateCall): NonNullable<CallCode["kept"]> {
+  #keptArguments(call: AggregateCall): KeptArguments {
     const column = (expression: Expression): BufferColumn =>
       bufferColumn(
         null,
@@ -249,12 +288,17 @@ class GroupingSetCode {
         keys.push({ position: index + 1, descending: false, nullsFirst: false })
       );
     }
-    return { buffer: new BufferCode(this.#compilation, columns), keys };
+    return {
+      buffer: new BufferCode(this.#compilation, columns),
+      keys,
+      spillSlot: this.#compilation.newSlot(),
+      orderSlot: this.#compilation.newSlot(),
+    };
   }
 
   get stateSlots(): readonly number[] {
     const own = this.#calls.flatMap(({ kept, seen }) => [
-      ...(kept === null ? [] : [kept.buffer.slot]),
+      ...(kept === null ? [] : [kept.buffer.slot, kept.spillSlot, kept.orderSlot]),
       ...(seen === null ? [] : seen.stateSlots),
     ]);
     return [this.#stateSlot, ...(this.#groups?.stateSlots ?? []), ...own];
@@ -268,6 +312,9 @@ class GroupingSetCode {
     this.#openState(code);
     for (const { kept, seen } of this.#calls) {
       kept?.buffer.openAppend(code);
+      if (kept !== null && this.#canSpill) {
+        code.note(kept, openSpill(code, externalSort, kept.spillSlot, kept.buffer));
+      }
       seen?.open(code);
     }
   }
@@ -346,7 +393,10 @@ class GroupingSetCode {
     }
     emitUnlessSkipped(code, call.aggregate, args, () => {
       const order = call.orderBy.map((key) => emitValue(code, key.expression));
-      kept.buffer.append(code, [{ code: group, isNull: null, plain: true }, ...args, ...order]);
+      const { buffer, keys, spillSlot } = kept;
+      const row = buffer.append(code, [{ code: group, isNull: null, plain: true }, ...args, ...order]);
+      if (!this.#canSpill) return;
+      emitSpillSorted(code, buffer, row, { names: code.recall<SpillNames>(kept), keys, spillSlot });
     });
   }
 
@@ -402,8 +452,21 @@ class GroupingSetCode {
     for (const entry of this.#calls) {
       const { call, kept } = entry;
       if (kept === null) continue;
-      const names = kept.buffer.openRead(code);
-      const order = emitSort(code, kept.buffer, names, kept.keys);
+      const { buffer, keys, orderSlot } = kept;
+      const spillSlot = this.#canSpill ? kept.spillSlot : null;
+      emitSorted(code, buffer, keys, {
+        spillSlot,
+        inMemory: (order) =>
+          code.emit(`S.x[${orderSlot}] = ${code.use("sortedRows", sortedRows)}(${order});`),
+        inFile: (spill, read, compare) => {
+          const merge = code.work(`${spill}.merge(${read}, ${compare}, Infinity)`);
+          code.emit(`S.x[${orderSlot}] = ${merge}.result;`);
+        },
+      });
+      const names = buffer.openRead(code);
+      const rows = code.define("rows", `S.x[${orderSlot}]`);
+      const order = code.name("order");
+      code.emit(`let ${order} = ${rows}.order;`);
       const index = code.name("i");
       const types = code.constant("types", call.args.map((arg) => arg.type));
       const previous = code.name("previous");
@@ -411,15 +474,14 @@ class GroupingSetCode {
       code.innerLoop({
         label: code.name("kept"),
         declare: `let ${index} = 0`,
-        test: `${index} < ${order}.length`,
+        test:
+          `${index} < ${order}.length || ${rows}.more() && (${order} = ${rows}.order, ${index} = 0, true)`,
         advance: `${index}++`,
         atMost: null,
       }, () => {
         const row = code.define("r", `${order}[${index}]`);
         const group = code.define("g", `${names.columns[0]?.data}[${row}]`);
-        const args = call.args.map((_, position) =>
-          this.#keptValue(code, kept.buffer, names, position + 1, row)
-        );
+        const args = call.args.map((_, position) => this.#keptValue(code, buffer, names, position + 1, row));
         if (call.distinct) {
           const current = code.define("current", `[${[group, ...args.map(nullableCode)].join(", ")}]`);
           code.emit(`if (${code.use("repeats", repeats)}(${types}, ${previous}, ${current})) continue;`);
@@ -427,7 +489,7 @@ class GroupingSetCode {
         }
         this.#step(code, { ...entry, seenSlot: -1, seen: null }, group, args);
       });
-      if (this.#groups === null) continue;
+      emitRelease(code, buffer.slot, ...(spillSlot === null ? [] : [spillSlot]));
     }
     this.#closeState(code);
   }
@@ -506,20 +568,11 @@ export function isFirst(
   types: readonly SqlType[],
   values: readonly SqlValue[],
 ): boolean {
-  const key = distinctKey(types, values);
+  const key = keyOfValues(types, values);
   if (seen.has(key)) return false;
   state.charge(BYTES_PER_SEEN);
   seen.add(key);
   return true;
-}
-
-function distinctKey(types: readonly SqlType[], values: readonly SqlValue[]): unknown {
-  const parts = values.map((value, index) => {
-    const type = types[index];
-    return value === null || type === undefined ? null : valueKey(type, value);
-  });
-  if (parts.length === 1) return parts[0];
-  return parts.map((part) => `${typeof part}:${String(part).length}:${String(part)}`).join("|");
 }
 
 /** Whether the row repeats the one before; the first element is the group. */
@@ -529,5 +582,5 @@ export function repeats(
   current: readonly SqlValue[],
 ): boolean {
   if (previous === null || previous[0] !== current[0]) return false;
-  return distinctKey(types, previous.slice(1)) === distinctKey(types, current.slice(1));
+  return hasSameKeys(types, previous.slice(1), current.slice(1));
 }

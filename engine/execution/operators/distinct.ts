@@ -10,6 +10,9 @@ import type { SqlType } from "../../types/sql_type.ts";
 import type { Compilation } from "../codegen/compilation.ts";
 import { GroupCode } from "../codegen/group_code.ts";
 import { KeyCode } from "../codegen/key_code.ts";
+import { emitValue } from "../codegen/expression.ts";
+import { hasSameKeys } from "../codegen/value_keys.ts";
+import { nullableCode } from "../codegen/value_form.ts";
 import { type Program, type Region, resetSlot, type Sink } from "../codegen/region.ts";
 import { areSteady, DividedCode, produceRounds } from "./spilled.ts";
 
@@ -18,6 +21,7 @@ type Distinct = Extract<Plan, { kind: "distinct" }>;
 /** DISTINCT: the first row of each combination of keys. */
 export function produceDistinct(plan: Distinct, region: Region, sink: Sink): void {
   const { compilation } = region;
+  if (plan.keepsOrder === true && compilation.spills) return produceOrdered(plan, region, sink);
   const isWhole = region.isInline || plan.isPartial === true || plan.keepsOrder === true;
   const columns = isWhole ? null : compilation.neededAbove(plan.input);
   const distinct = new DistinctCode(compilation, plan, columns, plan.keys);
@@ -33,6 +37,32 @@ export function produceDistinct(plan: Distinct, region: Region, sink: Sink): voi
     },
   });
   distinct.finish(region, sink);
+}
+
+/** DISTINCT ON: the rows come in the order of their keys, so that the key of the last one is all that is kept. */
+function produceOrdered(plan: Distinct, region: Region, sink: Sink): void {
+  const slot = region.compilation.newSlot();
+  const name = {};
+  region.reset(slot);
+  region.produce(plan.input, {
+    open: (code) => {
+      const last = code.name("last");
+      code.emit(`let ${last} = S.x[${slot}] ?? null;`);
+      code.note(name, last);
+      sink.open(code);
+    },
+    row: (code) => {
+      const last = code.recall<string>(name);
+      const types = code.constant("types", plan.keys.map(({ type }) => type));
+      const values = plan.keys.map((key) => nullableCode(emitValue(code, key)));
+      const key = code.define("key", `[${values.join(", ")}]`);
+      const test = `${last} !== null && ${code.use("hasSameKeys", hasSameKeys)}(${types}, ${last}, ${key})`;
+      code.emit(`if (${test}) ${code.skip}`);
+      code.emit(`${last} = S.x[${slot}] = ${key};`);
+      sink.row(code);
+    },
+    close: (code) => sink.close(code),
+  });
 }
 
 /** See the file's head. */
@@ -109,7 +139,7 @@ export class DistinctCode {
     produceRounds(this.#plan, [aside], region as Program, (rounds) => {
       const rest = new DistinctCode(rounds.compilation, this.#plan, null, this.#keys);
       rounds.loop(this.#plan, aside.source, rest.sink(rounds, sink));
-    }, this.slots);
+    }, { forget: this.slots });
   }
 }
 

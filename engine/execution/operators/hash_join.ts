@@ -13,6 +13,7 @@ import { type Found, HashProbe, keptRows, type ProbeNames } from "./hash_probe.t
 import { expressionFacts } from "../codegen/plan_analysis.ts";
 import { definedColumns } from "../../sql/plan/traverse.ts";
 import { produceMarkJoin } from "./mark_join.ts";
+import { nullsSlot, piecesSlot, positionKey } from "./spilled.ts";
 
 type HashJoin = Extract<Plan, { kind: "hash_join" }>;
 
@@ -27,9 +28,20 @@ class HashJoinCode {
   readonly #region: Region;
   readonly #sink: Sink;
   readonly #probe: HashProbe;
+  /** In a round of NOT IN over parts: the slot that knows what the other parts have; null: there are none. */
+  readonly #nulls: number | null;
+  /** In a round over parts: the slot that knows which piece of the kept rows there is, and the left row's position. */
+  readonly #pieces: { readonly slot: number; readonly position: object } | null;
+  readonly #key = {};
 
   constructor(plan: HashJoin, region: Region, sink: Sink) {
     const { compilation } = region;
+    const isDivided = plan.nullAware && compilation.dividedSource(plan.right) !== undefined;
+    this.#pieces = compilation.dividedSource(plan.left) === undefined ? null : {
+      slot: piecesSlot(plan, compilation),
+      position: positionKey(plan.left, compilation),
+    };
+    this.#nulls = isDivided ? nullsSlot(plan, compilation) : null;
     this.#plan = plan;
     this.#region = region;
     this.#sink = sink;
@@ -50,6 +62,7 @@ class HashJoinCode {
     this.#region.produce(plan.left, {
       open: (code) => {
         this.#probe.open(code, this.#marks);
+        if (this.#pieces !== null) code.note(this.#key, code.define("pieces", `S.x[${this.#pieces.slot}]`));
         this.#sink.open(code);
       },
       row: (code) => {
@@ -96,23 +109,43 @@ class HashJoinCode {
     const plan = this.#plan;
     const found = this.#probe.find(code, plan.leftKeys, plan.join === "semi");
     const exists = code.name("found");
+    const pieces = this.#piecesAt(code);
+    if (pieces !== null) code.emit(`if (${pieces.wasMatched}) ${code.skip}`);
     code.emit(`let ${exists} = false;`);
     this.#partners(code, found, `${found.row} >= 0`, (label) => {
       this.#probe.emitMatch(code, found);
       code.emit(`${exists} = true;`);
       code.emit(`break ${label};`);
     });
+    if (pieces !== null) code.emit(`if (${exists}) ${pieces.note}`);
     if (plan.join === "semi") {
       code.emit(`if (!${exists}) ${code.skip}`);
     } else {
       const { index } = code.recall<ProbeNames>(this.#probe);
-      code.emit(`if (${exists}) ${code.skip}`);
+      code.emit(`if (${exists}${pieces === null ? "" : ` || ${pieces.mayMatch}`}) ${code.skip}`);
       // NOT IN: a NULL on either side leaves the comparison unknown, unless the right side is empty.
       if (plan.nullAware) {
-        code.emit(`if (${index}.hasNull || (${index}.rows > 0 && (${found.isNull}))) ${code.skip}`);
+        const [hasNull, hasRows] = this.#nulls === null
+          ? [`${index}.hasNull`, `${index}.rows > 0`]
+          : [`S.x[${this.#nulls}] === 2`, `S.x[${this.#nulls}] !== undefined`];
+        code.emit(`if (${hasNull} || (${hasRows} && (${found.isNull}))) ${code.skip}`);
       }
     }
     this.#sink.row(code);
+  }
+
+  /** The code that asks whether the left row has had a partner in another piece, or may have one, and that notes it. */
+  #piecesAt(
+    code: Emitter,
+  ): { readonly wasMatched: string; readonly mayMatch: string; readonly note: string } | null {
+    if (this.#pieces === null) return null;
+    const pieces = code.recall<string>(this.#key);
+    const position = code.recall<string>(this.#pieces.position);
+    return {
+      wasMatched: `${pieces} !== undefined && ${pieces}.has(${position})`,
+      mayMatch: `${pieces} !== undefined && !${pieces}.isLast`,
+      note: `if (${pieces} !== undefined) ${pieces}.add(${position});`,
+    };
   }
 
   #match(code: Emitter): void {
@@ -122,17 +155,20 @@ class HashJoinCode {
     const found = probe.find(code, this.#plan.leftKeys, !outer);
     const { row } = found;
     const matched = code.name("matched");
-    if (outer) code.emit(`let ${matched} = false;`);
+    const pieces = outer ? this.#piecesAt(code) : null;
+    if (outer) code.emit(`let ${matched} = ${pieces?.wasMatched ?? "false"};`);
     this.#partners(code, found, outer ? "" : `${row} >= 0`, (label) => {
       const check = () => {
         probe.emitMatch(code, found);
         if (this.#marks) code.emit(`${names.marks}[${row}] = 1;`);
       };
       if (outer) {
-        code.block(`if (${row} < 0) `, "conditional", () => code.emit(`if (${matched}) break ${label};`));
+        const hasPartner = pieces === null ? matched : `${matched} || ${pieces.mayMatch}`;
+        code.block(`if (${row} < 0) `, "conditional", () => code.emit(`if (${hasPartner}) break ${label};`));
         code.block("else ", "row", () => {
           check();
           code.emit(`${matched} = true;`);
+          if (pieces !== null) code.emit(pieces.note);
         });
       } else check();
       probe.buffer.bindRow(code, names.buffer, row, outer ? `${row} < 0` : null);

@@ -21,11 +21,11 @@ import type { LoopSource, Region, Sink } from "../codegen/region.ts";
 import { emitComparison, emitSort, type SortColumn } from "../codegen/sort_code.ts";
 import { formOf, isFloat, nullableCode } from "../codegen/value_form.ts";
 import { mayBeNull } from "../../sql/plan/build.ts";
-import { ExternalSort, externalSort, sortedRows } from "../runtime/external_sort.ts";
+import { externalSort, sortedRows } from "../runtime/external_sort.ts";
 import type { ColumnLayout, RowBuffer } from "../runtime/row_buffer.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import type { SpilledColumn } from "../runtime/row_codec.ts";
-import type { SpilledRows } from "../runtime/spilled_rows.ts";
+import { SpilledRows } from "../runtime/spilled_rows.ts";
 import { rowLimit } from "./streaming.ts";
 
 type Sort = Extract<Plan, { kind: "sort" }>;
@@ -101,10 +101,6 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
     const known = typeof limits === "object" && limits !== null && "limit" in limits ? limits.limit : 0;
     return region.isInline || Number(known) > MAX_ROWS_CUT_AT_ONCE ? Infinity : 1;
   };
-  const spillRounds = (state: ExecutionState): number => {
-    const spill = state.x[spillSlot];
-    return spill instanceof ExternalSort && spill.isNear ? Infinity : 1;
-  };
   const layout = (code: Emitter) => code.constant("layout", buffer.columns);
   const names = { limit: {}, spill: {} };
   const limitIn = (code: Emitter) =>
@@ -122,11 +118,8 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
       }
       const row = appendSorted(code, sorted);
       if (!region.isInline) {
-        emitSpill(code, buffer, row, code.recall<SpillNames>(names.spill), (spill) => {
-          const read = buffer.openRead(code);
-          const order = emitSort(code, buffer, read, keys, spillRounds);
-          code.work(`${spill}.writeRun(${read.buffer}, ${order}, ${limitIn(code)})`, spillRounds);
-        });
+        const spill = code.recall<SpillNames>(names.spill);
+        emitSpillSorted(code, buffer, row, { names: spill, keys, spillSlot, most: limitIn(code) });
       }
       if (limit === null) return;
       const { limits } = code.recall<LimitNames>(names.limit);
@@ -148,37 +141,77 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
   region.once(plan, (code) => {
     if (limit !== null) code.note(names.limit, openLimit(code, limit, limitSlot));
     const most = limitIn(code);
-    const spill = region.isInline ? null : openSpill(code, externalSort, spillSlot, buffer).spill;
-    const sortAll = (): void => {
-      const order = emitSort(code, buffer, buffer.openRead(code), keys);
-      const first = limit === null
-        ? order
-        : `${order}.length > ${most} ? ${order}.subarray(0, ${most}) : ${order}`;
-      if (spill !== null) {
-        code.block(`if (${spill}.hasRuns) `, "conditional", () => {
-          code.work(`${spill}.writeRun(${buffer.get(code)}, ${order}, ${most})`);
-        });
-      }
-      code.emit(`S.x[${orderSlot}] = ${code.use("sortedRows", sortedRows)}(${first});`);
-    };
-    sortAll();
-    if (spill === null) return;
-    code.block(`if (${spill}.hasRuns) `, "conditional", () => {
-      code.emit(`${spill}.open(${buffer.get(code)});`);
-      const read = buffer.openRead(code);
-      const compare = emitComparison(code, buffer, read, keys);
-      code.emit(
-        `S.x[${orderSlot}] = ${code.work(`${spill}.merge(${read.buffer}, ${compare}, ${most})`)}.result;`,
-      );
-    });
+    emitSorted(code, buffer, keys, {
+      spillSlot: region.isInline ? null : spillSlot,
+      inMemory: (order) => {
+        const first = limit === null
+          ? order
+          : `${order}.length > ${most} ? ${order}.subarray(0, ${most}) : ${order}`;
+        code.emit(`S.x[${orderSlot}] = ${code.use("sortedRows", sortedRows)}(${first});`);
+      },
+      inFile: (spill, read, compare) => {
+        const merge = `${spill}.merge(${read}, ${compare}, ${most})`;
+        code.emit(`S.x[${orderSlot}] = ${code.work(merge)}.result;`);
+      },
+    }, most);
   });
   region.loop(plan, sortedSource(buffer, orderSlot), sink);
-  if (!region.isInline) {
-    region.once(plan, (code) => {
-      code.emit(`S.x[${buffer.slot}].release();`);
-      code.emit(`S.x[${spillSlot}].release();`);
-    });
-  }
+  if (!region.isInline) region.once(plan, (code) => emitRelease(code, buffer.slot, spillSlot));
+}
+
+/** Behind the append of a row: has the buffer's rows sorted and written when that is due; `most`: so many of them. */
+export function emitSpillSorted(
+  code: Emitter,
+  buffer: BufferCode,
+  row: string,
+  { names, keys, spillSlot, most = "Infinity" }: {
+    readonly names: SpillNames;
+    readonly keys: readonly SortColumn[];
+    readonly spillSlot: number;
+    readonly most?: string;
+  },
+): void {
+  const rounds = spillRounds(spillSlot);
+  emitSpill(code, buffer, row, names, (spill) => {
+    const read = buffer.openRead(code);
+    const order = emitSort(code, buffer, read, keys, rounds);
+    code.work(`${spill}.writeRun(${read.buffer}, ${order}, ${most})`, rounds);
+  });
+}
+
+/** What becomes of sorted rows. */
+export interface SortedUse {
+  /** Where the sort is that may have written some; null: none are written. */
+  readonly spillSlot: number | null;
+  /** `order`: the name of the order of all rows, which are in the buffer. */
+  readonly inMemory: (order: string) => void;
+  /** The rows are in runs of the file, and the buffer has room for their windows. */
+  readonly inFile: (spill: string, buffer: string, compare: string) => void;
+}
+
+/** Emits that all rows of a buffer are sorted, and of `most` rows what becomes of them. */
+export function emitSorted(
+  code: Emitter,
+  buffer: BufferCode,
+  keys: readonly SortColumn[],
+  { spillSlot, inMemory, inFile }: SortedUse,
+  most = "Infinity",
+): void {
+  const order = emitSort(code, buffer, buffer.openRead(code), keys);
+  if (spillSlot === null) return inMemory(order);
+  const { spill } = openSpill(code, externalSort, spillSlot, buffer);
+  code.block(`if (${spill}.hasRuns) `, "conditional", () => {
+    code.work(`${spill}.writeRun(${buffer.get(code)}, ${order}, ${most})`);
+    code.emit(`${spill}.open(${buffer.get(code)});`);
+    const read = buffer.openRead(code);
+    inFile(spill, read.buffer, emitComparison(code, buffer, read, keys));
+  });
+  code.block("else ", "conditional", () => inMemory(order));
+}
+
+/** Emits that what is in slots is not used any more. */
+export function emitRelease(code: Emitter, ...slots: readonly number[]): void {
+  for (const slot of slots) code.emit(`S.x[${slot}].release();`);
 }
 
 /** A loop over the rows of a buffer in the order that a slot has ({@link SortedRows}). */
@@ -199,6 +232,14 @@ export function sortedSource(buffer: BufferCode, orderSlot: number): LoopSource 
       buffer.bindRow(code, names, code.define("r", `${order}[${index} - ${base}]`));
     },
     more: () => `S.x[${orderSlot}].more()`,
+  };
+}
+
+/** How often code that may write the rows of a slot goes round at most. */
+export function spillRounds(slot: number): (state: ExecutionState) => number {
+  return (state) => {
+    const spill = state.x[slot];
+    return spill instanceof SpilledRows && spill.isNear ? Infinity : 1;
   };
 }
 

@@ -12,7 +12,7 @@ import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { BufferCode, bufferColumn, bufferOf } from "../codegen/buffer_code.ts";
 import type { Compilation } from "../codegen/compilation.ts";
-import type { Emitter } from "../codegen/emitter.ts";
+import type { Emitter, RoundLimit } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
 import { expressionFacts } from "../codegen/plan_analysis.ts";
 import { type LoopSource, Program, type Region, resetSlot, type Sink } from "../codegen/region.ts";
@@ -21,7 +21,8 @@ import { nullableCode } from "../codegen/value_form.ts";
 import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
 import { DECODED_BYTES, MAX_LEVELS, type Part, PartitionedRows } from "../runtime/partitioned_rows.ts";
 import type { SpilledColumn } from "../runtime/row_codec.ts";
-import { emitSpill, openSpill, sortedSource } from "./sort.ts";
+import type { WrittenRows } from "../runtime/spilled_rows.ts";
+import { emitSpill, openSpill, sortedSource, type SpillNames, spillRounds } from "./sort.ts";
 import type { RowBuffer } from "../runtime/row_buffer.ts";
 import { slotObject } from "../runtime/slot_object.ts";
 import type { GeneratorWork, Work } from "../runtime/work.ts";
@@ -45,13 +46,12 @@ export function dividedInputs(plan: Plan): readonly DividedInput[] | null {
 function inputsOf(plan: Plan): readonly DividedInput[] | null {
   switch (plan.kind) {
     case "aggregate": {
+      // Each of several sets is divided otherwise: see `produceDividedSets`.
       if (plan.groupingSets !== null) return null;
       const keys = plan.groups.filter(({ isDependent }) => isDependent !== true);
       return [{ plan: plan.input, keys: keys.map(({ expression }) => expression), isKept: true }];
     }
     case "hash_join": {
-      // NOT IN asks whether there is a NULL in any part.
-      if (plan.nullAware) return null;
       const { left, right, leftKeys, rightKeys, keepsLeft = false } = plan;
       const types = (keys: readonly Expression[]) => keys.map(({ type }) => type);
       const sides = [
@@ -103,29 +103,97 @@ export function produceDivided(
   const { compilation } = region;
   const sides = inputs.map((input) => ({ input, code: new DividedCode(compilation, input) }));
   for (const { code } of sides) region.reset(...code.slots);
-  for (const { input, code } of sides) code.collect(input.plan, plan, region);
+  const nulls = plan.kind === "hash_join" && plan.nullAware ? nullsSlot(plan, compilation) : null;
+  if (nulls !== null) region.reset(nulls);
+  for (const { input, code } of sides) {
+    region.produce(input.plan, code.sink(input.isKept ? nulls : null));
+    code.finish(plan, region);
+  }
   const sources = sides.map(({ input, code }) => [input.plan, code.source] as const);
-  produceRounds(plan, sides.map(({ code }) => code), region, (rounds) => {
+  const produceHere = (rounds: Program) =>
     compilation.readDivided(new Map(sources), () => produce(rounds, sink));
-  });
+  const pieces = plan.kind === "hash_join" ? piecesSlot(plan, compilation) : null;
+  produceRounds(plan, sides.map(({ code }) => code), region, produceHere, { pieces });
+}
+
+/** Holds what {@link JoinPieces} a join runs over; undefined: it has all rows of a part at once. */
+export function piecesSlot(plan: Plan, compilation: Compilation): number {
+  return compilation.slotFor(compilation.derivedKey(plan, "pieces"));
+}
+
+/** Stands for the number of an input's row among those of its part. */
+export function positionKey(plan: Plan, compilation: Compilation): object {
+  return compilation.derivedKey(plan, "position");
+}
+
+/** Holds of a divided NOT IN whether there are values that are excluded (1), and a NULL among them (2). */
+export function nullsSlot(plan: Plan, compilation: Compilation): number {
+  return compilation.slotFor(compilation.derivedKey(plan, "nulls"));
 }
 
 /**
- * Runs what `produce` puts into a region over one part of the rows after the other; `forget`: slots of what is not
- * needed by then.
+ * Puts an aggregation for several grouping sets into a region, each part by part; false: that cannot be. `produce`
+ * puts one for some of the sets there.
  */
+export function produceDividedSets(
+  plan: Extract<Plan, { kind: "aggregate" }>,
+  region: Program,
+  { direct, produce }: {
+    /** Takes the rows itself. */
+    readonly direct: (plan: Extract<Plan, { kind: "aggregate" }>) => { rows: Sink; finish: () => void };
+    readonly produce: (plan: Extract<Plan, { kind: "aggregate" }>, region: Program) => void;
+  },
+): boolean {
+  const { compilation } = region;
+  const { groups, groupingSets, input } = plan;
+  if (groupingSets === null || !areSteady(groups.map(({ expression }) => expression))) return false;
+  const sides = groupingSets.filter((set) => set.length > 0).map((set) => ({
+    plan: { ...plan, groupingSets: [set] },
+    code: new DividedCode(compilation, {
+      plan: input,
+      keys: groups.flatMap(({ expression }, index) => set.includes(index) ? [expression] : []),
+      isKept: true,
+    }),
+  }));
+  const whole = direct({ ...plan, groupingSets: groupingSets.filter((set) => set.length === 0) });
+  for (const { code } of sides) region.reset(...code.slots);
+  const sinks = [whole.rows, ...sides.map(({ code }) => code.sink(null))];
+  region.produce(input, {
+    open: (code) => sinks.forEach((sink) => sink.open(code)),
+    row: (code) => sinks.forEach((sink) => sink.row(code)),
+    close: (code) => sinks.forEach((sink) => sink.close(code)),
+  });
+  for (const { code } of sides) code.finish(plan, region);
+  whole.finish();
+  for (const side of sides) {
+    produceRounds(plan, [side.code], region, (rounds) => {
+      compilation.readDivided(new Map([[input, side.code.source]]), () => produce(side.plan, rounds));
+    });
+  }
+  return true;
+}
+
+/** What else is known of rounds. */
+interface RoundsOptions {
+  /** See {@link piecesSlot}; null: all kept rows of a part are needed at once. */
+  readonly pieces?: number | null;
+  /** Slots of what is not needed by then. */
+  readonly forget?: readonly number[];
+}
+
+/** Runs what `produce` puts into a region over one part of the rows after the other. */
 export function produceRounds(
   plan: Plan,
   sides: readonly DividedCode[],
   region: Program,
   produce: (region: Program) => void,
-  forget: readonly number[] = [],
+  { pieces = null, forget = [] }: RoundsOptions = {},
 ): void {
   const { compilation, flags } = region;
   const slot = assertDefined(sides[0], "a side").roundsSlot;
   const rounds = new Program(compilation, { reruns: true, flags });
   produce(rounds);
-  region.add(new RoundsPipeline(plan, { sides, rounds, slot, flags, forget }));
+  region.add(new RoundsPipeline(plan, { sides, rounds, slot, flags, forget, pieces }));
 }
 
 /** Rows and the keys by which they are divided. */
@@ -143,12 +211,14 @@ export class DividedCode {
   readonly roundsSlot: number;
   /** See {@link DividedInput}. */
   readonly isKept: boolean;
+  readonly #position: object | null;
   readonly #divided: DividedColumns;
   readonly #spillSlot: number;
 
   constructor(compilation: Compilation, divided: DividedInput | DividedColumns) {
     this.#divided = divided;
     this.isKept = divided.isKept;
+    this.#position = "plan" in divided ? positionKey(divided.plan, compilation) : null;
     const columns = "plan" in divided ? compilation.neededAbove(divided.plan) : divided.columns ?? [];
     this.buffer = new BufferCode(compilation, [
       ...columns
@@ -166,7 +236,16 @@ export class DividedCode {
 
   /** A loop over the rows of a part. */
   get source(): LoopSource {
-    return sortedSource(this.buffer, this.readerSlot);
+    const source = sortedSource(this.buffer, this.readerSlot);
+    const position = this.#position;
+    if (source.kind !== "counted" || position === null) return source;
+    return {
+      ...source,
+      bind: (code, index) => {
+        source.bind(code, index);
+        code.note(position, index);
+      },
+    };
   }
 
   /** Whether no row has been taken. */
@@ -187,52 +266,58 @@ export class DividedCode {
       `${code.use("divert", divert)}(S, ${slots}, ${layout}, [${[...values, this.#hash(code)].join(", ")}])`,
     );
     code.block(`if (${rows} !== null) `, "conditional", () => {
-      code.work(`${rows}.writeAll(${buffer.get(code)})`, this.#rounds);
+      code.work(`${rows}.writeAll(${buffer.get(code)})`, spillRounds(this.#spillSlot));
     });
   }
 
-  readonly #rounds = (state: ExecutionState): number => {
-    const rows = state.x[this.#spillSlot];
-    return rows instanceof PartitionedRows && rows.isNear ? Infinity : 1;
-  };
-
-  /** Takes all rows of an operator's input. */
-  collect(plan: Plan, owner: Plan, region: Region): void {
+  /** Takes all rows of an operator's input. `nulls`: see {@link nullsSlot}. */
+  sink(nulls: number | null): Sink {
     const { buffer } = this;
     const key = {};
-    const rounds = this.#rounds;
-    const write = (code: Emitter, spill: string, atMost: typeof rounds | null) =>
-      code.work(`${spill}.writeAll(${buffer.get(code)})`, atMost);
-    const open = (code: Emitter) => openSpill(code, partitionedRows, this.#spillSlot, buffer);
-    region.produce(plan, {
+    const rounds = spillRounds(this.#spillSlot);
+    return {
       open: (code) => {
         buffer.openAppend(code);
-        code.note(key, open(code));
+        code.note(key, this.#open(code));
       },
       row: (code) => {
         const values = buffer.columns.flatMap(({ column }) => column === null ? [] : [code.column(column)]);
-        const row = buffer.append(code, [...values, { code: this.#hash(code), isNull: null }]);
+        const row = buffer.append(code, [...values, { code: this.#hash(code, nulls), isNull: null }]);
         emitSpill(
           code,
           buffer,
           row,
-          code.recall<ReturnType<typeof open>>(key),
-          (spill) => void write(code, spill, rounds),
+          code.recall<SpillNames>(key),
+          (spill) => void this.#write(code, spill, rounds),
         );
       },
       close: (code) => buffer.closeAppend(code),
-    });
-    // What is kept in memory of this side would be missed by what comes next.
+    };
+  }
+
+  /** Behind all rows: what is kept in memory of this side would be missed by what comes next. */
+  finish(owner: Plan, region: Region): void {
     region.once(owner, (code) => {
-      const { spill } = open(code);
-      code.block(`if (${spill}.isPressed) `, "conditional", () => void write(code, spill, null));
+      const { spill } = this.#open(code);
+      code.block(`if (${spill}.isPressed) `, "conditional", () => void this.#write(code, spill, null));
     });
   }
 
-  #hash(code: Emitter): string {
+  #open(code: Emitter): SpillNames {
+    return openSpill(code, partitionedRows, this.#spillSlot, this.buffer);
+  }
+
+  #write(code: Emitter, spill: string, atMost: RoundLimit | null): string {
+    return code.work(`${spill}.writeAll(${this.buffer.get(code)})`, atMost);
+  }
+
+  #hash(code: Emitter, nulls: number | null = null): string {
     const { keys, others } = this.#divided;
     return keys.reduce((hash, key, index) => {
       const value = code.define("key", nullableCode(emitValue(code, key)));
+      if (nulls !== null) {
+        code.emit(`if (${value} === null) S.x[${nulls}] = 2; else S.x[${nulls}] ??= 1;`);
+      }
       const hashed = code.constant("hash", valueHash(key.type, others?.[index] ?? key.type));
       return code.define(
         "h",
@@ -273,6 +358,37 @@ function partitionedRows(
 interface Round {
   readonly parts: readonly (Part | null)[];
   readonly level: number;
+  readonly pieces?: JoinPieces;
+}
+
+/**
+ * A join over a part of which not all kept rows fit into memory, and which cannot be divided: it runs over pieces of
+ * them, and over all rows of the other side for each piece.
+ */
+export class JoinPieces {
+  /** The piece at hand is the last one. */
+  isLast = false;
+  readonly #matched: Uint8Array;
+
+  /** `rows`: those of the other side. */
+  constructor(rows: number) {
+    this.#matched = new Uint8Array(Math.ceil(rows / 8));
+  }
+
+  /** Bytes that it takes. */
+  get bytes(): number {
+    return this.#matched.length;
+  }
+
+  /** Whether a row of the other side has had a partner. */
+  has(row: number): boolean {
+    return ((this.#matched[row >>> 3] as number) & 1 << (row & 7)) !== 0;
+  }
+
+  /** Notes that it has one. */
+  add(row: number): void {
+    this.#matched[row >>> 3] = (this.#matched[row >>> 3] as number) | 1 << (row & 7);
+  }
 }
 
 /** Runs an operator part by part. */
@@ -284,15 +400,17 @@ class RoundsPipeline implements Pipeline {
   readonly #slot: number;
   readonly #flags: readonly number[];
   readonly #forget: readonly number[];
+  readonly #pieces: number | null;
 
   constructor(
     plan: Plan,
-    { sides, rounds, slot, flags, forget }: {
+    { sides, rounds, slot, flags, forget, pieces }: {
       readonly sides: readonly DividedCode[];
       readonly rounds: Program;
       readonly slot: number;
       readonly flags: readonly number[];
       readonly forget: readonly number[];
+      readonly pieces: number | null;
     },
   ) {
     this.operators = [rounds.compilation.operatorIndex(plan)];
@@ -301,6 +419,7 @@ class RoundsPipeline implements Pipeline {
     this.#slot = slot;
     this.#flags = flags;
     this.#forget = forget;
+    this.#pieces = pieces;
   }
 
   run(state: ExecutionState): boolean {
@@ -310,7 +429,7 @@ class RoundsPipeline implements Pipeline {
     if (known instanceof Rounds) rounds = known;
     else {
       for (const slot of this.#forget) resetSlot(state, slot);
-      state.x[this.#slot] = rounds = new Rounds(state, this.#sides);
+      state.x[this.#slot] = rounds = new Rounds(state, this.#sides, this.#pieces);
     }
     const next = this.#flags.some((flag) => state.x[flag] === true) ? null : rounds.next();
     if (next === "later") return false;
@@ -348,8 +467,10 @@ class Rounds {
   /** What each side still has in memory is to be written first. */
   #writing: readonly Work[];
   #dividing: Dividing | null = null;
+  readonly #piecesSlot: number | null;
 
-  constructor(state: ExecutionState, sides: readonly DividedCode[]) {
+  constructor(state: ExecutionState, sides: readonly DividedCode[], piecesSlot: number | null) {
+    this.#piecesSlot = piecesSlot;
     this.#state = state;
     this.#sides = sides;
     const kept = sides.filter(({ isKept }) => isKept).map((side) => this.#bufferOf(side));
@@ -388,10 +509,12 @@ class Rounds {
     if (this.#dividing !== null) return this.#divide(this.#dividing);
     const round = this.#left.pop();
     if (round === undefined) return null;
-    if (this.#isTooLarge(round)) {
-      this.#dividing = { round, parts: [], work: this.#begin(round, 0) };
+    if (round.pieces === undefined && this.#isTooLarge(round)) {
+      if (this.#isDivisible(round)) this.#dividing = { round, parts: [], work: this.#begin(round, 0) };
+      else this.#split(round);
       return "later";
     }
+    if (this.#piecesSlot !== null) this.#usePieces(this.#piecesSlot, round);
     for (const [index, side] of this.#sides.entries()) {
       const part = round.parts[index] ?? null;
       this.#state.x[side.readerSlot] = side.rowsIn(this.#state).open(this.#bufferOf(side), part);
@@ -399,17 +522,52 @@ class Rounds {
     return "round";
   }
 
-  /** Whether what is kept of it would take much of the memory, and can be divided. */
-  #isTooLarge({ parts, level }: Round): boolean {
-    if (level >= MAX_LEVELS) return false;
-    let bytes = 0, rows = 0, hasSeveral = false;
-    for (const [index, part] of parts.entries()) {
-      if (part === null || this.#sides[index]?.isKept !== true) continue;
-      bytes += part.bytes;
-      rows += part.rows;
-      hasSeveral ||= part.hash === null && part.rows > 0;
+  #keptParts({ parts }: Round): readonly Part[] {
+    return parts.flatMap((part, index) => part !== null && this.#sides[index]?.isKept === true ? [part] : []);
+  }
+
+  /** Whether what is kept of it would take much of the memory, and there is a way out. */
+  #isTooLarge(round: Round): boolean {
+    const kept = this.#keptParts(round);
+    const bytes = sum(kept, (part) => part.bytes);
+    return this.#isTooMuch(bytes * DECODED_BYTES, sum(kept, ({ rows }) => rows)) &&
+      (this.#isDivisible(round) ||
+        this.#piecesSlot !== null && kept.some(({ written }) => written.length > 1));
+  }
+
+  #isDivisible(round: Round): boolean {
+    return round.level < MAX_LEVELS &&
+      this.#keptParts(round).some(({ hash, rows }) => hash === null && rows > 0);
+  }
+
+  /** Makes rounds over pieces of the kept part. */
+  #split({ parts, level }: Round): void {
+    const keptIndex = this.#sides.findIndex(({ isKept }) => isKept);
+    const kept = parts[keptIndex] ?? EMPTY;
+    const pieces = new JoinPieces(sum(parts, (part) => part === kept ? 0 : part?.rows ?? 0));
+    this.#state.charge(pieces.bytes);
+    const rounds: Round[] = [];
+    for (let from = 0; from < kept.written.length;) {
+      let end = from, rows = 0, bytes = 0;
+      do {
+        const { block, rows: more } = kept.written[end++] as WrittenRows;
+        rows += more;
+        bytes += block.length;
+      } while (end < kept.written.length && !this.#isTooMuch(bytes * DECODED_BYTES, rows));
+      const piece: Part = { ...kept, written: kept.written.slice(from, end), rows, bytes };
+      rounds.push({ parts: parts.map((part, index) => index === keptIndex ? piece : part), level, pieces });
+      from = end;
     }
-    return hasSeveral && this.#isTooMuch(bytes * DECODED_BYTES, rows);
+    this.#left.push(...rounds.toReversed());
+  }
+
+  /** Tells the join which piece comes. */
+  #usePieces(slot: number, { pieces }: Round): void {
+    const { x } = this.#state;
+    const before = x[slot];
+    if (before instanceof JoinPieces && before !== pieces) this.#state.charge(-before.bytes);
+    x[slot] = pieces;
+    if (pieces !== undefined) pieces.isLast = this.#left.at(-1)?.pieces !== pieces;
   }
 
   #begin({ parts, level }: Round, index: number): GeneratorWork<readonly Part[]> {

@@ -1,5 +1,6 @@
 /**
- * Window functions: rows are kept, sorted by partition and order, and given out with the results in that order.
+ * Window functions: rows are kept, sorted by partition and order, and given out with the results in that order. What
+ * does not fit into the statement's memory is sorted in a file ({@link ExternalSort}), and read from there by pages.
  */
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { FrameBound, Plan, SortKey, WindowCall } from "../../sql/plan/plan.ts";
@@ -8,11 +9,15 @@ import { BufferCode, type BufferColumn, bufferColumn, type ReadNames } from "../
 import type { Emitter } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
 import { mayBeNull } from "../../sql/plan/build.ts";
-import type { Region, Sink } from "../codegen/region.ts";
-import { emitComparison, emitSort, type SortColumn } from "../codegen/sort_code.ts";
+import { type LoopSource, Program, type Region, type Sink } from "../codegen/region.ts";
+import { emitComparison, type SortColumn } from "../codegen/sort_code.ts";
 import { nullableCode } from "../codegen/value_form.ts";
-import { windowResults } from "../runtime/window.ts";
+import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
+import { externalSort } from "../runtime/external_sort.ts";
+import { OrderedRows } from "../runtime/row_pages.ts";
+import { WindowRun } from "../runtime/window.ts";
 import { rangeLimitOf } from "../runtime/range_limit.ts";
+import { emitRelease, emitSorted, emitSpillSorted, openSpill, type SpillNames } from "./sort.ts";
 import { nullableBinding } from "./sources.ts";
 
 type Window = Extract<Plan, { kind: "window" }>;
@@ -57,62 +62,142 @@ export function produceWindow(plan: Window, region: Region, sink: Sink): void {
     filter: call.filter === null ? -1 : positionOf(call.filter),
   }));
   const buffer = new BufferCode(compilation, columns);
-  const orderSlot = compilation.newSlot();
-  const resultSlot = compilation.newSlot();
-  region.reset(buffer.slot, orderSlot, resultSlot);
+  const runSlot = compilation.newSlot();
+  const spillSlot = compilation.newSlot();
+  region.reset(buffer.slot, runSlot, spillSlot);
+  const spillKey = {};
+  const keys = [...partition, ...order];
   region.produce(plan.input, {
-    open: (code) => buffer.openAppend(code),
+    open: (code) => {
+      buffer.openAppend(code);
+      if (!region.isInline) code.note(spillKey, openSpill(code, externalSort, spillSlot, buffer));
+    },
     row: (code) => {
       const values = columns.slice(0, named).map(({ column }) => code.column(column as number));
-      buffer.append(code, [...values, ...computed.map((expression) => emitValue(code, expression))]);
+      const all = [...values, ...computed.map((expression) => emitValue(code, expression))];
+      const row = buffer.append(code, all);
+      if (region.isInline) return;
+      emitSpillSorted(code, buffer, row, { names: code.recall<SpillNames>(spillKey), keys, spillSlot });
     },
     close: (code) => buffer.closeAppend(code),
   });
   region.once(plan, (code) => {
+    const rows = emitRows(code, buffer, keys, region.isInline ? null : spillSlot);
     const names = buffer.openRead(code);
-    const sorted = emitSort(code, buffer, names, [...partition, ...order]);
-    code.emit(`S.x[${orderSlot}] = ${sorted};`);
-    const input = inputCode(code, { plan, buffer, names, sorted, partition, order });
+    const input = inputCode(code, { plan, buffer, names, rows, partition, order });
     const work = calls.map((call) => workCode(code, buffer, names, call));
-    const results = `${code.use("windowResults", windowResults)}(S, ${input}, [${work.join(", ")}])`;
-    code.emit(`S.x[${resultSlot}] = ${code.work(results)}.result;`);
+    const run = code.define(
+      "run",
+      `new ${code.constant("WindowRun", WindowRun)}(S, ${input}, [${work.join(", ")}])`,
+    );
+    code.emit(`S.x[${runSlot}] = ${run};`);
+    if (region.isInline) code.work(`${run}.next(Infinity)`);
   });
+  const source = chunkSource(plan, buffer, runSlot);
+  if (region.isInline) return region.loop(plan, source, sink);
+  const program = region as Program;
+  const { flags } = program;
+  const chunk = new Program(compilation, { reruns: true, flags });
+  chunk.loop(plan, source, sink);
+  program.add(
+    new ChunksPipeline(compilation.operatorIndex(plan), { runSlot, chunk, flags }),
+  );
+  program.once(plan, (code) => emitRelease(code, buffer.slot, spillSlot));
+}
+
+/** Emits what makes a sequence of the sorted rows; the answer is its name. `spillSlot` null: nothing is in a file. */
+function emitRows(
+  code: Emitter,
+  buffer: BufferCode,
+  keys: readonly SortColumn[],
+  spillSlot: number | null,
+): string {
+  const rows = code.name("rows");
+  code.emit(`let ${rows};`);
+  emitSorted(code, buffer, keys, {
+    spillSlot,
+    inMemory: (order) => code.emit(`${rows} = new ${code.constant("OrderedRows", OrderedRows)}(${order});`),
+    inFile: (spill, read, compare) =>
+      code.emit(`${rows} = ${code.work(`${spill}.pages(${read}, ${compare})`)}.result;`),
+  });
+  return rows;
+}
+
+/** A loop over the rows whose results are there. */
+function chunkSource(plan: Window, buffer: BufferCode, runSlot: number): LoopSource {
   const key = {};
-  region.loop(plan, {
+  return {
     kind: "counted",
     count: (code) => {
       const names = buffer.openRead(code);
-      const sorted = code.define("order", `S.x[${orderSlot}]`);
-      const results = plan.calls.map((_, index) => code.define("results", `S.x[${resultSlot}][${index}]`));
-      code.note(key, { names, sorted, results });
-      return `${sorted}.length`;
+      const rows = code.define("rows", `S.x[${runSlot}].rows`);
+      const results = plan.calls.map((_, index) =>
+        code.define("results", `S.x[${runSlot}].results[${index}]`)
+      );
+      code.note(key, { names, rows, results });
+      return `${rows}.length`;
     },
     bind: (code, index) => {
-      const { names, sorted, results } = code.recall<{
+      const { names, rows, results } = code.recall<{
         names: ReadNames;
-        sorted: string;
+        rows: string;
         results: readonly string[];
       }>(key);
-      const row = code.define("r", `${sorted}[${index}]`);
-      buffer.bindRow(code, names, row);
+      buffer.bindRow(code, names, code.define("r", `${rows}[${index}]`));
       plan.calls.forEach((call, position) => {
         code.bind(call.output, nullableBinding(call.type, `${results[position]}[${index}]`));
       });
     },
-  }, sink);
+  };
+}
+
+/** Computes the results of some rows after the other, and gives these out. */
+class ChunksPipeline implements Pipeline {
+  readonly writesResult = false;
+  readonly operators: readonly number[];
+  readonly #runSlot: number;
+  readonly #chunk: Program;
+  readonly #flags: readonly number[];
+
+  constructor(
+    operator: number,
+    { runSlot, chunk, flags }: {
+      readonly runSlot: number;
+      readonly chunk: Program;
+      readonly flags: readonly number[];
+    },
+  ) {
+    this.operators = [operator];
+    this.#runSlot = runSlot;
+    this.#chunk = chunk;
+    this.#flags = flags;
+  }
+
+  run(state: ExecutionState): boolean {
+    const run = state.x[this.#runSlot];
+    if (run instanceof WindowRun && !this.#flags.some((flag) => state.x[flag] === true)) {
+      if (!run.advance()) return false;
+      if (run.rows.length > 0) {
+        state.call(this.#chunk.pipelines);
+        return false;
+      }
+    }
+    state.x[this.#runSlot] = undefined;
+    return true;
+  }
 }
 
 interface InputParts {
   readonly plan: Window;
   readonly buffer: BufferCode;
   readonly names: ReadNames;
-  readonly sorted: string;
+  readonly rows: string;
   readonly partition: readonly SortColumn[];
   readonly order: readonly SortColumn[];
 }
 
-function inputCode(code: Emitter, { plan, buffer, names, sorted, partition, order }: InputParts): string {
-  const samePartition = emitComparison(code, buffer, names, partition);
+function inputCode(code: Emitter, { plan, buffer, names, rows, partition, order }: InputParts): string {
+  const samePartition = partition.length === 0 ? "null" : emitComparison(code, buffer, names, partition);
   const samePeers = emitComparison(code, buffer, names, order);
   const only = order.length === 1 ? order[0] : undefined;
   const key = plan.order[0]?.expression;
@@ -126,7 +211,7 @@ function inputCode(code: Emitter, { plan, buffer, names, sorted, partition, orde
         code.use("compareValues", compare)
       }`;
   }
-  return `{ order: ${sorted}, samePartition: ${samePartition}, samePeers: ${samePeers}, ${rest} }`;
+  return `{ rows: ${rows}, samePartition: ${samePartition}, samePeers: ${samePeers}, ${rest} }`;
 }
 
 /** A function from a row number to the value of a column. */

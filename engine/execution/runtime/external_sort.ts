@@ -10,6 +10,7 @@
 import type { ExecutionState } from "./execution_state.ts";
 import type { MemoryUser } from "./memory_user.ts";
 import type { RowBuffer } from "./row_buffer.ts";
+import { RowPages } from "./row_pages.ts";
 import { slotObject } from "./slot_object.ts";
 import type { RowComparison } from "./sorting.ts";
 import { SpilledRows, type WrittenRows } from "./spilled_rows.ts";
@@ -124,6 +125,33 @@ export class ExternalSort extends SpilledRows {
   }
 
   *#merge(buffer: RowBuffer, compare: RowComparison, limit: number): Generator<void, SortedRows, void> {
+    const rows = yield* this.#mergeUpTo(this.#windows, buffer, compare, limit);
+    yield* rows.open();
+    return rows;
+  }
+
+  /** The rows by their positions: all runs are merged into one. The buffer has its pages in the end. */
+  pages(buffer: RowBuffer, compare: RowComparison): GeneratorWork<RowPages> {
+    return new GeneratorWork(this.#mergeToPages(buffer, compare));
+  }
+
+  *#mergeToPages(buffer: RowBuffer, compare: RowComparison): Generator<void, RowPages, void> {
+    yield* this.#mergeUpTo(1, buffer, compare, Infinity);
+    buffer.release();
+    const [run] = this.#runs;
+    return new RowPages(buffer, run?.written ?? [], {
+      bytes: this.#windowsBytes,
+      read: (written, at) => this.read(buffer, written, at),
+    });
+  }
+
+  /** Merges runs until there are no more than so many; the answer merges those. */
+  *#mergeUpTo(
+    count: number,
+    buffer: RowBuffer,
+    compare: RowComparison,
+    limit: number,
+  ): Generator<void, MergedRows, void> {
     const windows = this.#windows;
     const windowRows = this.#most(({ rows }) => rows);
     const read: ReadRows = (written, at) => this.read(buffer, written, at);
@@ -131,7 +159,7 @@ export class ExternalSort extends SpilledRows {
       new MergedRows(runs.map((run, index) => new Window(run, index, { windowRows, read })), compare, limit);
     const most = { bytes: this.#blockBytes, rows: windowRows };
     // Each row is written once more in each pass.
-    for (let pass = 2; this.#runs.length > windows; pass++) {
+    for (let pass = 2; this.#runs.length > count; pass++) {
       this.state.beganPass(pass);
       const before = this.#runs;
       const runs: Run[] = [];
@@ -141,9 +169,7 @@ export class ExternalSort extends SpilledRows {
       }
       this.#runs = runs;
     }
-    const rows = merged(this.#runs);
-    yield* rows.open();
-    return rows;
+    return merged(this.#runs);
   }
 
   *#mergeInto(
