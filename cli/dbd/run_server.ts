@@ -12,7 +12,7 @@ import type { Listeners } from "./listeners.ts";
 import type { ServerSettings } from "./settings.ts";
 import { StartError } from "./start_error.ts";
 import { oneLine, type StartRequest, startServer } from "./start_server.ts";
-import { makeObjectsYoung } from "./young_objects.ts";
+import { setUpCollector } from "./collector.ts";
 
 /** Signals within this time of the first are the same request. */
 const REPEATED_SIGNAL_MICROSECONDS = 1_000_000;
@@ -31,7 +31,7 @@ export interface ServerWorld extends StartRequest {
 export async function runServer(settings: ServerSettings, world: ServerWorld): Promise<number> {
   const [{ engine, listeners, encryption, failed, reload, close }] = await Promise.all([
     startServer(settings, world),
-    makeObjectsYoung(),
+    setUpCollector(),
   ]);
   for (
     const line of startLines(listeners, settings, {

@@ -44,8 +44,12 @@ function chain(session: BlockHost, modes: TransactionModes): void {
   applyModes(session, modes);
 }
 
-function modesOf(session: BlockHost): TransactionModes {
-  return { isolation: null, readOnly: session.block?.transaction.readOnly ?? null, deferrable: null };
+function modesOf({ settings, block }: BlockHost): TransactionModes {
+  return {
+    isolation: settings.get("transaction_isolation").replaceAll(" ", "_") as TransactionModes["isolation"],
+    readOnly: block?.transaction.readOnly ?? null,
+    deferrable: settings.isOn("transaction_deferrable"),
+  };
 }
 
 /** ROLLBACK, ABORT. */
