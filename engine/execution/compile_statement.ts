@@ -108,7 +108,7 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
     if (
       split !== undefined && known?.count === spread.count &&
       known.broadcastBytes === spread.broadcastBytes &&
-      known.isTight === spread.isTight && known.isByMorsels === spread.isByMorsels
+      known.isTight === spread.isTight && known.shared === spread.shared
     ) {
       return split.version;
     }

@@ -9,6 +9,7 @@ import { LIMITS } from "../base/limits.ts";
 import type { GatherExplanation } from "../execution/runtime/execution.ts";
 import { factsOf } from "../sharding/fragment_needs.ts";
 import { StopFlags } from "../sharding/stop_flags.ts";
+import type { SharedTables, Spread } from "../sql/fragments/join_places.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { GatheredStream, StatementWorkers, WorkerContext } from "../statements/statement_host.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
@@ -23,8 +24,6 @@ import { type StartWorker, startWorkerThread } from "./worker_thread.ts";
 const MORSEL_BLOCKS = 32;
 /** What a worker may hold for one morsel at least. */
 const LEAST_BYTES = 1 << 22;
-/** A fragment gives this share of the rows that it reads at the most, for they have to travel. */
-const MAX_SHARE = 1 / 8;
 /** What a row takes in files, roughly. */
 const ROW_BYTES = 32;
 const BLOCK_BYTES = 4096 * ROW_BYTES;
@@ -64,18 +63,17 @@ export class Workers implements StatementWorkers {
     return this.#isClosed ? 0 : Math.min(this.#options.count, settings.number("max_parallel_workers"));
   }
 
+  spread({ settings, stored }: WorkerContext): Spread {
+    const shared = settings.bytes("min_parallel_table_scan_size") === 0 ? ANY_TABLE : stored;
+    // How many workers there are makes no difference to plans.
+    return { count: 1, broadcastBytes: 0, isTight: false, shared };
+  }
+
   wants(fragments: readonly Fragment[], context: WorkerContext): boolean {
     const least = context.settings.bytes("min_parallel_table_scan_size");
     const isWorth = fragments.some((fragment) => {
-      const table = tableOf(fragment, context);
-      const { fileBytes = 0 } = table;
-      if (fileBytes === 0 || fileBytes < least) return false;
-      if (
-        least > 0 && fragment.apart !== undefined && table.isInOrderOf?.(fragment.apart.columnId) !== true
-      ) {
-        return false;
-      }
-      return least === 0 || fragment.plan.rows <= table.estimatedRows * MAX_SHARE;
+      const { fileBytes = 0 } = tableOf(fragment, context);
+      return fileBytes > 0 && fileBytes >= least;
     });
     return isWorth && this.#ready(context).length > 0;
   }
@@ -219,6 +217,9 @@ export class Workers implements StatementWorkers {
     for (const port of this.#ports.splice(0)) port.close(closed());
   }
 }
+
+/** What is shared out whatever it costs, for tests. */
+const ANY_TABLE: SharedTables = { rows: () => Infinity, isInOrderOf: () => true };
 
 function tableOf({ tableIds: [tableId] }: Fragment, context: WorkerContext): ReadableTable {
   return context.table(assertDefined(tableId, "a table"));

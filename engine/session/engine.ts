@@ -25,6 +25,7 @@ import type { MaybePromise } from "../statements/outcome.ts";
 import { StateMachine } from "../state_machine/state_machine.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { MemberSeat, SeatedEngine } from "../replication/member_seat.ts";
+import type { SharedTables } from "../sql/fragments/join_places.ts";
 import type { StatementWorkers } from "../statements/statement_host.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
 import { isCheckpointEntry } from "../operations/entry_codec.ts";
@@ -80,6 +81,12 @@ export class Engine implements SessionEngine, SeatedEngine {
   readonly #announceFailure: (error: DatabaseError) => void;
   readonly #options: EngineOptions;
   readonly #seat: MemberSeat | null;
+  /** See {@link StatementEngine.stored}. */
+  readonly stored: SharedTables = {
+    rows: (tableId) => this.machine.store(tableId).rowCount,
+    isInOrderOf: (tableId, columnId) =>
+      this.machine.store(tableId).isInOrderOf(columnId, this.machine.lastOp),
+  };
   #shards: Shards | null = null;
   #state: EngineState;
   #turns: CommitTurns;

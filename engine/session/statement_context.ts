@@ -10,6 +10,7 @@ import { StatementMemory } from "../execution/runtime/statement_memory.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { SessionEvaluation } from "./evaluation.ts";
+import type { SharedTables } from "../sql/fragments/join_places.ts";
 import type { ReadCounts } from "../storage/access/read_counts.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { SpillFile } from "../storage/spill_file.ts";
@@ -143,7 +144,7 @@ export class StatementContext implements ExecutionContext, WorkerContext {
     if (!this.#waits || this.spills || !transaction.interruptible && !transaction.readOnly) return null;
     if (!seesCommitted(transaction, tableIds) || workers.allowed(this.settings) === 0) return null;
     return this.#gatherer ??= {
-      spread: BY_MORSELS,
+      spread: workers.spread(this),
       wants: (fragments) => workers.wants(fragments, this),
       gather: (fragment) => {
         const stream = workers.stream(fragment, this);
@@ -190,6 +191,10 @@ export class StatementContext implements ExecutionContext, WorkerContext {
     this.#session.checkCanceled();
   }
 
+  get stored(): SharedTables {
+    return this.#session.engine.stored;
+  }
+
   monotonic(): number {
     return this.#session.engine.monotonic();
   }
@@ -204,9 +209,6 @@ function closeAll(files: readonly SpillFile[]): void {
     if (rest.length > 0) closeAll(rest);
   }
 }
-
-/** How many workers there are makes no difference to plans. */
-const BY_MORSELS: Gatherer["spread"] = { count: 1, broadcastBytes: 0, isTight: false, isByMorsels: true };
 
 /** Whether a transaction sees of these tables what is committed, and nothing of its own. */
 function seesCommitted(transaction: Transaction, tableIds: readonly number[]): boolean {

@@ -17,6 +17,7 @@ import type { Settings } from "../settings/settings.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { ObjectName, ParsedStatement } from "../sql/parser/ast.ts";
 import type { Fragment, FragmentPoint, PlannedStatement } from "../sql/plan/plan.ts";
+import type { SharedTables, Spread } from "../sql/fragments/join_places.ts";
 import type { PlanEnvironment } from "../sql/planner/plan_statement.ts";
 import type { SpillFile } from "../storage/spill_file.ts";
 import type { SpaceOwner } from "../storage/temporary_space.ts";
@@ -109,7 +110,10 @@ export interface GatheredStream {
 
 /** What of a running statement those may know who run parts of it over stretches of tables. */
 export interface WorkerContext
-  extends GatherContext, Pick<ExecutionContext, "reads" | "table" | "checkCanceled" | "monotonic"> {}
+  extends GatherContext, Pick<ExecutionContext, "reads" | "table" | "checkCanceled" | "monotonic"> {
+  /** What is stored of tables. */
+  readonly stored: SharedTables;
+}
 
 /** Threads that run parts of statements. */
 export interface StatementWorkers {
@@ -117,6 +121,8 @@ export interface StatementWorkers {
   readonly count: number;
   /** How many a statement with these settings may have; 0: none. */
   allowed(settings: WorkerContext["settings"]): number;
+  /** How plans are divided for them. */
+  spread(context: WorkerContext): Spread;
   /** Whether one of the fragments is worth what it costs, and workers are there; they are started if it is. */
   wants(fragments: readonly Fragment[], context: WorkerContext): boolean;
   /** The rows of a fragment, in the order of a scan. */
@@ -187,6 +193,8 @@ export interface StatementEngine {
   readonly manager: { readonly activeCount: number };
   /** The shards that have the rows; null: they are at the engine itself. */
   readonly shards: StatementShards | null;
+  /** What is stored of tables here. */
+  readonly stored: SharedTables;
   /** Threads for parts of statements; null: there are none. */
   readonly workers: StatementWorkers | null;
   readonly machine: { readonly reads: ReadCounts };

@@ -154,10 +154,6 @@ export class TableView implements ReadableTable {
     return this.#committed?.fileBytes ?? 0;
   }
 
-  isInOrderOf(columnId: number): boolean {
-    return this.#committed?.isInOrderOf?.(columnId) ?? false;
-  }
-
   /** None where it has rows, or columns, of its own. */
   pieces(prune: readonly ZonePredicate[]): readonly ScanPiece[] {
     assert(this.#writeSet === null, "what is shared out is committed");

@@ -13,6 +13,17 @@ import { inputs } from "../plan/traverse.ts";
 type HashJoin = Plan & { readonly kind: "hash_join" };
 type Access = Plan & { readonly kind: "table_scan" | "row_lookup" | "row_range" | "index_scan" };
 
+/**
+ * Tables whose stretches threads take as they come: a fragment reads one table, its rows come in the table's order, and
+ * nothing is asked of it that another division of the rows could answer otherwise.
+ */
+export interface SharedTables {
+  /** How many rows a table has; a fragment gives few of them. */
+  rows(tableId: number): number;
+  /** Whether a table is stored in the order of a column, nearly. */
+  isInOrderOf(tableId: number, columnId: number): boolean;
+}
+
 /** How the database is spread, as far as plans follow it. */
 export interface Spread {
   /** How many places there are. */
@@ -21,11 +32,8 @@ export interface Spread {
   readonly broadcastBytes: number;
   /** Places have not had the memory for what a plan would keep at them: it keeps parts of rows there, in passes. */
   readonly isTight: boolean;
-  /**
-   * The places are threads that take stretches of a table's rows as they come: a fragment reads one table, its rows
-   * come in the table's order, and nothing is asked of it that another division of the rows could answer otherwise.
-   */
-  readonly isByMorsels?: true;
+  /** The places are threads that share tables out; absent: each has rows of its own. */
+  readonly shared?: SharedTables;
 }
 
 /** Rows of one group of plans that have equal values in these columns are at one place. */

@@ -4,6 +4,8 @@ import type { Fragment, Plan } from "../plan/plan.ts";
 import { columnTypes, inputs, visitPlan } from "../plan/traverse.ts";
 import { asksSession, asksSessionForForm } from "./steady_expression.ts";
 
+type Aggregate = Plan & { readonly kind: "aggregate" };
+
 /** A read of one stored table. */
 export type Access = Plan & { readonly kind: "table_scan" | "row_lookup" | "row_range" | "index_scan" };
 
@@ -67,4 +69,22 @@ export function namedColumns(plan: Plan): readonly ColumnRef[] {
     default:
       return [];
   }
+}
+
+/** Whether it does not matter how the rows are divided: sums of floating point are rounded, those of intervals end. */
+export function isExact({ aggregate: { name, parts } }: Aggregate["aggregates"][number]): boolean {
+  return name === "min" || name === "max" ||
+    parts?.results.every(({ type: { kind } }) => kind !== "f32" && kind !== "f64" && kind !== "interval") ===
+      true;
+}
+
+/** Whether storage knows the answer. */
+export function isCount({ input, groups, aggregates }: Aggregate): boolean {
+  return groups.length === 0 && input.kind === "table_scan" && input.filter === null &&
+    aggregates.every(({ args, filter }) => args.length === 0 && filter === null);
+}
+
+/** Whether the order of its rows shows in an aggregate. */
+export function isOrderSensitive(call: Aggregate["aggregates"][number]): boolean {
+  return call.aggregate.orderSensitive && call.orderBy.length === 0;
 }

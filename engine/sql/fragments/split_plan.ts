@@ -54,6 +54,9 @@ import {
   accesses,
   hasExchanges,
   isAccess,
+  isCount,
+  isExact,
+  isOrderSensitive,
   mayAskSession,
   namedColumns,
   parametersOf,
@@ -78,6 +81,9 @@ type NestedLoop = Plan & { readonly kind: "nested_loop_join" };
 /** Less than this is gathered rather than exchanged: each exchange costs messages between all places. */
 const SMALL_BYTES = 4096;
 
+/** Threads that share a table out give one row for so many that they read, at the most: each has to travel. */
+const MAX_SHARE = 8;
+
 /** Rows of groups that take no more are sent to one place each, so that a join above runs where other rows are. */
 const FEW_BYTES = 1 << 18;
 
@@ -86,7 +92,7 @@ export function splitPlan({ plan, columns, parts }: PlannedStatement, spread: Sp
   if (parts !== undefined || plan.kind === "update" || plan.kind === "delete") return null;
   const splitter = new Splitter(plan, columns.map(({ column }) => column), spread);
   // Subqueries are computed where their rows are asked for, which may be for none.
-  const split = spread.isByMorsels === true
+  const split = spread.shared !== undefined
     ? plan.kind === "insert" ? plan : splitter.split(plan, true)
     : splitter.values.restore(splitter.split(splitter.values.lift(plan), true));
   const [first, ...more] = splitter.made;
@@ -142,8 +148,15 @@ class Splitter {
     });
   }
 
+  /** Whether what a fragment gives is little beside what it reads, where that matters. */
+  #givesFew(plan: Plan, rows: number): boolean {
+    const { shared } = this.#spread;
+    return shared === undefined ||
+      accesses(plan).every(({ table }) => rows * MAX_SHARE <= shared.rows(table.id));
+  }
+
   get #isByMorsels(): boolean {
-    return this.#spread.isByMorsels === true;
+    return this.#spread.shared !== undefined;
   }
 
   readonly newColumn = (): ColumnRef => ++this.#nextColumn;
@@ -191,7 +204,7 @@ class Splitter {
   #whole(plan: Plan, ordered: boolean): Plan | null {
     const divisible = this.#divide(plan, ordered);
     if (divisible === null) return null;
-    if (isTooMuch(divisible, this.#outputs(plan))) return null;
+    if (isTooMuch(divisible, this.#outputs(plan)) || !this.#givesFew(plan, plan.rows)) return null;
     return this.#gathered(divisible, ordered);
   }
 
@@ -228,10 +241,9 @@ class Splitter {
     const own = allDefinedColumns(plan.input);
     if (!ownExpressions(plan).every((each) => isSteady(each, own))) return null;
     if (!plan.aggregates.every(isSteadyAggregate)) return null;
-    if (
-      this.#isByMorsels && (plan.groupingSets !== null || !plan.aggregates.every(isExact) || isCount(plan))
-    ) {
-      return null;
+    if (this.#isByMorsels) {
+      if (plan.groupingSets !== null || !plan.aggregates.every(isExact) || isCount(plan)) return null;
+      if (!this.#givesFew(plan.input, plan.rows)) return null;
     }
     const split = partialAggregate({ ...plan, input: input.plan }, this.newColumn);
     // What keeps all rows of a group has more room here.
@@ -255,7 +267,9 @@ class Splitter {
       column: this.newColumn,
       parameter: () => this.values.newParameter(),
     });
-    if (split === null) return null;
+    if (split === null || !this.#givesFew(plan.input, rows)) return null;
+    const [table] = accesses(plan.input);
+    if (this.#spread.shared?.isInOrderOf(table?.table.id ?? 0, split.apart.columnId) !== true) return null;
     const gather = this.#gather({ ...split.part, rows } as Plan, {
       given: split.columns,
       apart: split.apart,
@@ -338,6 +352,7 @@ class Splitter {
     if (input === null || ordered && input.order.length > 0) return null;
     const keys = this.#keysOf(plan);
     if (keys === null) return null;
+    if (!this.#givesFew(plan.input, plan.rows)) return null;
     const part: Plan = { ...plan, input: input.plan, isPartial: true };
     const gather = this.#gather(part, { given: [...keys] });
     return gather === null ? null : { ...plan, input: gather };
@@ -779,20 +794,3 @@ function isWithin({ columns }: Placement, keys: { has(column: ColumnRef): boolea
 }
 
 const NO_COLUMNS: ReadonlySet<ColumnRef> = new Set();
-
-/** Whether it does not matter how the rows are divided: sums of floating point are rounded, those of intervals end. */
-function isExact({ aggregate: { name, parts } }: Aggregate["aggregates"][number]): boolean {
-  return name === "min" || name === "max" ||
-    parts?.results.every(({ type: { kind } }) => kind !== "f32" && kind !== "f64" && kind !== "interval") ===
-      true;
-}
-
-/** Whether storage knows the answer. */
-function isCount({ input, groups, aggregates }: Aggregate): boolean {
-  return groups.length === 0 && input.kind === "table_scan" && input.filter === null &&
-    aggregates.every(({ args, filter }) => args.length === 0 && filter === null);
-}
-
-function isOrderSensitive(call: (Plan & { readonly kind: "aggregate" })["aggregates"][number]): boolean {
-  return call.aggregate.orderSensitive && call.orderBy.length === 0;
-}

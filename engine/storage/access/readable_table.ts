@@ -96,8 +96,6 @@ export interface ReadableTable {
   ): BlockCursor;
   /** Bytes of the files that hold its rows; absent: it has none. */
   readonly fileBytes?: number;
-  /** Whether blocks in files that follow one another have greater numbers in a column, nearly all; absent: unknown. */
-  isInOrderOf?(columnId: number): boolean;
   /** Where the rows of a scan with these predicates are, in its order, to be shared out; absent: unknown. */
   pieces?(prune: readonly ZonePredicate[]): readonly ScanPiece[];
   /** The row with this id, or NO_ROW. */

@@ -40,10 +40,6 @@ export class TableReader implements ReadableTable {
     return this.store.fileBytes;
   }
 
-  isInOrderOf(columnId: number): boolean {
-    return this.store.isInOrderOf(columnId, this.snapshot);
-  }
-
   pieces(): ScanPiece[] {
     return this.store.pieces(this.snapshot);
   }
