@@ -8,7 +8,7 @@
  * alone has nobody to wait for: its newest is active.
  *
  * 1: what releases spoke before there was a cluster version. 2: files of the log are of format 3, with marks.
- * 3: an effect may delete a list of rows.
+ * 3: an effect may delete or change many rows.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 

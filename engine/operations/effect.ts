@@ -59,7 +59,9 @@ export type Effect =
   | { readonly kind: "update"; readonly tableId: number; readonly id: RowId; readonly values: StoredRow }
   | { readonly kind: "delete"; readonly tableId: number; readonly id: RowId }
   | { readonly kind: "create_batch"; readonly tableId: number; readonly batch: RowBatch }
-  /** Deletes rows whose ids are safe integers; of version 3 of the cluster on. */
+  /** Gives the rows of the batch's ids, which there are, new values; as the next one of version 3 of the cluster on. */
+  | { readonly kind: "update_batch"; readonly tableId: number; readonly batch: RowBatch }
+  /** Deletes rows whose ids are safe integers. */
   | { readonly kind: "delete_batch"; readonly tableId: number; readonly ids: Float64Array }
   | { readonly kind: "truncate"; readonly tableId: number }
   | { readonly kind: "ddl"; readonly change: CatalogChange }

@@ -4,8 +4,8 @@
  * An entry is: format version (1 byte, 1); flags (bit 0: a client request follows the head); LEB128 op number; zigzag
  * LEB128 timestamp; the client request (16 bytes id, u64 sequence, sized digest, sized reply); LEB128 effect count;
  * the effects. An effect is a kind byte (1 create, 2 update, 3 delete, 4 create_batch, 5 truncate, 6 ddl, 7 sequence,
- * 8 checkpoint, 9 slices, 10 delete_batch) and its fields in the order of their declaration; table and sequence ids are
- * LEB128, a DDL change is canonical JSON, slices are counted, their effects sized, ids are counted and in a
+ * 8 checkpoint, 9 slices, 10 delete_batch, 11 update_batch) and its fields in the order of their declaration; table and
+ * sequence ids are LEB128, a DDL change is canonical JSON, slices are counted, their effects sized, ids are counted and in a
  * form of `batch_codec.ts`.
  *
  * Invariants: equal entries have equal bytes; the decoder reads every byte or raises `dataCorrupted`, whatever the
@@ -44,6 +44,7 @@ const KIND_SEQUENCE = 7;
 const KIND_CHECKPOINT = 8;
 const KIND_SLICES = 9;
 const KIND_DELETE_BATCH = 10;
+const KIND_UPDATE_BATCH = 11;
 
 /** What must be in a DDL change, by kind: the member that names the object and its type. */
 const CHANGE_MEMBERS: Readonly<
@@ -117,7 +118,7 @@ function reserveBatches(effects: readonly Effect[], writer: ByteWriter): void {
   let bytes = 0;
   for (let index = 0; index < effects.length; index++) {
     const effect = effects[index] as Effect;
-    if (effect.kind === "create_batch") bytes += batchBytes(effect.batch);
+    if (effect.kind === "create_batch" || effect.kind === "update_batch") bytes += batchBytes(effect.batch);
   }
   if (bytes > KEPT_BUFFER_BYTES && bytes <= LIMITS.maximumEntryBytes) writer.reserve(bytes);
 }
@@ -205,7 +206,8 @@ export function encodeEffect(effect: Effect, writer: ByteWriter): void {
       writeIds(writer, effect.ids);
       return;
     case "create_batch":
-      writer.writeU8(KIND_CREATE_BATCH);
+    case "update_batch":
+      writer.writeU8(effect.kind === "create_batch" ? KIND_CREATE_BATCH : KIND_UPDATE_BATCH);
       writer.writeVarint(effect.tableId);
       writeBatch(writer, effect.batch);
       return;
@@ -376,6 +378,8 @@ export function decodeEffect(reader: ByteReader): Effect {
       return { kind: "delete", tableId: reader.readVarint(), id: readRowId(reader) };
     case KIND_CREATE_BATCH:
       return { kind: "create_batch", tableId: reader.readVarint(), batch: readBatch(reader) };
+    case KIND_UPDATE_BATCH:
+      return { kind: "update_batch", tableId: reader.readVarint(), batch: readBatch(reader) };
     case KIND_DELETE_BATCH:
       return { kind: "delete_batch", tableId: reader.readVarint(), ids: readIds(reader) };
     case KIND_TRUNCATE:

@@ -91,7 +91,7 @@ function check(value: Entry): void {
   equal(decodeEntry(entryBytes(value)), value);
 }
 
-function randomBatch(random: SeededRandom): Effect {
+function randomBatch(random: SeededRandom, kind: "create_batch" | "update_batch" = "create_batch"): Effect {
   const rowCount = random.below(40);
   const ids = Float64Array.from({ length: rowCount }, (_, row) => (row - 20) * 3 + random.below(2));
   const nulls = () =>
@@ -119,7 +119,7 @@ function randomBatch(random: SeededRandom): Effect {
     for (let index = 0; index < bytes.length; index++) bytes[index] = random.between(32, 126);
     columns.push({ storageClass, offsets, bytes, nulls: nulls() });
   }
-  return { kind: "create_batch", tableId: 16384, batch: { rowCount, ids, columns } };
+  return { kind, tableId: 16384, batch: { rowCount, ids, columns } };
 }
 
 function randomIds(random: SeededRandom): Float64Array {
@@ -134,6 +134,7 @@ function sampleEntry(random: SeededRandom): Entry {
     { kind: "delete", tableId: 16384, id: Number.MAX_SAFE_INTEGER },
     { kind: "delete_batch", tableId: 16384, ids: randomIds(random) },
     randomBatch(random),
+    randomBatch(random, "update_batch"),
     { kind: "truncate", tableId: 9 },
     { kind: "ddl", change: TABLE },
     { kind: "ddl", change: { kind: "set_setting", name: "a", value: null } },

@@ -82,12 +82,9 @@ export class Member {
   /** Stores what another member has in its log and this one has not, and applies it. */
   async follow(primary: Member): Promise<void> {
     const { engine, seat } = this;
-    const entries = [...primary.engine.storage.log.entries(engine.storage.log.lastOp)].map((
-      { op, payload },
-    ) => ({
-      op,
-      payload: payload.slice(),
-    }));
+    // A payload is good until the next entry is read.
+    const logged = primary.engine.storage.log.entries(engine.storage.log.lastOp);
+    const entries = Array.from(logged, ({ op, payload }) => ({ op, payload: payload.slice() }));
     for (const { op, payload } of entries) {
       engine.storage.log.append(op, payload);
     }

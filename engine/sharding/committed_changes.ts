@@ -86,6 +86,8 @@ export class CommittedChanges {
           break;
         case "truncate":
         case "create_batch":
+        case "update_batch":
+        case "delete_batch":
           this.#bulks.set(effect.tableId, commit);
           break;
         case "create":

@@ -60,6 +60,7 @@ export class RowCollection {
           for (const each of effect.ids) this.changed.set(each, null);
           break;
         case "create_batch":
+        case "update_batch":
           if (effect.tableId !== id) break;
           for (let row = 0; row < effect.batch.rowCount; row++) {
             this.changed.set(effect.batch.ids[row] as number, batchRow(effect.batch, row));

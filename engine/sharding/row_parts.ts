@@ -1,7 +1,7 @@
 /** Rows of a table as they travel from a shard to the router: by column where there are many of them. */
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type { BatchColumn, RowBatch, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
-import { BATCH_ROWS, type BatchBuilder, BytesColumn } from "../statements/copy/batch_builder.ts";
+import { BATCH_ROWS, type BatchBuilder, BytesColumn } from "../transactions/batch_builder.ts";
 import type { Block } from "../storage/access/block.ts";
 import type { ReadableTable, ZonePredicate } from "../storage/access/readable_table.ts";
 import type { Vector } from "../storage/access/vector.ts";

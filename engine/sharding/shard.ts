@@ -24,7 +24,7 @@ import {
 } from "../operations/effect.ts";
 import { decodeEffects } from "../operations/entry_codec.ts";
 import { StateMachine } from "../state_machine/state_machine.ts";
-import { BATCH_ROWS, BatchBuilder } from "../statements/copy/batch_builder.ts";
+import { BATCH_ROWS, BatchBuilder } from "../transactions/batch_builder.ts";
 import { NO_ROW } from "../storage/access/block.ts";
 import type { LocationCursor, ReadableTable, ZonePredicate } from "../storage/access/readable_table.ts";
 import { Horizon } from "../storage/commit_horizon.ts";

@@ -3,7 +3,7 @@ import { isTemporarySchema } from "../catalog/temporary_schema.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogChange } from "../catalog/catalog_change.ts";
 import type { Effect, RowBatch, RowId } from "../operations/effect.ts";
-import { assertDefined } from "../base/assert.ts";
+import { assert, assertDefined } from "../base/assert.ts";
 import { batchValue } from "../transactions/batch_values.ts";
 import { pickRows } from "./row_parts.ts";
 import { RowPlaces } from "./row_places.ts";
@@ -94,12 +94,11 @@ export function divide(effects: readonly Effect[], { before, after, count, homeO
         if (isRemote(effect.tableId)) giveTo(placeOf(effect.tableId, effect.id), effect);
         else here.push(effect);
         break;
-      case "delete_batch": {
-        const { tableId } = effect;
-        if (!isRemote(tableId)) here.push(effect);
-        else for (const id of effect.ids) giveTo(placeOf(tableId, id), { kind: "delete", tableId, id });
+      case "delete_batch":
+      case "update_batch":
+        assert(!isRemote(effect.tableId), "rows at shards are changed one by one");
+        here.push(effect);
         break;
-      }
       case "create_batch":
         if (!isRemote(effect.tableId)) here.push(effect);
         else if (newPlaces(effect.tableId).isCopied) giveAll(effect);

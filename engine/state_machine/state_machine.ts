@@ -440,6 +440,16 @@ export class StateMachine {
           this.#applyEffect(effect, op, timestamp);
           yield;
           break;
+        case "update_batch": {
+          const { tableId, batch } = effect;
+          for (let at = 0; at < batch.rowCount; at += DELETED_AT_ONCE, yield) {
+            touch(tableId).endRows(op, batch.ids.subarray(at, at + DELETED_AT_ONCE));
+          }
+          touch(tableId).createBatch(op, batch);
+          this.#changed(tableId).updated += batch.rowCount;
+          yield;
+          break;
+        }
         case "delete_batch": {
           const { tableId, ids } = effect;
           touch(tableId);
@@ -489,9 +499,15 @@ export class StateMachine {
         this.#changed(effect.tableId).inserted += effect.batch.rowCount;
         this.#countRow(effect.tableId, highestId(effect.batch));
         break;
+      case "update_batch": {
+        const { batch, tableId } = effect;
+        this.#storage.table(tableId).endRows(op, batch.ids.subarray(0, batch.rowCount));
+        this.#storage.table(tableId).createBatch(op, batch);
+        this.#changed(tableId).updated += batch.rowCount;
+        break;
+      }
       case "delete_batch": {
-        const table = this.#storage.table(effect.tableId);
-        for (const id of effect.ids) table.delete(op, id);
+        this.#storage.table(effect.tableId).endRows(op, effect.ids);
         this.#changed(effect.tableId).deleted += effect.ids.length;
         break;
       }
@@ -524,6 +540,7 @@ export class StateMachine {
         this.#changed(effect.tableId).inserted += effect.batch.rowCount;
       } else if (effect.kind === "update") this.#changed(effect.tableId).updated++;
       else if (effect.kind === "delete") this.#changed(effect.tableId).deleted++;
+      else if (effect.kind === "update_batch") this.#changed(effect.tableId).updated += effect.batch.rowCount;
       else if (effect.kind === "delete_batch") this.#changed(effect.tableId).deleted += effect.ids.length;
     }
   }

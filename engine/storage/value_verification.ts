@@ -86,6 +86,10 @@ export class ValueVerification {
       case "truncate":
         this.#wrong.delete(effect.tableId);
         break;
+      case "update_batch":
+        for (const id of effect.batch.ids) this.#wrong.get(effect.tableId)?.delete(id);
+        this.#addBatch(effect, op);
+        break;
       case "create_batch":
         this.#addBatch(effect, op);
         break;
@@ -113,7 +117,10 @@ export class ValueVerification {
     });
   }
 
-  #addBatch({ tableId, batch }: Extract<Effect, { kind: "create_batch" }>, op: OpNumber): void {
+  #addBatch(
+    { tableId, batch }: Extract<Effect, { kind: "create_batch" | "update_batch" }>,
+    op: OpNumber,
+  ): void {
     const definition = this.#tables.get(tableId);
     definition?.columns.forEach(({ type }, position) => {
       const column = batch.columns[position];

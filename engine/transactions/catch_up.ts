@@ -143,8 +143,9 @@ function* widen(work: CatchingUp, writeSet: TableWriteSet): Generator<void, void
   }
   const wider = new Map<RowBatch, RowBatch>();
   for (const [at, batch] of writeSet.batches.entries()) {
-    const wide = yield* widerBatch(work, tails, batch, next);
+    const wide = yield* widerBatch(work, tails, batch, next, writeSet.replacing.has(batch));
     wider.set(batch, wide);
+    if (writeSet.replacing.delete(batch)) writeSet.replacing.add(wide);
     writeSet.batches[at] = wide;
     work.replaceBatch(batch, wide);
   }
@@ -160,7 +161,10 @@ function* widen(work: CatchingUp, writeSet: TableWriteSet): Generator<void, void
         if (pieces.isDue) yield;
       }
       for (const [at, batch] of saved.batches.entries()) {
-        saved.batches[at] = wider.get(batch) ?? (yield* widerBatch(work, tails, batch, next));
+        const isReplacing = saved.replacing.delete(batch);
+        const wide = wider.get(batch) ?? (yield* widerBatch(work, tails, batch, next, isReplacing));
+        saved.batches[at] = wide;
+        if (isReplacing) saved.replacing.add(wide);
       }
       saved.takeDefinition(next);
     }
@@ -184,6 +188,7 @@ function* widerBatch(
   tails: Tails,
   batch: RowBatch,
   { columns }: TableDefinition,
+  existed: boolean,
 ): Generator<void, RowBatch> {
   const from = batch.columns.length;
   if (from >= columns.length) return batch;
@@ -199,7 +204,7 @@ function* widerBatch(
   const values: StoredValue[][] = added.map(() => []);
   const pieces = new Pieces();
   for (let row = 0; row < batch.rowCount; row++) {
-    const complete = tails.complete(batch.ids[row] as number, batchRow(batch, row), false);
+    const complete = tails.complete(batch.ids[row] as number, batchRow(batch, row), existed);
     for (let at = 0; at < added.length; at++) values[at]?.push(complete[from + at] as StoredValue);
     if (pieces.isDue) yield;
   }
@@ -239,7 +244,7 @@ function* refill(work: CatchingUp, writeSet: TableWriteSet): Generator<void, voi
         if (store.versionOp(location) <= filled.at) continue;
         const id = store.idAt(location);
         const own = writeSet.byId.get(id);
-        if (own === undefined ? writeSet.deletedSet(id) !== null : !own.isFilled) continue;
+        if (own === undefined ? writeSet.hides(id) : !own.isFilled) continue;
         const row = table.columns.map(({ id: columnId, generatedText }, position): StoredValue =>
           known.has(columnId)
             ? store.valueAt(location, columnId)

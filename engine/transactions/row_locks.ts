@@ -84,7 +84,7 @@ export function isLocked(
 export function lockWritten(
   manager: Locks & Parameters<typeof modeOfWrite>[0],
   transaction: Locking & { readonly catalog: Catalog },
-  { definition, rows, deleted }: TableWriteSet,
+  { definition, rows, deleted, replaced }: TableWriteSet,
 ): void {
   for (const { id, values, isFilled } of rows) {
     if (isFilled) continue;
@@ -92,7 +92,7 @@ export function lockWritten(
     takeLock(manager, transaction, definition.id, id, mode, () => `row ${id}`);
     if (values !== null) takeKeys(manager, transaction, definition, values);
   }
-  for (const set of deleted) manager.locks.lockSet(definition.id, set, transaction);
+  for (const set of [...deleted, ...replaced]) manager.locks.lockSet(definition.id, set, transaction);
 }
 
 /** Who changes no key that foreign keys refer to lets those in who refer to the row. `values` null: it is deleted. */

@@ -80,7 +80,7 @@ export class TableView implements ReadableTable {
     const committed = this.#committed === null ? 0 : this.#committed.exactRowCount();
     if (committed === undefined || this.#writeSet === null) return committed;
     let count = committed + batchRows(this.#writeSet);
-    if (this.#committed !== null) count -= this.#writeSet.deletedCount;
+    if (this.#committed !== null) count -= this.#writeSet.hiddenCount;
     for (const row of this.#writeSet.rows) {
       count += (row.values === null ? 0 : 1) - (row.existed && this.#committed !== null ? 1 : 0);
     }
@@ -99,7 +99,7 @@ export class TableView implements ReadableTable {
       if (row !== undefined) return row.values === null ? NO_ROW : OVERLAY_BASE + row.position;
       const inBatch = findInBatches(writeSet.batches, id);
       if (inBatch >= 0) return BATCH_BASE + inBatch;
-      if (writeSet.deletedSet(id) !== null) return NO_ROW;
+      if (writeSet.hides(id)) return NO_ROW;
     }
     return this.#committed === null ? NO_ROW : this.#committed.find(id);
   }
@@ -146,7 +146,12 @@ export class TableView implements ReadableTable {
       ? null
       : this.#scanCommitted(this.#committed, columnIds, options);
     if (this.#writeSet === null) return committed ?? { next: () => null };
-    const own = this.#scanWriteSet(this.#writeSet, columnIds);
+    // What the statement writes while it walks over the table is none of the rows.
+    const { rows, batches } = this.#writeSet;
+    const own = this.#scanWriteSet(this.#writeSet, columnIds, {
+      rows: rows.length,
+      batches: batches.slice(),
+    });
     return { next: () => committed?.next() ?? (own.next().value ?? null) };
   }
 
@@ -262,13 +267,13 @@ export class TableView implements ReadableTable {
     options: { readonly ids: boolean; readonly prune: readonly ZonePredicate[] },
   ): BlockCursor {
     const known = columnIds.filter((id) => this.#isCommitted(id));
-    const hasDeleted = this.#writeSet !== null && this.#writeSet.deleted.length > 0;
+    const hidesInBulk = this.#writeSet?.hidesInBulk === true;
     const inner = committed.scan(known, {
-      ids: options.ids || hasDeleted,
+      ids: options.ids || hidesInBulk,
       prune: options.prune.filter((prune) => this.#isCommitted(prune.columnId)),
     });
     const shadowed = this.#shadowedLocations(committed);
-    if (shadowed.length === 0 && !hasDeleted && known.length === columnIds.length) return inner;
+    if (shadowed.length === 0 && !hidesInBulk && known.length === columnIds.length) return inner;
     return {
       next: () => {
         const block = inner.next();
@@ -299,25 +304,29 @@ export class TableView implements ReadableTable {
         hidden[row] = 1;
       }
     }
-    return { ...block, columns, hidden: this.#withDeleted(block, hidden) };
+    return { ...block, columns, hidden: this.#withBulk(block, hidden) };
   }
 
-  /** The mask of the rows that are hidden, with those that are deleted in bulk; the block has its ids then. */
-  #withDeleted({ rowCount, ids }: Block, hidden: Uint8Array | null): Uint8Array | null {
+  /** The mask of the rows that are hidden, with those that are so in bulk; the block has its ids then. */
+  #withBulk({ rowCount, ids }: Block, hidden: Uint8Array | null): Uint8Array | null {
     const writeSet = this.#writeSet;
-    if (writeSet === null || writeSet.deleted.length === 0 || ids === null) return hidden;
+    if (writeSet === null || !writeSet.hidesInBulk || ids === null) return hidden;
     const mask = hidden === null ? new Uint8Array(rowCount) : hidden.slice(0, rowCount);
     for (let row = 0; row < rowCount; row++) {
-      if (mask[row] === 0 && writeSet.deletedSet(idIn(ids, row)) !== null) mask[row] = 1;
+      if (mask[row] === 0 && writeSet.hides(idIn(ids, row))) mask[row] = 1;
     }
     return mask;
   }
 
-  *#scanWriteSet(writeSet: TableWriteSet, columnIds: readonly number[]): Generator<Block, null> {
+  *#scanWriteSet(
+    writeSet: TableWriteSet,
+    columnIds: readonly number[],
+    until: { readonly rows: number; readonly batches: readonly RowBatch[] },
+  ): Generator<Block, null> {
     // Deleted rows are cut out by splitting, so that a block's locations stay consecutive.
     let run: WriteSetRow[] = [];
-    for (let position = 0; position <= writeSet.rows.length; position++) {
-      const row = writeSet.rows[position];
+    for (let position = 0; position <= until.rows; position++) {
+      const row = position < until.rows ? writeSet.rows[position] : undefined;
       if (row !== undefined && row.values !== null) run.push(row);
       if (run.length > 0 && (row === undefined || row.values === null || run.length === BLOCK_ROWS)) {
         yield {
@@ -331,7 +340,7 @@ export class TableView implements ReadableTable {
       }
     }
     let first = 0;
-    for (const batch of writeSet.batches) {
+    for (const batch of until.batches) {
       for (let start = 0; start < batch.rowCount; start += BLOCK_ROWS) {
         const end = Math.min(start + BLOCK_ROWS, batch.rowCount);
         yield {
@@ -363,12 +372,14 @@ export class TableView implements ReadableTable {
   #withoutShadowed(cursor: LocationCursor, committed: ReadableTable | null): LocationCursor {
     const writeSet = this.#writeSet;
     if (writeSet === null || committed === null) return cursor;
-    if (writeSet.byId.size === 0 && writeSet.deleted.length === 0) return cursor;
+    if (writeSet.byId.size === 0 && !writeSet.hidesInBulk) return cursor;
     return {
       next: () => {
         for (;;) {
           const location = cursor.next();
-          if (location === NO_ROW || !writeSet.replaces(committed.idAt(location))) return location;
+          if (location === NO_ROW) return location;
+          const id = committed.idAt(location);
+          if (!writeSet.byId.has(id) && !writeSet.hides(id)) return location;
         }
       },
     };

@@ -8,7 +8,6 @@
  * Invariants: writes are private until commit. A row is locked before it is written; after that no other transaction
  * changes it, and its newest committed version is not newer than the snapshot.
  */
-import { forbidsDuplicates } from "../catalog/index_keys.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { assert, assertDefined } from "../base/assert.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -18,12 +17,12 @@ import type { Effect, OpNumber, RowBatch, RowId, StoredRow } from "../operations
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import { mayGoOn, newParents, onlyAddsColumns } from "./added_columns.ts";
 import { checkBatch } from "./batch_check.ts";
-import { BulkDeletes } from "./bulk_deletes.ts";
+import { BulkWrites } from "./bulk_writes.ts";
 import { type CatchingUp, catchUp, checkRows, type RowMaker } from "./catch_up.ts";
 import { isTemporarySchema } from "../catalog/temporary_schema.ts";
 import type { CommitMessage } from "./commit_message.ts";
 import { DeferredChecks } from "./deferred_checks.ts";
-import { type JournalEntry, type Mark, takeBack } from "./journal.ts";
+import { type JournalEntry, type Mark, takeBackTo } from "./journal.ts";
 import type { IsolationLevel } from "./isolation_level.ts";
 import { type Lock, LOCK_MODES, type LockKey, type LockMode, type LockOwner } from "./lock_table.ts";
 import type { WaitingClient } from "./wait_cycles.ts";
@@ -35,10 +34,12 @@ import { type Reading, TransactionViews } from "./transaction_views.ts";
 import { TableWriteSet, type WriteSetRow } from "./write_set.ts";
 import { requireStorableBatch, requireStorableRow } from "./storable_rows.ts";
 import type { ReadPredicate } from "./read_set.ts";
-import { duplicateId, duplicateKey } from "./duplicates.ts";
-import { isLocked, lockWritten, modeOfWrite, requireFree, takeKey, takeLock } from "./row_locks.ts";
+import { duplicateId } from "./duplicates.ts";
+import { isLocked, lockWritten, modeOfWrite, requireFree, takeLock } from "./row_locks.ts";
 import { StaleSnapshot, TableWait } from "./signals.ts";
-import { keyOf } from "./stored_key.ts";
+import { referencedPositions } from "./referenced_columns.ts";
+import type { RowIdSet } from "./row_id_set.ts";
+import { requireNewKeys } from "./unique_keys.ts";
 import { HandedOutNumbers } from "./handed_out_numbers.ts";
 import type { TransactionManager } from "./transaction_manager.ts";
 import type { TransactionOptions } from "./transaction_options.ts";
@@ -108,9 +109,20 @@ export class Transaction {
   readonly #sequences: Extract<Effect, { kind: "sequence" }>[] = [];
   readonly #catalog: PrivateCatalog;
   readonly #size = new TransactionSize();
-  readonly #bulk = new BulkDeletes((writeSet, set) => {
-    this.#note({ kind: "deletedSet", writeSet });
-    if (this.interruptible) this.#manager.locks.lockSet(writeSet.definition.id, set, this);
+  readonly #bulk = new BulkWrites({
+    mayKeep: (kind, { definition }) =>
+      this.#manager.remote === null &&
+      (kind === "deleted" ||
+        this.#manager.writesLists() && referencedPositions(this.catalog, definition).length === 0),
+    setBegan: (kind, writeSet, set) => {
+      writeSet[kind].push(set);
+      this.#note({ kind: "bulkSet", writeSet, of: kind });
+      if (this.interruptible) this.#manager.locks.lockSet(writeSet.definition.id, set, this);
+    },
+    batchCame: (writeSet, batch) => {
+      writeSet.replacing.add(batch);
+      this.#addBatch(writeSet, batch);
+    },
   });
 
   constructor(manager: TransactionManager, options: BeginOptions) {
@@ -310,8 +322,7 @@ export class Transaction {
 
   /** Whether there are any bulk loads. */
   get hasBatches(): boolean {
-    for (const writeSet of this.#writeSets.values()) if (writeSet.batches.length > 0) return true;
-    return false;
+    return this.#writeSets.values().some(({ batches }) => batches.length > 0);
   }
 
   nextRowId(tableId: number): RowId {
@@ -333,7 +344,7 @@ export class Transaction {
       LOCK_MODES.update,
       () => `row ${id} of relation "${table.name}"`,
     );
-    const own = this.#own(writeSet, id);
+    const own = writeSet.own(id, this.#journal);
     const existed = own === undefined
       ? !writeSet.truncated && this.#manager.existsNow(tableId, id, this)
       : own.existed;
@@ -345,7 +356,7 @@ export class Transaction {
       }
       throw duplicateId(table, id);
     }
-    this.#checkUnique(table, writeSet, values, id);
+    requireNewKeys(this.#manager, this, writeSet, { table, id, values });
     this.#size.addRow(values);
     if (own === undefined) {
       writeSet.add(id, values, false);
@@ -361,7 +372,7 @@ export class Transaction {
     this.#requireWhole(table, values.length);
     requireStorableRow(table, values);
     this.#lockAndCheck(table, id, modeOfWrite(this.#manager, this.catalog, table, id, values));
-    this.#checkUnique(table, writeSet, values, id);
+    requireNewKeys(this.#manager, this, writeSet, { table, id, values });
     this.#write(writeSet, id, values);
   }
 
@@ -375,7 +386,7 @@ export class Transaction {
     requireStorableRow(table, values);
     this.#size.addRow(values);
     writeSet.filled ??= { at: this.snapshot, since: this.snapshot };
-    const own = this.#own(writeSet, id);
+    const own = writeSet.own(id, this.#journal);
     if (own !== undefined) this.#set(writeSet, own, values, own.isFilled);
     else {
       writeSet.add(id, values, true, true);
@@ -400,15 +411,32 @@ export class Transaction {
   delete(tableId: number, id: RowId): void {
     const table = this.#definition(tableId);
     const writeSet = this.#writable(table);
-    const set = this.#manager.remote === null ? this.#bulk.setFor(writeSet, id) : null;
+    const set = this.#bulk.setFor("deleted", writeSet, id);
     if (set === null) {
       this.#lockAndCheck(table, id);
       this.#write(writeSet, id, null);
-    } else {
-      requireFree(this.#manager, this, table, id);
-      this.#requireUnchanged(table, id);
-      this.#size.addDeleted(set.add(id as number));
-    }
+    } else this.#hide(table, set, id);
+  }
+
+  #hide(table: TableDefinition, set: RowIdSet, id: RowId): void {
+    requireFree(this.#manager, this, table, id);
+    this.#requireUnchanged(table, id);
+    this.#size.addDeleted(set.add(id as number));
+  }
+
+  updateKeepingKeys(tableId: number, id: RowId, values: StoredRow): void {
+    const table = this.#definition(tableId);
+    const spread = !this.#bulk.isReplacing(this.#writeSets.get(tableId));
+    const set = this.#bulk.setFor("replaced", this.#writable(table, { spread }), id);
+    if (set === null) return this.update(tableId, id, values);
+    this.#requireWhole(table, values.length);
+    requireStorableRow(table, values);
+    this.#hide(table, set, id);
+    this.#bulk.add(id as number, values);
+  }
+
+  finishUpdates(): void {
+    this.#bulk.flush();
   }
 
   moved(tableId: number, moves: readonly { readonly from: RowId; readonly to: RowId }[]): void {
@@ -436,6 +464,10 @@ export class Transaction {
     const writeSet = this.#writable(table, { spread: false });
     this.#requireWhole(table, batch.columns.length);
     requireStorableBatch(table, batch);
+    this.#addBatch(writeSet, batch);
+  }
+
+  #addBatch(writeSet: TableWriteSet, batch: RowBatch): void {
     this.#size.addBatch(batch);
     this.#size.checkBatches();
     writeSet.batches.push(batch);
@@ -543,16 +575,8 @@ export class Transaction {
 
   /** Takes back everything since the mark; locks taken since are released unless `keepLocks`. */
   rollbackTo(mark: Mark, options: { readonly keepLocks: boolean; readonly forgetReads: boolean }): void {
-    this.#bulk.end();
-    while (this.#journal.length > mark.journal) {
-      const entry = assertDefined(this.#journal.pop(), "journal entry");
-      if (entry.kind === "batch") {
-        const batch = entry.writeSet.batches.pop();
-        if (batch !== undefined) this.#size.removeBatch(batch);
-      } else if (entry.kind !== "writeSet") takeBack(entry);
-      else if (entry.before === undefined) this.#writeSets.delete(entry.tableId);
-      else this.#writeSets.set(entry.tableId, entry.before);
-    }
+    this.#bulk.discard();
+    takeBackTo(mark, this.#journal, this.#writeSets, (batch) => this.#size.removeBatch(batch));
     for (const writeSet of this.#writeSets.values()) {
       const { filled } = writeSet;
       if (filled === null || filled.at === filled.since) continue;
@@ -695,6 +719,7 @@ export class Transaction {
     const existing = this.#writeSets.get(table.id);
     if (existing !== undefined) {
       if (options.spread && existing.batches.length > 0) {
+        this.#bulk.end();
         this.#note({ kind: "contents", writeSet: existing, saved: existing.copy() });
         existing.spreadBatches();
         this.views.forget(table.id);
@@ -716,7 +741,7 @@ export class Transaction {
 
   #write(writeSet: TableWriteSet, id: RowId, values: StoredRow | null): void {
     this.#size.addRow(values ?? NO_VALUES);
-    const own = this.#own(writeSet, id);
+    const own = writeSet.own(id, this.#journal);
     if (own !== undefined) {
       if (values === null) this.lostNumbers ||= this.tookNumbers;
       this.#set(writeSet, own, values);
@@ -725,11 +750,6 @@ export class Transaction {
     assert(!writeSet.truncated, "a truncated table has no committed rows");
     writeSet.add(id, values, true);
     this.#note(writeSet.added);
-  }
-
-  /** See `TableWriteSet.own`. */
-  #own(writeSet: TableWriteSet, id: RowId): WriteSetRow | undefined {
-    return writeSet.own(id, () => this.#note({ kind: "revived", writeSet, id }));
   }
 
   #set(writeSet: TableWriteSet, row: WriteSetRow, values: StoredRow | null, isFilled = false): void {
@@ -757,25 +777,6 @@ export class Transaction {
     const isNewest = this.snapshot === this.#manager.lastOp && this.#manager.remote === null;
     if (isNewest || this.#writeSets.get(table.id)?.byId.get(id)?.isFilled === false) return;
     if (this.#manager.changedSince(table.id, id, this.snapshot, this)) throw new StaleSnapshot(table.id, id);
-  }
-
-  #checkUnique(table: TableDefinition, writeSet: TableWriteSet, values: StoredRow, id: RowId): void {
-    for (const index of table.indexes) {
-      if (!index.unique) continue;
-      const key = keyOf(table, index, values, index.columns.length);
-      if (!forbidsDuplicates(index, key)) continue;
-      takeKey(this.#manager, this, table, index, key);
-      for (const row of writeSet.lookup(index, key)) {
-        if (row.id === id || this.isGuess) continue;
-        const isOld = row.isFilled && this.#manager.changedSince(table.id, row.id, this.snapshot);
-        throw isOld ? new StaleSnapshot(table.id, row.id) : duplicateKey(table, index, values);
-      }
-      if (writeSet.truncated || this.#manager.remote?.keepsKey(this, { table, index, key, id }) === true) {
-        continue;
-      }
-      const rival = this.#manager.keyHolderNow(table, index, key, this, writeSet, id);
-      if (rival) throw duplicateKey(table, index, values);
-    }
   }
 
   /** One transaction at a time changes the catalog. */

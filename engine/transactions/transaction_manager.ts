@@ -110,7 +110,7 @@ export class TransactionManager {
   validates = true;
   /** Up to which op answers may be given; the newest where that is not known. */
   tellableOp: () => OpNumber = () => this.lastOp;
-  /** Whether an effect may delete a list of rows: all who read the log know it. */
+  /** Whether an effect may have a list of rows: all who read the log know it. */
   writesLists: () => boolean = () => true;
   /** The tables whose rows are elsewhere; null: all are here. */
   remote: RemoteTables<Transaction> | null = null;
@@ -263,7 +263,7 @@ export class TransactionManager {
       const holder = reader.idAt(location);
       if (holder === id) continue;
       const own = writeSet.byId.get(holder);
-      if (own === undefined ? writeSet.deletedSet(holder) === null : own.isFilled) return true;
+      if (own === undefined ? !writeSet.hides(holder) : own.isFilled) return true;
     }
     return false;
   }
@@ -469,9 +469,8 @@ export class TransactionManager {
         tableId: table.id,
         batch,
       }));
-      for (const tableId of transaction.writtenTables) {
-        if (transaction.writtenTo(tableId)?.writesRows !== true) continue;
-        bulk.push({ tableId, batch: null, byVersion: true });
+      for (const { definition, writesRows } of transaction.writeSets) {
+        if (writesRows) bulk.push({ tableId: definition.id, batch: null, byVersion: true });
       }
       for (const tableId of rewritten) bulk.push({ tableId, batch: null });
       this.#remember({ op, writes: [], bulk });
@@ -721,6 +720,7 @@ export class TransactionManager {
         case "truncate":
           bulk.push({ tableId: effect.tableId, batch: null });
           break;
+        case "update_batch":
         case "delete_batch":
           bulk.push({ tableId: effect.tableId, batch: null, byVersion: true });
           break;

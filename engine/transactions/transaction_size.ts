@@ -75,7 +75,7 @@ export class TransactionSize {
     if (this.estimatedBytes > LIMITS.commitAtOnceBytes) return true;
     let rows = 0;
     for (const writeSet of writeSets) {
-      rows += writeSet.rows.length + writeSet.deletedCount;
+      rows += writeSet.rows.length + writeSet.hiddenCount;
       for (const batch of writeSet.batches) rows += Math.ceil(batch.rowCount / BATCH_ROWS_PER_ROW);
     }
     for (const count of indexedRows) rows += Math.ceil(count / BATCH_ROWS_PER_ROW);

@@ -2,7 +2,8 @@
  * The uncommitted rows of one transaction in one table: what it created, changed and deleted, in the order of first
  * touch. The committed table does not know of them until commit turns them into effects.
  *
- * Where one statement deletes very many committed rows, only their ids are kept ({@link TableWriteSet.deleted}).
+ * Where one statement deletes very many committed rows, only their ids are kept ({@link TableWriteSet.deleted}); where
+ * it changes very many, their ids and batches of new values ({@link TableWriteSet.replaced}).
  *
  * Invariants: a row id is in the write set at most once. `values` null means deleted. A row that was created and
  * deleted within the transaction stays in the list, and leaves no effect.
@@ -14,6 +15,7 @@ import { storageClassOf } from "../types/physical_type.ts";
 import { BLOCK_ROWS } from "../storage/access/block.ts";
 import type { Vector } from "../storage/access/vector.ts";
 import { BatchKeys } from "./batch_keys.ts";
+import type { JournalEntry } from "./journal.ts";
 import { batchRow, constantColumn } from "./batch_values.ts";
 import { RowIdMap } from "./row_id_map.ts";
 import type { RowIdSet } from "./row_id_set.ts";
@@ -55,7 +57,11 @@ export class TableWriteSet {
   readonly batches: RowBatch[] = [];
   /** Committed rows that were deleted, besides those in the list; a set for each statement that deleted many. */
   readonly deleted: RowIdSet[] = [];
-  /** Ids of such rows that are in the list all the same, for something was done to them later. */
+  /** Committed rows whose new values are in batches. */
+  readonly replaced: RowIdSet[] = [];
+  /** Such batches. */
+  readonly replacing = new Set<RowBatch>();
+  /** Ids of deleted rows that are in the list all the same, for something was done to them later. */
   readonly revived = new Set<RowId>();
   /** What the journal notes for each row that comes. */
   readonly added = { kind: "add", writeSet: this } as const;
@@ -80,13 +86,18 @@ export class TableWriteSet {
   }
 
   get isEmpty(): boolean {
-    return this.rows.length === 0 && this.batches.length === 0 && this.deleted.length === 0 &&
+    return this.rows.length === 0 && this.batches.length === 0 && !this.hidesInBulk &&
       !this.truncated;
   }
 
   /** Whether it has rows of its own besides bulk loads, or hides committed ones. */
   get writesRows(): boolean {
-    return this.truncated || this.deleted.length > 0 || this.rows.some((row) => !row.isFilled);
+    return this.truncated || this.hidesInBulk || this.rows.some((row) => !row.isFilled);
+  }
+
+  /** Whether rows that are not in the list hide committed ones. */
+  get hidesInBulk(): boolean {
+    return this.deleted.length > 0 || this.replaced.length > 0;
   }
 
   /** The set of {@link deleted} rows that an id is in; null: none. */
@@ -95,24 +106,32 @@ export class TableWriteSet {
     return this.deleted.find((set) => set.has(id)) ?? null;
   }
 
-  /** A row of the list; one that was {@link deleted} is put there, which `revived` hears first. */
-  own(id: RowId, revived: () => void): WriteSetRow | undefined {
+  /** A row of the list; one that was {@link deleted} is put there, as the journal says then. */
+  own(id: RowId, journal: JournalEntry[]): WriteSetRow | undefined {
     const own = this.byId.get(id);
     if (own !== undefined || this.deletedSet(id) === null) return own;
-    revived();
+    journal.push({ kind: "revived", writeSet: this, id });
     this.revived.add(id);
     return this.add(id, null, true);
   }
 
-  /** Whether the committed row of this id is replaced, changed or deleted. */
-  replaces(id: RowId): boolean {
-    return this.byId.has(id) || this.deletedSet(id) !== null;
+  /** Whether the committed row of this id is deleted or replaced in bulk. */
+  hides(id: RowId): boolean {
+    return this.deletedSet(id) !== null ||
+      typeof id === "number" && this.replaced.length > 0 && this.replaced.some((set) => set.has(id));
   }
 
   /** How many {@link deleted} rows there are that are not in the list. */
   get deletedCount(): number {
     let count = -this.revived.size;
     for (const set of this.deleted) count += set.size;
+    return count;
+  }
+
+  /** How many committed rows are {@link hides hidden} by something else than the list. */
+  get hiddenCount(): number {
+    let count = this.deletedCount;
+    for (const set of this.replaced) count += set.size;
     return count;
   }
 
@@ -163,9 +182,11 @@ export class TableWriteSet {
     this.#batchKeys.clear();
     for (const batch of this.batches.splice(0)) {
       for (let row = 0; row < batch.rowCount; row++) {
-        this.add(batch.ids[row] as number, batchRow(batch, row), false);
+        this.add(batch.ids[row] as number, batchRow(batch, row), this.replacing.has(batch));
       }
     }
+    this.replaced.length = 0;
+    this.replacing.clear();
   }
 
   /** The keys that the batches bring to a unique index. */
@@ -239,6 +260,9 @@ export class TableWriteSet {
     for (const row of saved.rows) this.add(row.id, row.values, row.existed, row.isFilled);
     this.batches.splice(0, Infinity, ...saved.batches);
     this.deleted.splice(0, Infinity, ...saved.deleted);
+    this.replaced.splice(0, Infinity, ...saved.replaced);
+    this.replacing.clear();
+    for (const batch of saved.replacing) this.replacing.add(batch);
     this.revived.clear();
     for (const id of saved.revived) this.revived.add(id);
   }
@@ -250,6 +274,8 @@ export class TableWriteSet {
     result.filled = this.filled;
     result.batches.push(...this.batches);
     result.deleted.push(...this.deleted);
+    result.replaced.push(...this.replaced);
+    for (const batch of this.replacing) result.replacing.add(batch);
     for (const id of this.revived) result.revived.add(id);
     result.truncated = this.truncated;
     return result;
@@ -281,13 +307,15 @@ export class TableWriteSet {
         else for (const id of ids) yield { kind: "delete", tableId, id };
       }
     }
-    for (const batch of this.batches) yield { kind: "create_batch", tableId, batch };
+    for (const batch of this.batches) {
+      yield { kind: this.replacing.has(batch) ? "update_batch" : "create_batch", tableId, batch };
+    }
   }
 
   /** The same at the end of a list, of a write set whose rows are few. */
   appendEffects(list: Effect[], lists: boolean): void {
     const tableId = this.definition.id;
-    if (this.truncated || this.deleted.length > 0) {
+    if (this.truncated || this.hidesInBulk) {
       for (const effect of this.effects(lists)) list.push(effect);
       return;
     }
@@ -307,7 +335,10 @@ export class TableWriteSet {
       else if (existed) updated++;
       else inserted++;
     }
-    for (const batch of this.batches) inserted += batch.rowCount;
+    for (const batch of this.batches) {
+      if (this.replacing.has(batch)) updated += batch.rowCount;
+      else inserted += batch.rowCount;
+    }
     return { inserted, updated, deleted: deleted + this.deletedCount };
   }
 

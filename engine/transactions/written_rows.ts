@@ -20,7 +20,7 @@ export function* written(
   }
 }
 
-/** Bulk loads, for the last look at their ids before the commit. `replacesAll`: the table was emptied before. */
+/** Bulk loads of new rows, for the last look at their ids before the commit. `replacesAll`: the table was emptied. */
 export function* batches(transaction: Writer): Iterable<
   {
     readonly table: TableDefinition;
@@ -31,6 +31,8 @@ export function* batches(transaction: Writer): Iterable<
 > {
   for (const writeSet of transaction.writeSets) {
     const { definition: table, truncated: replacesAll } = writeSet;
-    for (const batch of writeSet.batches) yield { table, batch, writeSet, replacesAll };
+    for (const batch of writeSet.batches) {
+      if (!writeSet.replacing.has(batch)) yield { table, batch, writeSet, replacesAll };
+    }
   }
 }

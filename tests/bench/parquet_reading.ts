@@ -5,7 +5,7 @@
 import type { TableDefinition } from "../../engine/catalog/definitions.ts";
 import { ParquetFile } from "../../engine/external/parquet/parquet_file.ts";
 import * as platform from "../../engine/host/page_platform.ts";
-import { BATCH_ROWS, BatchBuilder, type ColumnBuilder } from "../../engine/statements/copy/batch_builder.ts";
+import { BATCH_ROWS, BatchBuilder, type ColumnBuilder } from "../../engine/transactions/batch_builder.ts";
 import { parseTypeText } from "../../engine/types/type_names.ts";
 import { columnsOf } from "./tpch/schema.ts";
 

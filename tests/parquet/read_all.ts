@@ -6,7 +6,7 @@ import { type ParquetColumn, ParquetFile, type RowSink } from "../../engine/exte
 import type { RangeReader } from "../../engine/external/parquet/byte_window.ts";
 import * as platform from "../../engine/host/page_platform.ts";
 import type { RowBatch } from "../../engine/operations/effect.ts";
-import { BATCH_ROWS, BatchBuilder, type ColumnBuilder } from "../../engine/statements/copy/batch_builder.ts";
+import { BATCH_ROWS, BatchBuilder, type ColumnBuilder } from "../../engine/transactions/batch_builder.ts";
 import { batchRow } from "../../engine/transactions/batch_values.ts";
 import { fromStored } from "../../engine/types/stored_value.ts";
 import { formatText } from "../../engine/types/text_io.ts";

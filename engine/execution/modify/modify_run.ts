@@ -243,6 +243,7 @@ export class ModifyRun {
 
   /** Works through a piece of what is left to do after the last row. true: all is done. */
   finish(): boolean {
+    this.#writer.finishUpdates();
     if (this.#nextMove === 0 && this.#moves.length > 0) this.#writer.moved?.(this.table.id, this.#moves);
     for (let work = 0; this.#nextMove < this.#moves.length; work++) {
       if (work >= PIECE) return false;

@@ -77,6 +77,13 @@ export function readsTable(plan: Plan, tableId: number): boolean {
   return found;
 }
 
+/** Whether an expression has subqueries. */
+export function hasSubquery(expression: Expression): boolean {
+  let found = false;
+  visitExpression(expression, () => {}, () => found = true);
+  return found;
+}
+
 /** Whether subqueries of an expression read a table. */
 export function expressionReads(expression: Expression, tableId: number): boolean {
   let found = false;

@@ -1,12 +1,14 @@
 /**
  * UPDATE: computes the new row of each row that the source yields and writes it.
  *
- * One row found by its key is written at once. Otherwise all assigned values are computed before the first write, and
- * each row is changed at most once, by the first source row that meets it. A row whose id changes is deleted when its
+ * One row found by its key is written at once, and so are rows of one table that are looked at one by one and keep
+ * their keys: a walk sees the state at its begin. Otherwise all assigned values are computed before the first write,
+ * and each row is changed at most once, by the first source row that meets it. A row whose id changes is deleted when its
  * turn comes and created after all others, so that `SET id = id + 1` collides only with what remains.
  */
 import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { hasMask } from "../../catalog/index_keys.ts";
 import { triggersFor } from "../../catalog/triggers.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { ModifyPlan } from "../../sql/plan/plan.ts";
@@ -18,7 +20,7 @@ import type { Program, Sink } from "../codegen/region.ts";
 import { storedCode } from "../codegen/value_form.ts";
 import { HeldRows, type HeldValue, type ModifyCode, sourceColumnsOfReturning } from "./modify_code.ts";
 import { changesOf, type ModifyFacts } from "./modify_run.ts";
-import { mayRepeat, yieldsOneRow } from "./plan_shape.ts";
+import { hasSubquery, looksAtRows, mayRepeat, yieldsOneRow } from "./plan_shape.ts";
 import {
   bindValue,
   emitCheckedRow,
@@ -46,7 +48,7 @@ export function updateFacts(plan: UpdatePlan): ModifyFacts {
 
 /** Adds the pipelines of an UPDATE. */
 export function produceUpdate(plan: UpdatePlan, program: Program, modify: ModifyCode): void {
-  if (yieldsOneRow(plan.source)) {
+  if (yieldsOneRow(plan.source) || isRowByRow(plan)) {
     program.produce(plan.source, updateSink(plan, modify, plan.assignments, "source"));
     return;
   }
@@ -67,6 +69,23 @@ export function produceUpdate(plan: UpdatePlan, program: Program, modify: Modify
   const repeats = plan.refusesRepeats !== true && mayRepeat(plan.source);
   program.produce(plan.source, rows.sink((code) => emitMeet(code, modify, plan.rowId, repeats)));
   program.loop(plan, rows.source(), updateSink(plan, modify, assignments, "table"));
+}
+
+/** Whether no row's new values depend on what became of others, so that each is changed as it comes. */
+function isRowByRow(plan: UpdatePlan): boolean {
+  return keepsKeys(plan) && triggersFor(plan.table, "update").length === 0 && looksAtRows(plan.source) &&
+    plan.assignments.every((each) => each === null || !hasSubquery(each));
+}
+
+/** Whether the rows keep their ids and the keys of unique indexes. */
+function keepsKeys(plan: UpdatePlan): boolean {
+  const { table } = plan;
+  const { changedColumns } = changesOf(table, plan.assignments);
+  return !changedColumns.includes(table.rowIdColumn ?? 0) &&
+    table.indexes.every((index) =>
+      !index.unique ||
+      !hasMask(index) && index.columns.every((part) => !changedColumns.includes(part.columnId))
+    );
 }
 
 /** The row id as a held value. */
@@ -131,7 +150,8 @@ function updateSink(
       let newId = id;
       if (movesRow) newId = code.define("id", `${run}.change(${id}, ${changed.row})`);
       else {
-        code.emit(`if (${run}.changes === null) ${writer}.update(${table.id}, ${id}, ${changed.row});`);
+        const update = keepsKeys(plan) ? "updateKeepingKeys" : "update";
+        code.emit(`if (${run}.changes === null) ${writer}.${update}(${table.id}, ${id}, ${changed.row});`);
         code.emit(`else ${run}.change(${id}, ${changed.row});`);
       }
       modify.emitCount(code, plan);

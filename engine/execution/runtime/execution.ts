@@ -169,6 +169,10 @@ export interface RowTransaction {
    */
   create(tableId: number, id: RowId, values: StoredRow): void;
   update(tableId: number, id: RowId, values: StoredRow): void;
+  /** The same for values that keep the row's id and unique keys: where many come, {@link finishUpdates} ends them. */
+  updateKeepingKeys(tableId: number, id: RowId, values: StoredRow): void;
+  /** The rows that the statement changes in this way have all come. */
+  finishUpdates(): void;
   delete(tableId: number, id: RowId): void;
   /** Rows that were deleted are the ones that are created with other ids; absent: nobody wants to know. */
   readonly moved?: (tableId: number, moves: readonly { readonly from: RowId; readonly to: RowId }[]) => void;

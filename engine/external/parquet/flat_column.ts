@@ -3,7 +3,7 @@
  *
  * Rows are read in pieces that end where a page of any column ends, so that within a piece nothing is asynchronous.
  */
-import { BytesColumn, type ColumnBuilder, NumberColumn } from "../../statements/copy/batch_builder.ts";
+import { BytesColumn, type ColumnBuilder, NumberColumn } from "../../transactions/batch_builder.ts";
 import type { ColumnPages, DataPage, PageConsumer } from "./column_pages.ts";
 import { PARQUET_LIMITS } from "./limits.ts";
 import { type Conversion, naturalConversion } from "./natural_values.ts";

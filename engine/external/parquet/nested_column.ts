@@ -5,7 +5,7 @@
  * Invariant: all leaves of a row begin and end together; a file where they do not is damaged. Limits: see `limits.ts`.
  */
 import { encodeUtf8 } from "../../base/bytes.ts";
-import { type ColumnBuilder, NumberColumn } from "../../statements/copy/batch_builder.ts";
+import { type ColumnBuilder, NumberColumn } from "../../transactions/batch_builder.ts";
 import { quoteJson } from "../../types/json.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import { isIntegerKind } from "../../types/number_or_bigint.ts";

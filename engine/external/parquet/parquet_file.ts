@@ -8,7 +8,7 @@
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { PathStep } from "../../catalog/source_path.ts";
-import type { ColumnBuilder } from "../../statements/copy/batch_builder.ts";
+import type { ColumnBuilder } from "../../transactions/batch_builder.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatType } from "../../types/type_names.ts";
 import { openWindows, type RangeReader, readRange } from "./byte_window.ts";

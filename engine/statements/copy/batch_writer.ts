@@ -9,7 +9,7 @@ import type { RowId } from "../../operations/effect.ts";
 import { batchRow } from "../../transactions/batch_values.ts";
 import { toStored } from "../../types/stored_value.ts";
 import type { SqlValue } from "../../types/value.ts";
-import { BatchBuilder, BytesColumn } from "./batch_builder.ts";
+import { BatchBuilder, BytesColumn } from "../../transactions/batch_builder.ts";
 
 /** The next `count` ids of a table's counter. */
 export function reserveIds(

@@ -7,7 +7,7 @@ import { LIMITS } from "../../base/limits.ts";
 import { decodeBinary } from "../../types/binary_io.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { toStored } from "../../types/stored_value.ts";
-import type { BatchBuilder } from "./batch_builder.ts";
+import type { BatchBuilder } from "../../transactions/batch_builder.ts";
 import { rowTooLong, withContext } from "./copy_options.ts";
 import { PartialRow } from "./partial_row.ts";
 

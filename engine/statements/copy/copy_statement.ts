@@ -19,7 +19,7 @@ import type { CopyTarget, MaybePromise, ResultSink, StatementOutcome } from "../
 import { RowBuffer } from "../row_buffer.ts";
 import { errorPosition } from "../../sql/parser/source_text.ts";
 import type { StatementHost } from "../statement_host.ts";
-import { BatchBuilder } from "./batch_builder.ts";
+import { BatchBuilder } from "../../transactions/batch_builder.ts";
 import { BinaryFormatReader } from "./binary_reader.ts";
 import { CopyEncoder } from "./copy_encoder.ts";
 import { type CopyLoad, loadStatement, type ParsedBatch } from "./copy_load.ts";

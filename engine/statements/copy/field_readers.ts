@@ -10,7 +10,7 @@ import { INTEGER_RANGES, type IntegerKind, isIntegerKind } from "../../types/num
 import type { SqlType } from "../../types/sql_type.ts";
 import { toStored } from "../../types/stored_value.ts";
 import { parseText, type TextOptions } from "../../types/text_io.ts";
-import { BytesColumn, type ColumnBuilder, NumberColumn } from "./batch_builder.ts";
+import { BytesColumn, type ColumnBuilder, NumberColumn } from "../../transactions/batch_builder.ts";
 
 /** Reads the bytes from `start` to `end` as the value of a row. */
 export interface FieldReader {

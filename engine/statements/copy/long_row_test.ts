@@ -2,7 +2,7 @@
 import { strict as assert } from "node:assert";
 import { Buffer } from "node:buffer";
 import type { StoredValue } from "../../types/stored_value.ts";
-import { BatchBuilder } from "./batch_builder.ts";
+import { BatchBuilder } from "../../transactions/batch_builder.ts";
 import { BINARY_SIGNATURE, BinaryFormatReader } from "./binary_reader.ts";
 import { TestClient } from "./client_for_test.ts";
 import { PartialRow } from "./partial_row.ts";

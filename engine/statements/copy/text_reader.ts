@@ -7,7 +7,7 @@
  */
 import { encodeUtf8 } from "../../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
-import type { BatchBuilder, ColumnBuilder } from "./batch_builder.ts";
+import type { BatchBuilder, ColumnBuilder } from "../../transactions/batch_builder.ts";
 import { type CopySettings, withContext } from "./copy_options.ts";
 import { type FieldReader, fieldText, shownField } from "./field_readers.ts";
 import { PartialRow } from "./partial_row.ts";

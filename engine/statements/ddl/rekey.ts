@@ -18,7 +18,7 @@ import { CHUNK_MASK, CHUNK_ROWS, CHUNK_SHIFT, growNumbers } from "../../storage/
 import { SlotHash } from "../../storage/table/slot_hash.ts";
 import type { Vector } from "../../storage/access/vector.ts";
 import { batchRow } from "../../transactions/write_set.ts";
-import { BatchBuilder, BytesColumn, type ColumnBuilder } from "../copy/batch_builder.ts";
+import { BatchBuilder, BytesColumn, type ColumnBuilder } from "../../transactions/batch_builder.ts";
 import { RowWalk } from "./row_walk.ts";
 import type { Work } from "../../execution/runtime/work.ts";
 import { containsNulls, duplicatedKey } from "./validations.ts";

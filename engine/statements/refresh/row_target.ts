@@ -15,7 +15,12 @@ import type { SqlType } from "../../types/sql_type.ts";
 import { toStored } from "../../types/stored_value.ts";
 import type { TextOptions } from "../../types/text_io.ts";
 import type { SqlValue } from "../../types/value.ts";
-import { BATCH_ROWS, BatchBuilder, type ColumnBuilder, NumberColumn } from "../copy/batch_builder.ts";
+import {
+  BATCH_ROWS,
+  BatchBuilder,
+  type ColumnBuilder,
+  NumberColumn,
+} from "../../transactions/batch_builder.ts";
 import { withContext } from "../copy/copy_options.ts";
 import { type FieldReader, fieldReader } from "../copy/field_readers.ts";
 

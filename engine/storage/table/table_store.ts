@@ -218,6 +218,11 @@ export class TableStore implements TableShape {
     this.#modified(op);
   }
 
+  /** Removes many rows that exist. */
+  endRows(op: OpNumber, ids: Float64Array): void {
+    for (const id of ids) this.delete(op, id);
+  }
+
   /** Adds many rows that do not exist. */
   createBatch(op: OpNumber, batch: RowBatch): void {
     const { delta } = this.#parts;

@@ -5,10 +5,10 @@
  * columns by appending to `bytes` and ending the value with {@link BytesColumn.end}. Rows become visible in the batch
  * when `rowCount` counts them; a row that failed half-way is simply written over.
  */
-import { encodeUtf8 } from "../../base/bytes.ts";
-import type { TableDefinition } from "../../catalog/definitions.ts";
-import type { BatchColumn, RowBatch, StoredValue } from "../../operations/effect.ts";
-import { type StorageClass, storageClassOf } from "../../types/physical_type.ts";
+import { encodeUtf8 } from "../base/bytes.ts";
+import type { TableDefinition } from "../catalog/definitions.ts";
+import type { BatchColumn, RowBatch, StoredValue } from "../operations/effect.ts";
+import { type StorageClass, storageClassOf } from "../types/physical_type.ts";
 
 /** Rows in a full batch. */
 export const BATCH_ROWS = 16_384;

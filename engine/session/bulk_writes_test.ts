@@ -1,6 +1,6 @@
 /**
- * DELETE of so many rows that only their ids are kept: what the transaction itself sees, what others see and wait for,
- * what can be taken back, and what the log has of it.
+ * DELETE and UPDATE of so many rows that they are kept in bulk: what the transaction itself sees, what others see and
+ * wait for, what can be taken back, and what the log has of it.
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
@@ -198,5 +198,119 @@ Deno.test("DELETE of many rows makes who has read one of them and writes lose, a
   await runSql(reader, "ROLLBACK");
   await engine.whenDurable(engine.lastOp);
   deepStrictEqual(await runSql(session, "SELECT a FROM n"), [[2]]);
+  await engine.close();
+});
+
+Deno.test("UPDATE of many rows is seen by its transaction, whichever way it looks, and can be taken back", async () => {
+  const { engine, session } = await withTable();
+  const before = await picture(session);
+  await runSql(session, "BEGIN; SAVEPOINT a; UPDATE t SET w = w + 100 WHERE id <> 30001");
+  const after = [
+    ...[ROWS, before[1], 0, 1_039_999, 39_999, 100, 30_000, 39_000, 22_001, 1_030_001],
+  ];
+  deepStrictEqual(await picture(session), after);
+  strictEqual(await value(session, "SELECT count(*) FROM t WHERE w = 103"), ROWS / 10);
+  strictEqual(await value(session, "SELECT min(w) FROM t WHERE w >= 0"), 1);
+  strictEqual(await codeOf(runSql(session, "SAVEPOINT b; INSERT INTO t VALUES (39999, 7, 7)")), "23505");
+  await runSql(session, "ROLLBACK TO b");
+  strictEqual(await codeOf(runSql(session, "INSERT INTO t VALUES (50000, 1039999, 7)")), "23505");
+  await runSql(
+    session,
+    "ROLLBACK TO b; UPDATE t SET w = w + 1 WHERE id > 10; DELETE FROM t WHERE id = 39999",
+  );
+  strictEqual(await value(session, "SELECT count(*) FROM t WHERE w = 104"), 4000);
+  await runSql(session, "UPDATE t SET v = v - 2000000 WHERE id > 20000");
+  strictEqual(await value(session, "SELECT count(*) FROM t WHERE v < 0"), 19_999);
+  await runSql(session, "ROLLBACK TO b");
+  deepStrictEqual(await picture(session), after);
+  await runSql(session, "ROLLBACK TO a");
+  deepStrictEqual(await picture(session), before);
+  await runSql(session, "COMMIT");
+  deepStrictEqual(await picture(session), before);
+  await engine.close();
+});
+
+Deno.test("UPDATE of many rows changes each of them once, and is the same in the log, in files and at a backup", async () => {
+  for (const version of [1, 3]) {
+    const primary = (await Member.primary()).commitAlone(), backup = await Member.open();
+    const { engine } = primary;
+    const session = engine.openSession();
+    await fill(session);
+    if (version > 1) engine.raiseClusterVersion(version);
+    await engine.whenDurable(engine.lastOp);
+    // Rows in a file, rows in memory, and both again.
+    await runSql(session, "UPDATE t SET w = w + 1");
+    strictEqual(await value(session, "SELECT count(*) FROM t WHERE w = 10"), 4000);
+    await engine.checkpoint();
+    await runSql(session, "UPDATE t SET w = w + 1 WHERE id % 2 = 0");
+    await runSql(session, "UPDATE t SET w = w + 1, v = v WHERE w > 3 RETURNING id");
+    await runSql(
+      session,
+      "BEGIN; DELETE FROM t WHERE id > 39000; UPDATE t SET w = w + 100 WHERE id > 1; COMMIT",
+    );
+    const expected = [39_000, 39_000 * 1_000_000 + 39_000 * 39_001 / 2, 0, undefined, undefined];
+    deepStrictEqual((await picture(session)).slice(0, 5), expected);
+    const rows = await runSql(session, "SELECT w, count(*), min(id) FROM t GROUP BY w ORDER BY w");
+    deepStrictEqual(
+      await runSql(session, "SELECT w, count(*), min(id) FROM t WHERE w > 0 GROUP BY w ORDER BY w"),
+      rows,
+    );
+    const statistics = "SELECT n_tup_ins, n_tup_upd, n_tup_del FROM pg_stat_user_tables WHERE relname = 't'";
+    const updated = 40_000 + 20_000 + 32_000 + 38_999;
+    deepStrictEqual((await runSql(session, statistics))[0]?.map(Number), [40_000, updated, 1000]);
+    await engine.checkpoint();
+    deepStrictEqual(await runSql(session, "SELECT w, count(*), min(id) FROM t GROUP BY w ORDER BY w"), rows);
+    await backup.follow(primary);
+    strictEqual(backup.engine.digest(), engine.digest());
+    deepStrictEqual(backup.engine.machine.encodeState(), engine.machine.encodeState());
+    await backup.engine.whenDurable(backup.engine.lastOp);
+    while (backup.engine.storage.isCheckpointing) await backup.engine.yieldToLoop();
+    deepStrictEqual(backup.files(), primary.files());
+    const kinds = new Set<string>();
+    for (const { payload } of engine.storage.log.entries(0)) {
+      for (const { kind } of decodeEntry(payload).effects) kinds.add(kind);
+    }
+    strictEqual(kinds.has("update_batch"), version === 3);
+    await engine.close();
+    await backup.engine.close();
+  }
+});
+
+Deno.test("UPDATE of many rows gives them the columns that others add meanwhile", async () => {
+  const { engine, session } = await withTable();
+  const other = engine.openSession();
+  await runSql(session, "BEGIN; UPDATE t SET w = w + 100 WHERE id > 5");
+  await runSql(
+    other,
+    "ALTER TABLE t ADD COLUMN x int NOT NULL DEFAULT 4, ADD COLUMN y int GENERATED ALWAYS AS (w * 2) STORED",
+  );
+  deepStrictEqual(await runSql(session, "SELECT w, x, y FROM t WHERE id IN (5, 6, 39999) ORDER BY id"), [
+    [5, 4, 10],
+    [106, 4, 212],
+    [109, 4, 218],
+  ]);
+  await runSql(session, "COMMIT");
+  await engine.whenDurable(engine.lastOp);
+  deepStrictEqual(await runSql(other, "SELECT count(*), sum(x), sum(y) - 2 * sum(w) FROM t"), [[
+    ...[ROWS, 4 * ROWS, 0],
+  ]]);
+  await engine.close();
+});
+
+Deno.test("UPDATE of many rows waits for who has locked one, and makes others wait", async () => {
+  const { engine, session } = await withTable();
+  const other = engine.openSession();
+  await runSql(other, "BEGIN; UPDATE t SET w = 1000 WHERE id = 39000");
+  const updated = codeOf(runSql(session, "UPDATE t SET w = w + 1"));
+  await runSql(other, "COMMIT");
+  strictEqual(await updated, "none");
+  await engine.whenDurable(engine.lastOp);
+  strictEqual(await value(session, "SELECT w FROM t WHERE id = 39000"), 1001);
+  await runSql(session, "BEGIN; UPDATE t SET w = w + 1");
+  const second = codeOf(runSql(other, "UPDATE t SET w = w + 10 WHERE id = 39000"));
+  await runSql(session, "COMMIT");
+  strictEqual(await second, "none");
+  await engine.whenDurable(engine.lastOp);
+  strictEqual(await value(session, "SELECT w FROM t WHERE id = 39000"), 1012);
   await engine.close();
 });

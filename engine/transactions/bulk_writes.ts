@@ -1,0 +1,97 @@
+/**
+ * Which rows that a statement deletes or changes are kept in bulk, so that millions take little memory: those beyond
+ * the first {@link FIRST_ROWS}. Of a deleted row its id is kept, in a set; of a changed one that keeps its keys also
+ * the new values, column by column in batches. Each of the first rows has an object and a lock of its own.
+ */
+import { assert } from "../base/assert.ts";
+import type { RowBatch, RowId, StoredRow } from "../operations/effect.ts";
+import { BATCH_ROWS, BatchBuilder } from "./batch_builder.ts";
+import { RowIdSet } from "./row_id_set.ts";
+import type { TableWriteSet } from "./write_set.ts";
+
+/** So many rows in a row are kept one by one. */
+const FIRST_ROWS = 16_384;
+
+/** What becomes of the rows of a statement. */
+type BulkKind = "deleted" | "replaced";
+
+/** Hears of what comes to a write set. */
+export interface BulkOwner {
+  /** Whether rows of the table may be kept so. */
+  mayKeep(kind: BulkKind, writeSet: TableWriteSet): boolean;
+  /** A set, still empty, of rows that are hidden. */
+  setBegan(kind: BulkKind, writeSet: TableWriteSet, set: RowIdSet): void;
+  /** New values of rows that are in such a set. */
+  batchCame(writeSet: TableWriteSet, batch: RowBatch): void;
+}
+
+/** See the head of the file. */
+export class BulkWrites {
+  readonly #owner: BulkOwner;
+  #kind: BulkKind = "deleted";
+  #writeSet: TableWriteSet | null = null;
+  #count = 0;
+  #mayKeep = false;
+  #set: RowIdSet | null = null;
+  #builder: BatchBuilder | null = null;
+  readonly #ids = new Float64Array(BATCH_ROWS);
+
+  constructor(owner: BulkOwner) {
+    this.#owner = owner;
+  }
+
+  /** What was written so far can be taken back, or be looked at, apart from what comes. */
+  end(): void {
+    this.flush();
+    this.discard();
+  }
+
+  /** The same where what was written is taken back. */
+  discard(): void {
+    this.#writeSet = this.#set = this.#builder = null;
+    this.#count = 0;
+  }
+
+  /** Whether rows of the write set are being replaced in bulk, so that its batches must stay as they are. */
+  isReplacing(writeSet: TableWriteSet | undefined): boolean {
+    return this.#kind === "replaced" && this.#set !== null && writeSet === this.#writeSet;
+  }
+
+  /** The set that a row which is to be deleted, or replaced, is noted in; null: it is written by itself. */
+  setFor(kind: BulkKind, writeSet: TableWriteSet, id: RowId): RowIdSet | null {
+    if (writeSet !== this.#writeSet || kind !== this.#kind) {
+      this.end();
+      this.#kind = kind;
+      this.#writeSet = writeSet;
+    }
+    if (this.#count < FIRST_ROWS) {
+      if (++this.#count === FIRST_ROWS) this.#mayKeep = this.#owner.mayKeep(kind, writeSet);
+      return null;
+    }
+    if (!this.#mayKeep || typeof id !== "number" || writeSet.truncated || writeSet.byId.has(id)) return null;
+    if (this.#set === null) {
+      this.#set = new RowIdSet();
+      if (kind === "replaced") this.#builder = new BatchBuilder(writeSet.definition);
+      this.#owner.setBegan(kind, writeSet, this.#set);
+    }
+    return this.#set;
+  }
+
+  /** Notes the new values of a row whose id has come into the set. */
+  add(id: number, values: StoredRow): void {
+    const builder = this.#builder;
+    assert(builder !== null, "a set of replaced rows was begun");
+    if (builder.isFull) this.flush();
+    for (let position = 0; position < values.length; position++) {
+      builder.setStored(position, values[position] ?? null);
+    }
+    this.#ids[builder.rowCount++] = id;
+  }
+
+  /** Hands on what has been collected. */
+  flush(): void {
+    const builder = this.#builder, writeSet = this.#writeSet;
+    if (builder === null || writeSet === null || builder.rowCount === 0) return;
+    this.#owner.batchCame(writeSet, builder.take(this.#ids.slice(0, builder.rowCount)));
+  }
+}
