@@ -160,6 +160,8 @@ export const LIMITS = {
   transactionMemoryBytes: GIBIBYTE,
   /** The same for bulk loads, whose rows are in arrays outside of the heap. */
   transactionBatchBytes: 4 * GIBIBYTE,
+  /** Beyond so much of bulk loads and of changed rows the transaction writes the latter to a temporary file. */
+  transactionKeptBatchBytes: 128 * MEBIBYTE,
   /** Committed writes kept to validate open transactions against; older transactions must be run again beyond it. */
   validationHistoryWrites: 1_000_000,
   /** Steps of one evaluation of a trigger or CHECK expression. */

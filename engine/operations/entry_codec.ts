@@ -5,8 +5,8 @@
  * LEB128 timestamp; the client request (16 bytes id, u64 sequence, sized digest, sized reply); LEB128 effect count;
  * the effects. An effect is a kind byte (1 create, 2 update, 3 delete, 4 create_batch, 5 truncate, 6 ddl, 7 sequence,
  * 8 checkpoint, 9 slices, 10 delete_batch, 11 update_batch) and its fields in the order of their declaration; table and
- * sequence ids are LEB128, a DDL change is canonical JSON, slices are counted, their effects sized, ids are counted and in a
- * form of `batch_codec.ts`.
+ * sequence ids are LEB128, a DDL change is canonical JSON, slices are counted, their effects sized, ids are counted and
+ * in a form of `batch_codec.ts`.
  *
  * Invariants: equal entries have equal bytes; the decoder reads every byte or raises `dataCorrupted`, whatever the
  * input. Limits: `maximumEntryBytes`, `maximumEntryEffects`.

@@ -14,9 +14,13 @@ import { type SpaceOwner, TemporarySpace } from "../storage/temporary_space.ts";
 import { MEMORY, StorageEngine } from "../storage/storage_engine.ts";
 import { requireParts } from "../storage/storage_parts.ts";
 import type { IsolationLevel } from "../transactions/isolation_level.ts";
+import { BatchStore } from "../transactions/stored_batches.ts";
 import { TransactionManager } from "../transactions/transaction_manager.ts";
 import type { EngineParts } from "./engine_parts.ts";
 import { Planning } from "./planning.ts";
+
+/** Files of transactions count among all there are; `temp_file_limit` is for those of statements. */
+const TRANSACTIONS: SpaceOwner = { settings: { bytes: () => -1 } };
 
 /** How to open an engine. */
 export interface EngineOptions {
@@ -101,6 +105,9 @@ export async function openState(options: EngineOptions): Promise<EngineState> {
   const openSpillFile = directory === MEMORY
     ? null
     : (owner: SpaceOwner) => new SpillFile(host.disk, directory, temporarySpace.of(owner));
+  if (openSpillFile !== null) {
+    manager.batchStore = new BatchStore(() => openSpillFile(TRANSACTIONS));
+  }
   const plans = new Planning(machine);
   return { storage, machine, manager, plans, horizon, parts, openSpillFile, temporarySpace };
 }

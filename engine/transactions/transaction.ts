@@ -35,11 +35,10 @@ import { TableWriteSet, type WriteSetRow } from "./write_set.ts";
 import { requireStorableBatch, requireStorableRow } from "./storable_rows.ts";
 import type { ReadPredicate } from "./read_set.ts";
 import { duplicateId } from "./duplicates.ts";
-import { isLocked, lockWritten, modeOfWrite, requireFree, takeLock } from "./row_locks.ts";
+import { isLocked, lockWritten, modeOfWrite, requireFree, requireNewKeys, takeLock } from "./row_locks.ts";
 import { StaleSnapshot, TableWait } from "./signals.ts";
 import { referencedPositions } from "./referenced_columns.ts";
 import type { RowIdSet } from "./row_id_set.ts";
-import { requireNewKeys } from "./unique_keys.ts";
 import { HandedOutNumbers } from "./handed_out_numbers.ts";
 import type { TransactionManager } from "./transaction_manager.ts";
 import type { TransactionOptions } from "./transaction_options.ts";
@@ -120,8 +119,9 @@ export class Transaction {
       if (this.interruptible) this.#manager.locks.lockSet(writeSet.definition.id, set, this);
     },
     batchCame: (writeSet, batch) => {
-      writeSet.replacing.add(batch);
-      this.#addBatch(writeSet, batch);
+      const stored = this.#size.storesBatches ? this.#manager.batchStore?.storeFor(this, batch) : undefined;
+      writeSet.replacing.add(stored ?? batch);
+      this.#addBatch(writeSet, stored ?? batch, stored !== undefined);
     },
   });
 
@@ -305,7 +305,6 @@ export class Transaction {
   /** Checks that wait for the commit. */
   readonly deferred = new DeferredChecks(() => this.isGuess);
 
-  /** See `RowTransaction`. */
   notePending(tableId: number, constraintId: number): void {
     this.deferred.notePending(tableId, constraintId);
   }
@@ -467,8 +466,8 @@ export class Transaction {
     this.#addBatch(writeSet, batch);
   }
 
-  #addBatch(writeSet: TableWriteSet, batch: RowBatch): void {
-    this.#size.addBatch(batch);
+  #addBatch(writeSet: TableWriteSet, batch: RowBatch, isStored = false): void {
+    this.#size.addBatch(batch, isStored);
     this.#size.checkBatches();
     writeSet.batches.push(batch);
     this.#note({ kind: "batch", writeSet });

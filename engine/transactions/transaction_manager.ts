@@ -38,6 +38,7 @@ import {
 } from "./read_set.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { RemoteTables } from "./remote_tables.ts";
+import type { BatchStore } from "./stored_batches.ts";
 import { keyOf } from "./stored_key.ts";
 import { duplicateId, duplicateKey } from "./duplicates.ts";
 import { type BeginOptions, Transaction } from "./transaction.ts";
@@ -112,6 +113,8 @@ export class TransactionManager {
   tellableOp: () => OpNumber = () => this.lastOp;
   /** Whether an effect may have a list of rows: all who read the log know it. */
   writesLists: () => boolean = () => true;
+  /** Where batches of large transactions go; null: they stay in memory. */
+  batchStore: BatchStore | null = null;
   /** The tables whose rows are elsewhere; null: all are here. */
   remote: RemoteTables<Transaction> | null = null;
 
@@ -758,10 +761,7 @@ export class TransactionManager {
     return this.catalog.table(tableId) !== undefined;
   }
 
-  /**
-   * Adds to the history, which is bounded: a transaction that stays open for too many writes of others must start
-   * anew.
-   */
+  /** Adds to the history, which is bounded: a transaction that is open for too many writes of others fails. */
   #remember(record: HistoryRecord): void {
     this.#history.push(record);
     this.#historyWrites += record.writes.length + record.bulk.length;

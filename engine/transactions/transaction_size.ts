@@ -13,6 +13,8 @@ import { rowBytes, type TableWriteSet } from "./write_set.ts";
 const ROW_OVERHEAD_BYTES = 240;
 /** About what the id of a row takes in a list of them. */
 const DELETED_ENTRY_BYTES = 4;
+/** What is left in memory of a batch whose arrays are in a file. */
+const STORED_BATCH_BYTES = 512;
 /** A row of a bulk load takes so much less work than one that was written by itself. */
 const BATCH_ROWS_PER_ROW = 16;
 
@@ -23,6 +25,7 @@ export class TransactionSize {
   /** What bulk loads take in memory, and about what they add to the entry. */
   #batchMemory = 0;
   #batchBytes = 0;
+  readonly #batches = new Map<RowBatch, { readonly memory: number; readonly bytes: number }>();
   /** What rows in sets add to the entry. */
   #deletedBytes = 0;
 
@@ -51,10 +54,17 @@ export class TransactionSize {
     }
   }
 
-  /** Counts a bulk load. */
-  addBatch(batch: RowBatch): void {
-    this.#batchMemory += batchMemory(batch);
-    this.#batchBytes += batchBytes(batch);
+  /** Counts a bulk load; `isStored`: its arrays are in a file. */
+  addBatch(batch: RowBatch, isStored = false): void {
+    const size = { memory: isStored ? STORED_BATCH_BYTES : batchMemory(batch), bytes: batchBytes(batch) };
+    this.#batches.set(batch, size);
+    this.#batchMemory += size.memory;
+    this.#batchBytes += size.bytes;
+  }
+
+  /** Whether bulk loads take so much memory that further ones are to be in a file. */
+  get storesBatches(): boolean {
+    return this.#batchMemory > LIMITS.transactionKeptBatchBytes;
   }
 
   /** Raises 53200 when bulk loads are beyond the limit. */
@@ -66,8 +76,11 @@ export class TransactionSize {
 
   /** The bulk load is taken back. */
   removeBatch(batch: RowBatch): void {
-    this.#batchMemory -= batchMemory(batch);
-    this.#batchBytes -= batchBytes(batch);
+    const size = this.#batches.get(batch);
+    if (size === undefined) return;
+    this.#batches.delete(batch);
+    this.#batchMemory -= size.memory;
+    this.#batchBytes -= size.bytes;
   }
 
   /** Whether the entry is committed in steps; `indexedRows` are those in memory that get into new indexes. */

@@ -15,7 +15,6 @@ import { storageClassOf } from "../types/physical_type.ts";
 import { BLOCK_ROWS } from "../storage/access/block.ts";
 import type { Vector } from "../storage/access/vector.ts";
 import { BatchKeys } from "./batch_keys.ts";
-import type { JournalEntry } from "./journal.ts";
 import { batchRow, constantColumn } from "./batch_values.ts";
 import { RowIdMap } from "./row_id_map.ts";
 import type { RowIdSet } from "./row_id_set.ts";
@@ -35,6 +34,11 @@ export interface WriteSetRow {
    * it. `values` null: they have deleted it.
    */
   isFilled: boolean;
+}
+
+/** Where it is noted that a row came back to the list. */
+interface Journal {
+  push(entry: { readonly kind: "revived"; readonly writeSet: TableWriteSet; readonly id: RowId }): unknown;
 }
 
 /** Rows by key text, for one index and one number of leading key parts. */
@@ -107,7 +111,7 @@ export class TableWriteSet {
   }
 
   /** A row of the list; one that was {@link deleted} is put there, as the journal says then. */
-  own(id: RowId, journal: JournalEntry[]): WriteSetRow | undefined {
+  own(id: RowId, journal: Journal): WriteSetRow | undefined {
     const own = this.byId.get(id);
     if (own !== undefined || this.deletedSet(id) === null) return own;
     journal.push({ kind: "revived", writeSet: this, id });
@@ -159,7 +163,8 @@ export class TableWriteSet {
     const { origins, byId } = this;
     const first = moves.map(({ from }) => {
       const known = origins.get(from);
-      return known === undefined && byId.get(from)?.existed === true ? from : known ?? null;
+      const existed = byId.get(from)?.existed === true || this.deletedSet(from) !== null;
+      return known === undefined && existed ? from : known ?? null;
     });
     const set = (id: RowId, origin: RowId | null): void => {
       note(id, origins.get(id));

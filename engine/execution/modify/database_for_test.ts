@@ -116,6 +116,13 @@ export class TestDatabase {
       case "create_batch":
         this.store(effect.tableId).createBatch(op, effect.batch);
         return;
+      case "update_batch":
+        this.store(effect.tableId).endRows(op, effect.batch.ids);
+        this.store(effect.tableId).createBatch(op, effect.batch);
+        return;
+      case "delete_batch":
+        this.store(effect.tableId).endRows(op, effect.ids);
+        return;
       case "truncate":
         this.store(effect.tableId).truncate(op);
         return;

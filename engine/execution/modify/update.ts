@@ -3,8 +3,8 @@
  *
  * One row found by its key is written at once, and so are rows of one table that are looked at one by one and keep
  * their keys: a walk sees the state at its begin. Otherwise all assigned values are computed before the first write,
- * and each row is changed at most once, by the first source row that meets it. A row whose id changes is deleted when its
- * turn comes and created after all others, so that `SET id = id + 1` collides only with what remains.
+ * and each row is changed at most once, by the first source row that meets it. A row whose id changes is deleted when
+ * its turn comes and created after all others, so that `SET id = id + 1` collides only with what remains.
  */
 import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";

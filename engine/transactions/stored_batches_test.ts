@@ -1,0 +1,80 @@
+/** Batches of a transaction in a file: what is read is what was there, and the file goes with the transaction. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { MemoryDisk } from "../host/memory_host.ts";
+import type { RowBatch } from "../operations/effect.ts";
+import { SpillFile } from "../storage/spill_file.ts";
+import { BatchBuilder } from "./batch_builder.ts";
+import { batchRow, rowOfId } from "./batch_values.ts";
+import { BatchStore } from "./stored_batches.ts";
+
+const COLUMN = {
+  notNull: false,
+  defaultText: null,
+  identity: null,
+  generatedText: null,
+  sequenceId: null,
+  missingValue: null,
+  hidden: false,
+  comment: null,
+};
+
+const TABLE = {
+  id: 16384,
+  schema: "public",
+  name: "t",
+  columns: [
+    { ...COLUMN, id: 1, name: "a", type: { kind: "i64" } },
+    { ...COLUMN, id: 2, name: "b", type: { kind: "text" } },
+    { ...COLUMN, id: 3, name: "c", type: { kind: "f64" } },
+    { ...COLUMN, id: 4, name: "d", type: { kind: "bytea" } },
+  ],
+  nextColumnId: 5,
+  rowIdColumn: null,
+  constraints: [],
+  indexes: [],
+  triggers: [],
+  options: {},
+  comment: null,
+} as const;
+
+function batchOf(first: number, count: number): RowBatch {
+  const builder = new BatchBuilder(TABLE);
+  const values = [
+    [2n ** 63n - 1n, "ä\u0000😀", NaN, new Uint8Array([0, 255])],
+    [null, null, null, null],
+    [-(2 ** 53) + 1, "", -0, new Uint8Array(0)],
+  ];
+  for (let row = 0; row < count; row++) {
+    for (const [position, value] of (values[row % 3] ?? []).entries()) builder.setStored(position, value);
+    builder.rowCount++;
+  }
+  return builder.take(Float64Array.from({ length: count }, (_, row) => first + row * 2));
+}
+
+Deno.test("BatchStore gives batches back as they were, in any order, until the transaction ends", () => {
+  const disk = new MemoryDisk();
+  disk.createDirectory("db");
+  const store = new BatchStore(() => new SpillFile(disk, "db"));
+  const one = { ended: [] as (() => void)[] }, two = { ended: [] as (() => void)[] };
+  const batches = [batchOf(-100, 50), batchOf(1, 1), batchOf(1000, 16_384)];
+  const stored = batches.map((batch) => store.storeFor(one, batch));
+  const other = store.storeFor(two, batchOf(7, 3));
+  strictEqual(disk.list("db").length, 2);
+  for (const at of [2, 0, 1, 2, 2]) {
+    const [left, right] = [stored[at], batches[at]];
+    ok(left !== undefined && right !== undefined);
+    strictEqual(left.rowCount, right.rowCount);
+    for (const row of [0, 1, 2, right.rowCount - 1]) {
+      if (row < right.rowCount) deepStrictEqual(batchRow(left, row), batchRow(right, row));
+    }
+    strictEqual(rowOfId(left, right.ids[right.rowCount - 1] as number), right.rowCount - 1);
+    strictEqual(rowOfId(left, -1), -1);
+    // Whoever copies a batch gets its arrays.
+    deepStrictEqual({ ...left }.ids, right.ids);
+  }
+  for (const end of one.ended) end();
+  strictEqual(disk.list("db").length, 1);
+  deepStrictEqual(batchRow(other, 2), batchRow(batchOf(7, 3), 2));
+  for (const end of two.ended) end();
+  deepStrictEqual(disk.list("db"), []);
+});
