@@ -397,8 +397,8 @@ function readCluster(find: Find): ClusterSettings | null {
       }, not "${replica}"`,
     );
   }
-  const others = peers.filter((_, peer) => peer !== index).map(formatAddress);
-  const repeated = others.find((address, peer) => others.indexOf(address) !== peer);
+  const addresses = peers.map(formatAddress);
+  const repeated = addresses.find((address, peer) => addresses.indexOf(address) !== peer);
   if (repeated !== undefined) throw new UsageError(`--peers names ${repeated} twice`);
   return {
     index,

@@ -198,6 +198,7 @@ Deno.test("readCommand() refuses what it does not know", () => {
     [["--replica=one", "--peers=:1"], /in --peers, 0, not "one"/],
     [["--replica=0", "--peers=:1,:2,x y"], /--peers: "x y" is not an address/],
     [["--replica=0", "--peers=:1,:2,127.0.0.1:2"], /--peers names 127.0.0.1:2 twice/],
+    [["--replica=0", "--peers=:1,:2,127.0.0.1:1"], /--peers names 127.0.0.1:1 twice/],
     [["--replica=0", "--peers=:1", "127.0.0.1:1", ":memory:"], /:memory: is none/],
     [["--replica=0", "--peers=:1", "--dev"], /--dev may choose other ports/],
     [["--replica=0", "--peers=:1,b:2,c:3"], /--peers names b:2, another machine, and there is no token/],
