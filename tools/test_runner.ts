@@ -15,8 +15,10 @@
  * when nothing failed, 1 otherwise, 2 for bad usage. Limits: a file that cannot even be loaded counts as one failure.
  * Types are checked by `deno task ok` only.
  */
+import { compiledPrograms } from "./compiled_programs.ts";
 import { notRunMarker } from "./not_run.ts";
 import { projectRoot, sourceFiles, withoutColor } from "./project.ts";
+import { writeTestModules } from "./test_modules.ts";
 
 /** What one run of `deno test` came to. */
 export interface Tally {
@@ -109,6 +111,10 @@ export interface Group {
   readonly parameters: readonly string[];
   /** How many of its files run at the same time; as many as there are processors unless given. */
   readonly jobs?: number;
+  /** Whether it needs the compiled programs. */
+  readonly isEndToEnd?: boolean;
+  /** Which of its files share modules when all of it runs: see `test_modules.ts`. */
+  readonly isSmall?: (path: string) => boolean;
   /** Its test files. */
   readonly files: readonly string[];
 }
@@ -143,10 +149,10 @@ function groupsOf(files: readonly string[]): Group[] {
   // Real programs are waited for half of the time: that they start, end, miss each other, or have been away.
   const jobs = Math.ceil(navigator.hardwareConcurrency * 1.5);
   return [
-    { name: "unit", parameters: ["--parallel"], files: inOrder(rest) },
+    { name: "unit", parameters: ["--parallel"], isSmall, files: inOrder(rest) },
     { name: "oracles", parameters: ["--parallel"], files: inOrder(oracles) },
     { name: "examples", parameters: ["--doc"], files: files.filter((path) => path === "mod.ts") },
-    { name: "e2e", parameters: ["--parallel"], jobs, files: inOrder(endToEnd) },
+    { name: "e2e", parameters: ["--parallel"], jobs, isEndToEnd: true, files: inOrder(endToEnd) },
   ];
 }
 
@@ -175,6 +181,8 @@ export async function runGroup(group: Group, { notRun, stdout, stderr }: GroupRe
       "test",
       "-A",
       "--no-check",
+      "--config",
+      "deno.json",
       "--preload",
       "tools/check_input.ts",
       "--preload",
@@ -227,6 +235,11 @@ function parseParameters(parameters: readonly string[], names: readonly string[]
   return { groups: groups.length === 0 ? names : groups, options, files };
 }
 
+/** Whether a file neither takes long nor starts threads and programs. */
+function isSmall(path: string): boolean {
+  return !longestFiles.some((long) => long === path) && !path.startsWith("tests/");
+}
+
 /** Runs the chosen groups; returns the exit code. */
 export async function runTests(parameters: readonly string[]): Promise<number> {
   const groups = groupsOf(await sourceFiles(projectRoot));
@@ -238,14 +251,23 @@ export async function runTests(parameters: readonly string[]): Promise<number> {
   const total = { passed: 0, failed: 0 };
   const durations: string[] = [];
   for (const group of groups.filter(({ name }) => choice.groups.includes(name))) {
-    const files = group.files.filter(isChosen);
+    let files: readonly string[] = group.files.filter(isChosen);
     if (files.length === 0) continue;
     console.log(`\n== ${group.name}: ${files.length} ${files.length === 1 ? "file" : "files"}`);
     const begun = performance.now();
+    // Before the tests, which have a time to end in; each that needs them would say what is wrong, too.
+    if (group.isEndToEnd === true && choice.files.length === 0) {
+      await compiledPrograms().catch((error: unknown) => console.error(String(error)));
+    }
+    const modules = await Deno.makeTempDir({ prefix: "test-modules-" });
+    if (choice.files.length === 0 && group.parameters.includes("--parallel")) {
+      files = await writeTestModules(modules, files, group.isSmall ?? (() => false));
+    }
     const { passed, failed } = await runGroup(
       { ...group, parameters: [...group.parameters, ...choice.options], files },
       { notRun, stdout: Deno.stdout, stderr: Deno.stderr },
     );
+    await Deno.remove(modules, { recursive: true });
     total.passed += passed;
     total.failed += failed;
     durations.push(`${group.name} ${Math.round((performance.now() - begun) / 1000)} s`);
