@@ -144,8 +144,8 @@ export const LIMITS = {
   cachedPlanBytes: 64 * MEBIBYTE,
   /** Clients whose last reply is kept for exactly-once. */
   exactlyOnceClients: 10_000,
-  /** Memory that one statement may take for sorts, hash joins and aggregates. */
-  statementMemoryBytes: 256 * MEBIBYTE,
+  /** Rows of shards that one statement may fetch. */
+  fetchedBytes: 256 * MEBIBYTE,
   /** What a statement takes without asking for its share of the memory of all statements. */
   freeStatementBytes: 512 * KIBIBYTE,
   /** What a statement gets at least when it has waited for memory, so that it writes few and long runs. */

@@ -124,6 +124,8 @@ export class Engine implements SessionEngine, SeatedEngine {
         ? {}
         : { default_transaction_isolation: defaultIsolation as string }),
       ...(workers === undefined ? {} : { max_parallel_workers: String(workers.count) }),
+      // More is needed where nothing can be put into files: in memory, and at shards.
+      ...(state.openSpillFile !== null && state.parts === null ? {} : { statement_memory: "256MB" }),
     };
     this.external = options.external ?? null;
     this.host = options.host;

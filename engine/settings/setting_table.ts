@@ -250,7 +250,7 @@ maintenance_work_mem integer/kB 65536 1024..
 max_prepared_transactions integer 0 0..262143 postmaster effect
 max_stack_depth integer/kB 2048 100.. superuser
 query_memory_timeout integer/ms 60000 0.. effect
-statement_memory integer/kB 262144 1024.. effect
+statement_memory integer/kB 65536 1024.. effect
 temp_buffers integer/8kB 1024 100..1073741823
 work_mem integer/kB 4096 64..
 # Statistics / Cumulative Query and Index Statistics

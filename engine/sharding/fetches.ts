@@ -156,7 +156,7 @@ export class Fetches {
         const rows = part as FetchedRows | null;
         if (rows === null) return;
         bytes += bytesOf(rows);
-        if (bytes > LIMITS.statementMemoryBytes) throw tooMuch(asked[index]);
+        if (bytes > LIMITS.fetchedBytes) throw tooMuch(asked[index]);
         parts[index]?.push(rows);
       },
       { abort, milliseconds: branch.milliseconds, leavesOut: false },
@@ -165,7 +165,7 @@ export class Fetches {
       const { table, wanted } = assertDefined(asked[index], `question ${index}`);
       for (const part of list) branch.bytes += table.add(part, wanted);
     }
-    if (branch.bytes > LIMITS.statementMemoryBytes) throw tooMuch(asked[0]);
+    if (branch.bytes > LIMITS.fetchedBytes) throw tooMuch(asked[0]);
     return parts.some((list) => list.length > 0);
   }
 }
