@@ -1,8 +1,9 @@
 /**
- * `deno task bench:little-memory [--scale 1] [--memory 32MB] [--directory DIR] [--rounds 3] [--seconds 420] [--duckdb]`: the 22
- * queries of TPC-H with little memory for each statement beside the same with enough, in turn, and with DuckDB's
- * answers. What is done is noted in the directory, so that a run of many minutes can go on where it was stopped. Prints
- * the table of `docs/benchmarks.md`. Exit codes: 0, 1 when an answer differs, 2 when there is more to do.
+ * `deno task bench:little-memory [--scale 1] [--memory 32MB] [--directory DIR] [--rounds 3] [--seconds 420]
+ * [--duckdb]`: the 22 queries of TPC-H with little memory for each statement beside the same with enough, in turn,
+ * and with DuckDB's answers. What is done is noted in the directory, so that a run of many minutes can go on where it
+ * was stopped. Prints the table of `docs/benchmarks.md`. Exit codes: 0, 1 when an answer differs, 2 when there is
+ * more to do.
  */
 import { parseArgs } from "node:util";
 import type postgres from "postgres";
