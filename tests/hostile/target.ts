@@ -4,6 +4,7 @@
  */
 import { projectRoot } from "../../tools/project.ts";
 import { ServerProcess } from "../support/server_process.ts";
+import { until } from "../support/until.ts";
 import type { Testimony } from "./witness_worker.ts";
 
 const MEBIBYTE = 1 << 20;
@@ -85,11 +86,10 @@ export async function observe(target: Target, attack: () => Promise<void>): Prom
 /** Files of the log and of the event loop that the server opens when it is first used. */
 const FURTHER_DESCRIPTORS = 8;
 
-/** Waits until the server has given back all file descriptors of its clients. Rejects after ten seconds. */
+/** Waits until the server has given back all file descriptors of its clients. */
 export async function descriptorsGivenBack(target: Target, before: number): Promise<void> {
-  for (let tries = 0; tries < 1000; tries++) {
-    if (target.descriptors() <= before + FURTHER_DESCRIPTORS) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error(`${target.descriptors()} file descriptors are open; before there were ${before}`);
+  await until(
+    () => target.descriptors() <= before + FURTHER_DESCRIPTORS,
+    () => `${before} file descriptors, as before, instead of ${target.descriptors()}`,
+  );
 }

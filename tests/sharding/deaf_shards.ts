@@ -1,9 +1,6 @@
 /** Shards that do not answer, for tests. */
-import { memoryHost } from "../../engine/host/memory_host.ts";
 import type { Engine } from "../../engine/session/engine.ts";
-import { Shard } from "../../engine/sharding/shard.ts";
-import { ShardPort } from "../../engine/sharding/shard_port.ts";
-import { openShardedEngine } from "./sharded_database.ts";
+import { openShardedEngine, watchedShards } from "./sharded_database.ts";
 
 /** Shards of which some do not hear: what is sent to them waits until they do. */
 export class DeafShards {
@@ -13,20 +10,16 @@ export class DeafShards {
 
   /** Opens an engine of four such shards. */
   async open(): Promise<Engine> {
-    return await openShardedEngine(4, async (options, index) => {
-      const shard = await Shard.open({
-        ...options,
-        host: memoryHost(),
-        send: (replies) => port.receive(structuredClone(replies)),
-      });
-      const port = new ShardPort((requests) => {
+    const start = watchedShards((index) => ({
+      answered: (replies, pass) => pass(structuredClone(replies)),
+      asked: (requests, pass) => {
         for (const { kind } of requests) if (kind === "stop") this.stops.push(index);
-        const hear = (): void => shard.receive(structuredClone(requests));
+        const hear = (): void => pass(structuredClone(requests));
         if (this.deaf.has(index)) this.#kept.push(hear);
         else hear();
-      });
-      return port;
-    });
+      },
+    }));
+    return await openShardedEngine(4, start);
   }
 
   /** All hear again, and what they have missed. */

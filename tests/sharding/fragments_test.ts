@@ -2,12 +2,10 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
-import { Shard } from "../../engine/sharding/shard.ts";
 import type { ShardReply } from "../../engine/sharding/shard_messages.ts";
-import { ShardPort } from "../../engine/sharding/shard_port.ts";
 import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
 import { DatabaseError } from "../../mod.ts";
-import { lateShards, openShardedEngine } from "./sharded_database.ts";
+import { lateShards, openShardedEngine, watchedShards } from "./sharded_database.ts";
 
 const SETUP = [
   "CREATE TABLE t (id INT PRIMARY KEY, a INT, b BIGINT, c NUMERIC(10,2), d NUMERIC, e DOUBLE PRECISION, f TEXT, g BOOL, " +
@@ -142,18 +140,17 @@ async function openCounted(
   count: number,
 ): Promise<{ readonly client: TestClient; readonly traffic: Traffic }> {
   const traffic = new Traffic();
-  const engine = await openShardedEngine(count, async (options) => {
-    const send = (replies: Parameters<ShardPort["receive"]>[0]): void => {
+  const start = watchedShards(() => ({
+    answered: (replies, pass) => {
       traffic.take(replies);
-      port.receive(structuredClone(replies));
-    };
-    const shard = await Shard.open({ ...options, host: memoryHost(), send });
-    const port = new ShardPort((requests) => {
+      pass(structuredClone(replies));
+    },
+    asked: (requests, pass) => {
       for (const { kind } of requests) traffic.requests.push(kind);
-      shard.receive(structuredClone(requests));
-    });
-    return port;
-  });
+      pass(structuredClone(requests));
+    },
+  }));
+  const engine = await openShardedEngine(count, start);
   return { client: TestClient.over(engine), traffic };
 }
 

@@ -1,13 +1,10 @@
 /** ALTER TABLE ... SHARD BY while others read and write. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { SeededRandom } from "../../engine/base/random.ts";
-import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Database } from "../../engine/session/database.ts";
 import type { StartShard } from "../../engine/sharding/open_sharded.ts";
-import { Shard } from "../../engine/sharding/shard.ts";
 import type { ShardRequest } from "../../engine/sharding/shard_messages.ts";
-import { ShardPort } from "../../engine/sharding/shard_port.ts";
-import { lateShards, openShardedEngine } from "./sharded_database.ts";
+import { lateShards, openShardedEngine, watchedShards } from "./sharded_database.ts";
 
 const WAYS = ["SHARD BY (k)", "SHARD BY ALL", "SHARD BY (v)", "RESET (shard_by)", "SHARD BY (note)"];
 
@@ -76,20 +73,17 @@ function heldScans(): { readonly start: StartShard; readonly asked: Promise<void
   const asked = Promise.withResolvers<void>();
   let isHeld = true;
   const held: (() => void)[] = [];
-  const start: StartShard = async (options) => {
-    const send = (replies: Parameters<ShardPort["receive"]>[0]): void => port.receive(replies);
-    const shard = await Shard.open({ ...options, host: memoryHost(), send });
-    const port = new ShardPort((requests) => {
+  const start = watchedShards(() => ({
+    asked: (requests, pass) => {
       const isLater = (request: ShardRequest): boolean =>
         isHeld && request.kind === "fetch" && request.wanted.kind === "scan";
       const later = requests.filter(isLater);
-      shard.receive(requests.filter((request) => !isLater(request)));
+      pass(requests.filter((request) => !isLater(request)));
       if (later.length === 0) return;
       asked.resolve();
-      held.push(() => shard.receive(later));
-    });
-    return port;
-  };
+      held.push(() => pass(later));
+    },
+  }));
   return {
     start,
     asked: asked.promise,

@@ -4,22 +4,19 @@ import { memoryHost } from "../../engine/host/memory_host.ts";
 import type { StartShard } from "../../engine/sharding/open_sharded.ts";
 import { Shard } from "../../engine/sharding/shard.ts";
 import type { ShardRequest } from "../../engine/sharding/shard_messages.ts";
-import { ShardPort } from "../../engine/sharding/shard_port.ts";
 import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
 import { DeafShards } from "./deaf_shards.ts";
-import { openShardedEngine } from "./sharded_database.ts";
+import { openShardedEngine, watchedShards } from "./sharded_database.ts";
 
 Deno.test("a read of one row is one request to one shard; one that needs two fragments begins a transaction", async () => {
   const kinds: string[] = [];
-  const engine = await openShardedEngine(4, async (options) => {
-    const send = (replies: Parameters<ShardPort["receive"]>[0]): void => port.receive(replies);
-    const shard = await Shard.open({ ...options, host: memoryHost(), send });
-    const port = new ShardPort((requests) => {
+  const start = watchedShards(() => ({
+    asked: (requests, pass) => {
       kinds.push(...requests.map(({ kind }) => kind));
-      shard.receive(requests);
-    });
-    return port;
-  });
+      pass(requests);
+    },
+  }));
+  const engine = await openShardedEngine(4, start);
   const client = TestClient.over(engine);
   await client.run(
     "CREATE TABLE t (id INT PRIMARY KEY, a INT)",
@@ -82,15 +79,15 @@ Deno.test("a read whose shard has not answered ends with its session, and its er
 async function heard(statements: readonly string[]) {
   const opened: Parameters<StartShard>[0][] = [];
   const requests: ShardRequest[] = [];
-  const engine = await openShardedEngine(2, async (options, index) => {
-    opened.push(options);
-    const send = (replies: Parameters<ShardPort["receive"]>[0]): void => port.receive(replies);
-    const shard = await Shard.open({ ...options, host: memoryHost(), send });
-    const port = new ShardPort((sent) => {
+  const start = watchedShards((index) => ({
+    asked: (sent, pass) => {
       if (index === 0) requests.push(...structuredClone(sent));
-      shard.receive(sent);
-    });
-    return port;
+      pass(sent);
+    },
+  }));
+  const engine = await openShardedEngine(2, (options, index) => {
+    opened.push(options);
+    return start(options, index);
   });
   const client = TestClient.over(engine);
   for (const statement of statements) await client.rows(statement);

@@ -3,16 +3,12 @@
  * come in between the request and the entry.
  */
 import { deepStrictEqual, match, strictEqual } from "node:assert/strict";
-import { memoryHost } from "../../engine/host/memory_host.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import type { Engine } from "../../engine/session/engine.ts";
-import { Shard } from "../../engine/sharding/shard.ts";
-import type { FromShard } from "../../engine/sharding/shard_messages.ts";
-import { ShardPort } from "../../engine/sharding/shard_port.ts";
 import { shardOf } from "../../engine/sharding/shard_map.ts";
 import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
 import { DeafShards } from "./deaf_shards.ts";
-import { lateShards, openShardedEngine } from "./sharded_database.ts";
+import { lateShards, openShardedEngine, watchedShards } from "./sharded_database.ts";
 
 /** Shards whose answers can be held back; what is asked of them is noted. */
 class HeldShards {
@@ -25,28 +21,29 @@ class HeldShards {
   readonly #held: (() => void)[] = [];
 
   open(): Promise<Engine> {
-    return openShardedEngine(4, async (options, index) => {
-      const asked = new Set<number>();
-      const send = (replies: readonly FromShard[]): void => {
-        for (const reply of replies) {
-          if (this.isHeld || "call" in reply && asked.delete(reply.call)) {
-            this.#held.push(() => port.receive([reply]));
-          } else port.receive([reply]);
-        }
+    const start = watchedShards((index) => {
+      const waited = new Set<number>();
+      return {
+        answered: (replies, pass) => {
+          for (const reply of replies) {
+            if (this.isHeld || "call" in reply && waited.delete(reply.call)) {
+              this.#held.push(() => pass([reply]));
+            } else pass([reply]);
+          }
+        },
+        asked: (requests, pass) => {
+          this.kinds.push(...requests.map(({ kind }) => `${kind} ${index}`));
+          for (const request of requests) {
+            if (request.kind === "agree" && this.holdsVotes) waited.add(request.call);
+            if (request.kind !== "fetch" || request.wanted.kind !== "points" || !this.holdsRow) continue;
+            this.holdsRow = false;
+            waited.add(request.call);
+          }
+          pass(requests);
+        },
       };
-      const shard = await Shard.open({ ...options, host: memoryHost(), send });
-      const port = new ShardPort((requests) => {
-        this.kinds.push(...requests.map(({ kind }) => `${kind} ${index}`));
-        for (const request of requests) {
-          if (request.kind === "agree" && this.holdsVotes) asked.add(request.call);
-          if (request.kind !== "fetch" || request.wanted.kind !== "points" || !this.holdsRow) continue;
-          this.holdsRow = false;
-          asked.add(request.call);
-        }
-        shard.receive(requests);
-      });
-      return port;
     });
+    return openShardedEngine(4, start);
   }
 
   /** What was held comes. */

@@ -5,6 +5,7 @@ import { Database } from "../../engine/session/database.ts";
 import type { Engine } from "../../engine/session/engine.ts";
 import { openSharded, shardInThisThread, type StartShard } from "../../engine/sharding/open_sharded.ts";
 import { Shard } from "../../engine/sharding/shard.ts";
+import type { FromShard, ShardRequest } from "../../engine/sharding/shard_messages.ts";
 import { ShardPort } from "../../engine/sharding/shard_port.ts";
 
 /** Opens a database of so many shards. */
@@ -21,24 +22,47 @@ export function openShardedEngine(shardCount: number, startShard: StartShard): P
   return openSharded({ host: memoryHost(), directory: ":memory:", shardCount, startShard });
 }
 
-/** Shards whose messages keep their order, and take a time that differs from shard to shard and from turn to turn. */
-export function lateShards(seed: number, change: (shard: Shard) => void = () => {}): StartShard {
+/** What a test does with the messages of one shard: it passes on what is to come through, and when. */
+export interface ShardMessages {
+  /** Sees what the router asks. */
+  readonly asked?: (
+    requests: readonly ShardRequest[],
+    pass: (requests: readonly ShardRequest[]) => void,
+  ) => void;
+  /** Sees what the shard answers. */
+  readonly answered?: (replies: readonly FromShard[], pass: (replies: readonly FromShard[]) => void) => void;
+  /** Changes the shard before anything is asked. */
+  readonly change?: (shard: Shard) => void;
+}
+
+/** Shards in the thread of the test, whose messages go through it. */
+export function watchedShards(messagesOf: (index: number) => ShardMessages): StartShard {
   return async (options, index) => {
-    const random = new SeededRandom(seed * 31 + index);
-    const send = inOrder(random, (replies: Parameters<ShardPort["receive"]>[0]) => port.receive(replies));
-    const shard = await Shard.open({ ...options, host: memoryHost(), send });
-    change(shard);
-    const port = new ShardPort(inOrder(random, (requests) => shard.receive(requests)));
+    const { asked, answered, change } = messagesOf(index);
+    const reply = (replies: readonly FromShard[]): void => port.receive(replies);
+    const shard = await Shard.open({
+      ...options,
+      host: memoryHost(),
+      send: (replies) => answered === undefined ? reply(replies) : answered(replies, reply),
+    });
+    change?.(shard);
+    const ask = (requests: readonly ShardRequest[]): void => shard.receive(requests);
+    const port = new ShardPort((requests) => asked === undefined ? ask(requests) : asked(requests, ask));
     return port;
   };
 }
 
-function inOrder<Message>(
-  random: SeededRandom,
-  deliver: (message: Message) => void,
-): (message: Message) => void {
+/** Shards whose messages keep their order, and take a time that differs from shard to shard and from turn to turn. */
+export function lateShards(seed: number, change: (shard: Shard) => void = () => {}): StartShard {
+  return watchedShards((index) => {
+    const random = new SeededRandom(seed * 31 + index);
+    return { asked: inOrder(random), answered: inOrder(random), change };
+  });
+}
+
+function inOrder(random: SeededRandom) {
   let last: Promise<void> = Promise.resolve();
-  return (message) => {
+  return <Message>(message: Message, deliver: (message: Message) => void): void => {
     last = last.then(async () => {
       const turns = random.below(4);
       for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));

@@ -3,14 +3,12 @@ import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
 import { CREDITS } from "../../engine/sharding/exchange_ends.ts";
-import { Shard } from "../../engine/sharding/shard.ts";
 import type { FromShard, ShardReply } from "../../engine/sharding/shard_messages.ts";
-import { ShardPort } from "../../engine/sharding/shard_port.ts";
 import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
 import { RowBuffer, RowCounter } from "../../engine/statements/row_buffer.ts";
 import { scanLarge } from "./large_scan.ts";
 import { loadLarge } from "./large_tables.ts";
-import { lateShards, openShardedEngine } from "./sharded_database.ts";
+import { lateShards, openShardedEngine, watchedShards } from "./sharded_database.ts";
 
 const COUNT = 4;
 const WIDE = 1200;
@@ -37,22 +35,18 @@ class Shards {
   readonly dumb = new Set<number>();
 
   async open(): Promise<TestClient> {
-    const engine = await openShardedEngine(COUNT, async (options, index) => {
-      const shard = await Shard.open({
-        ...options,
-        host: memoryHost(),
-        send: (replies) => {
-          if (this.dumb.has(index)) return;
-          for (const reply of replies) this.#count(index, reply);
-          port.receive(structuredClone(replies));
-        },
-      });
-      const port = new ShardPort((requests) => {
+    const start = watchedShards((index) => ({
+      answered: (replies, pass) => {
+        if (this.dumb.has(index)) return;
+        for (const reply of replies) this.#count(index, reply);
+        pass(structuredClone(replies));
+      },
+      asked: (requests, pass) => {
         for (const { kind } of requests) this.told.push(kind);
-        shard.receive(structuredClone(requests));
-      });
-      return port;
-    });
+        pass(structuredClone(requests));
+      },
+    }));
+    const engine = await openShardedEngine(COUNT, start);
     const client = TestClient.over(engine);
     await client.run(...SETUP);
     return client;
@@ -360,23 +354,19 @@ Deno.test("a read that finds what it has to fetch late, after many rows, takes n
 
 Deno.test("a statement that is canceled before its shards are asked leaves nothing running at them", async () => {
   const running = new Set<string>();
-  const engine = await openShardedEngine(2, async (options, index) => {
-    const shard = await Shard.open({
-      ...options,
-      host: memoryHost(),
-      send: (replies) => {
-        for (const reply of replies) {
-          if ("isLast" in reply && reply.isLast) running.delete(`${index}/${reply.call}`);
-        }
-        port.receive(replies);
-      },
-    });
-    const port = new ShardPort((requests) => {
+  const start = watchedShards((index) => ({
+    answered: (replies, pass) => {
+      for (const reply of replies) {
+        if ("isLast" in reply && reply.isLast) running.delete(`${index}/${reply.call}`);
+      }
+      pass(replies);
+    },
+    asked: (requests, pass) => {
       for (const each of requests) if (each.kind === "run") running.add(`${index}/${each.call}`);
-      shard.receive(requests);
-    });
-    return port;
-  });
+      pass(requests);
+    },
+  }));
+  const engine = await openShardedEngine(2, start);
   const client = TestClient.over(engine);
   await client.run(
     "CREATE TABLE t (id INT PRIMARY KEY)",

@@ -4,24 +4,20 @@ import { DatabaseError } from "../../engine/base/errors.ts";
 import { SeededRandom } from "../../engine/base/random.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
-import { Shard } from "../../engine/sharding/shard.ts";
-import { ShardPort } from "../../engine/sharding/shard_port.ts";
 import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
 import { runDurably } from "../support/run_sql.ts";
-import { lateShards, openShardedEngine } from "./sharded_database.ts";
+import { lateShards, openShardedEngine, watchedShards } from "./sharded_database.ts";
 
 /** Runs statements; answers which shard was asked what by the last one, but for what can wait. */
 async function asked(...texts: readonly string[]): Promise<string[]> {
   const kinds: string[] = [];
-  const engine = await openShardedEngine(4, async (options, index) => {
-    const send = (replies: Parameters<ShardPort["receive"]>[0]): void => port.receive(replies);
-    const shard = await Shard.open({ ...options, host: memoryHost(), send });
-    const port = new ShardPort((requests) => {
+  const start = watchedShards((index) => ({
+    asked: (requests, pass) => {
       kinds.push(...requests.map(({ kind }) => `${kind} ${index}`));
-      shard.receive(requests);
-    });
-    return port;
-  });
+      pass(requests);
+    },
+  }));
+  const engine = await openShardedEngine(4, start);
   const client = TestClient.over(engine);
   await client.run(...texts.slice(0, -1));
   // What waits goes with the next messages.
