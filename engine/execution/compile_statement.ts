@@ -23,7 +23,10 @@ import { callbackSink, type OutputColumn, resultSink } from "./operators/result.
 import { compileModify } from "./modify/compile_modify.ts";
 import { statementOfParts } from "./modify/statement_parts.ts";
 import { type AnalyzedCode, ExecutionState, type RowCallback } from "./runtime/execution_state.ts";
+import type { RowProducer, RowProduction } from "./runtime/row_production.ts";
 import { produce } from "./operators/produce.ts";
+
+export type { RowProducer, RowProduction } from "./runtime/row_production.ts";
 
 /** How a statement is compiled. */
 export interface CompileOptions {
@@ -48,7 +51,12 @@ class CompiledPlan {
   ) {
     const analyze = options.analyze === true;
     const results = columns.map(({ column }) => column);
-    this.#compilation = new Compilation(plan, results, { analyze, spills, produce });
+    this.#compilation = new Compilation(plan, results, {
+      analyze,
+      spills,
+      produce,
+      compileRows: compileRowProducer,
+    });
     this.#program = new Program(this.#compilation, { reruns: false });
     this.#program.produce(plan, sink);
     const { owners } = this.#compilation;
@@ -163,23 +171,6 @@ function compilePlan(plan: Plan, planned: PlannedStatement, options: CompileOpti
   };
 }
 
-/** A plan whose rows are handed to a callback; what modifications are fed from. */
-export interface RowProducer {
-  /** Begins an execution. */
-  start(context: ExecutionContext): RowProduction;
-  source(context: ExecutionContext): string;
-}
-
-/** A running {@link RowProducer}. */
-export interface RowProduction {
-  /** Works through one piece; each row's values come as a fresh array. true: finished. */
-  step(onRow: RowCallback): boolean;
-  /** EXPLAIN ANALYZE's counters of the plan's operators. */
-  readonly profile: StatementExecution["profile"];
-  /** The last step has ended because rows of others are still to come. */
-  readonly isWaiting: boolean;
-}
-
 /** Compiles a plan to call back with the values of these columns for each row. */
 export function compileRowProducer(
   plan: Plan,
@@ -206,6 +197,14 @@ class Production implements RowProduction {
   step(onRow: RowCallback): boolean {
     this.#state.callback = onRow;
     return this.#state.step(this.#writer);
+  }
+
+  stepToScan(): boolean {
+    return this.#state.stepToScan(this.#writer);
+  }
+
+  fork(context: ExecutionContext): RowProduction {
+    return new Production(this.#state.fork(context));
   }
 
   get isWaiting(): boolean {

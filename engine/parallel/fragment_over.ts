@@ -2,9 +2,15 @@
 import { assertDefined, AssertionError } from "../base/assert.ts";
 import { Catalog } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
-import type { GatheredBatch } from "../execution/runtime/execution.ts";
+import type { RowProduction } from "../execution/runtime/row_production.ts";
+import type { BatchSource, GatheredBatch } from "../execution/runtime/execution.ts";
 import type { StoredValue } from "../operations/effect.ts";
-import { FragmentCode, type FragmentExecution, type FragmentTask } from "../sharding/fragment_runs.ts";
+import {
+  FragmentCode,
+  type FragmentExecution,
+  type FragmentRun,
+  type FragmentTask,
+} from "../sharding/fragment_runs.ts";
 import type { SessionFacts } from "../sharding/shard_messages.ts";
 import type { ReadableTable, ZonePredicate } from "../storage/access/readable_table.ts";
 import type { BlockCursor } from "../storage/access/block.ts";
@@ -43,11 +49,22 @@ export class FragmentOver {
     this.#code = new FragmentCode(text, this.#catalog);
   }
 
-  /** Begins an execution; `task` makes its rows, and what was not sent of them is its `rest`. */
+  /** Begins what comes before the scan: hash tables over what exchanges give. */
+  prepare(given: FragmentGiven, inputs: (exchange: number) => BatchSource): RowProduction {
+    return this.#code.prepare(this.#runOf(given, () => NO_ROWS, inputs));
+  }
+
+  /** Begins an execution, or goes on from what was prepared; what `task` makes and does not send is its `rest`. */
   start(
     given: FragmentGiven,
     scan: ScanRows,
+    prepared: RowProduction | null = null,
   ): { readonly task: FragmentTask; readonly execution: FragmentExecution } {
+    const execution = this.#code.start(this.#runOf(given, scan), prepared);
+    return { execution, task: assertDefined(execution.tasks(0)[0], "the task of a fragment") };
+  }
+
+  #runOf(given: FragmentGiven, scan: ScanRows, inputs?: (exchange: number) => BatchSource): FragmentRun {
     const refuse = (): never => {
       throw new AssertionError("a fragment over morsels scans");
     };
@@ -64,7 +81,7 @@ export class FragmentOver {
       exactRowCount: () => undefined,
       statistics: refuse,
     };
-    const execution = this.#code.start({
+    return {
       ...given,
       notesReads: false,
       catalog: this.#catalog,
@@ -72,10 +89,10 @@ export class FragmentOver {
       monotonic: () => given.monotonic(),
       send: (batch) => given.send(batch),
       checkWanted: () => given.checkWanted(),
+      ...(inputs === undefined ? {} : { inputs }),
       ends: null,
       passes: 1,
-    });
-    return { execution, task: assertDefined(execution.tasks(0)[0], "the task of a fragment") };
+    };
   }
 
   /** The predicates that a scan of it has with these parameters; null: it needs no row. */

@@ -38,6 +38,8 @@ export interface MorselRequest {
 export type ToWorker =
   | RunRequest
   | MorselRequest
+  /** Rows for an exchange of a run's fragment; they come before its first morsel. */
+  | { readonly kind: "input"; readonly run: number; readonly exchange: number; readonly batch: GatheredBatch }
   /** One more batch of a morsel may be sent. */
   | { readonly kind: "credit"; readonly run: number; readonly morsel: number }
   /** Nobody wants anything more of a run. */

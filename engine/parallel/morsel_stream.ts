@@ -7,7 +7,9 @@
  */
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import type { BatchSource, GatheredBatch, PlaceWork } from "../execution/runtime/execution.ts";
+import type { RowProduction } from "../execution/runtime/row_production.ts";
+import { inOrder } from "../sharding/gathered_rows.ts";
+import type { BatchSource, GatheredBatch, GatherInputs, PlaceWork } from "../execution/runtime/execution.ts";
 import type { FragmentExecution, FragmentTask } from "../sharding/fragment_runs.ts";
 import { batchBytes } from "../sharding/fragment_needs.ts";
 import { fromRemote } from "../sharding/shard_messages.ts";
@@ -62,6 +64,8 @@ export interface MorselRun {
   readonly prune: readonly ZonePredicate[];
   /** Where the parameters are that say which groups a morsel has alone; null: it does not matter. */
   readonly apart: { readonly columnId: number; readonly low: number; readonly high: number } | null;
+  /** What feeds the fragment's exchanges. */
+  readonly inputs: GatherInputs;
   /** Blocks of a morsel. */
   readonly morselBlocks: number;
   /** So many blocks, or fewer, are read here. */
@@ -90,6 +94,8 @@ export class MorselStream implements GatheredStream {
   /** The stretch that is being read. */
   #reading = 0;
   #here: ReadHere | null = null;
+  /** What stands before the scan, for what is read here; null: it is not begun. */
+  #prepared: { readonly production: RowProduction; isDone: boolean } | null = null;
   #wake: () => void = () => {};
   #failure: unknown = null;
   #isClosed = false;
@@ -120,10 +126,13 @@ export class MorselStream implements GatheredStream {
   }
 
   #open(worker: WorkerPort): void {
-    const { request } = this.#run;
+    const { request, inputs } = this.#run;
     const isKnown = worker.known.get(request.fragment) === true;
     if (!isKnown) worker.known.add(request.fragment, true);
     worker.tell(isKnown ? { ...request, code: null } : request);
+    for (const [exchange, batches] of inputs) {
+      for (const batch of batches) worker.tell({ kind: "input", run: request.run, exchange, batch });
+    }
   }
 
   /** Gives workers what they have room for. */
@@ -260,6 +269,7 @@ export class MorselStream implements GatheredStream {
     const { batches, come } = stretch;
     const known = batches.shift();
     if (known !== undefined) return known;
+    if (!this.#isPrepared()) return NOTHING_YET;
     const here = this.#here ??= this.#beginHere(stretch);
     const sent = here.sent.shift();
     if (sent !== undefined) return here.skipped++ < come ? NOTHING_YET : sent;
@@ -270,6 +280,17 @@ export class MorselStream implements GatheredStream {
     here.isDone = here.task.step();
     if (here.isDone) here.sent.push(here.execution.rest());
     return NOTHING_YET;
+  }
+
+  #isPrepared(): boolean {
+    const { inputs, over, given } = this.#run;
+    if (inputs.size === 0) return true;
+    this.#prepared ??= {
+      production: over.prepare({ ...given, send: () => true }, (number) => inOrder(inputs.get(number) ?? [])),
+      isDone: false,
+    };
+    this.#prepared.isDone ||= this.#prepared.production.stepToScan();
+    return this.#prepared.isDone;
   }
 
   #beginHere({ piece, from, to }: Stretch): ReadHere {
@@ -284,7 +305,7 @@ export class MorselStream implements GatheredStream {
         return block;
       };
       return { next };
-    });
+    }, this.#prepared?.production ?? null);
     return { task, execution, sent, isDone: false, skipped: 0 };
   }
 }

@@ -6,6 +6,9 @@
  */
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { GatheredBatch } from "../execution/runtime/execution.ts";
+import type { RowProduction } from "../execution/runtime/row_production.ts";
+import { inOrder } from "../sharding/gathered_rows.ts";
 import type { Disk } from "../host/disk.ts";
 import { CREDITS } from "../sharding/exchange_ends.ts";
 import type { FragmentExecution, FragmentTask } from "../sharding/fragment_runs.ts";
@@ -16,7 +19,7 @@ import type { StoredFile } from "../storage/access/readable_table.ts";
 import { BlockCache } from "../storage/table/block_cache.ts";
 import { StoredSegment } from "../storage/table/stored_segment.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
-import { FragmentOver, type FragmentText } from "./fragment_over.ts";
+import { type FragmentGiven, FragmentOver, type FragmentText } from "./fragment_over.ts";
 import type { FromWorker, MorselRequest, RunRequest, ToWorker } from "./messages.ts";
 
 /** What a worker works with. */
@@ -45,6 +48,11 @@ interface Run {
   readonly request: RunRequest;
   readonly code: Known;
   readonly queue: MorselRequest[];
+  /** What its exchanges give. */
+  readonly inputs: Map<number, GatheredBatch[]>;
+  /** What stands before the scan; null: it is not begun, or nothing does. */
+  prepared: RowProduction | null;
+  isPrepared: boolean;
   current: Morsel | null;
 }
 
@@ -77,7 +85,22 @@ export class MorselWorker {
         if (code !== null) this.#known.add(fragment, { ...code, over: null });
         const known = assertDefined(this.#known.get(fragment), `fragment ${fragment}`);
         for (const table of known.tables) this.#tables.set(table.id, table);
-        this.#runs.set(request.run, { request, code: known, queue: [], current: null });
+        this.#runs.set(request.run, {
+          request,
+          code: known,
+          queue: [],
+          inputs: new Map(),
+          prepared: null,
+          isPrepared: false,
+          current: null,
+        });
+        return;
+      }
+      case "input": {
+        const inputs = this.#runs.get(request.run)?.inputs;
+        const batches = inputs?.get(request.exchange);
+        if (batches === undefined) inputs?.set(request.exchange, [request.batch]);
+        else batches.push(request.batch);
         return;
       }
       case "morsel":
@@ -118,13 +141,15 @@ export class MorselWorker {
     const begin = this.#options.monotonic();
     const number = run.current?.number ?? assertDefined(run.queue[0], "a morsel").morsel;
     try {
+      if (!this.#isPrepared(run)) return;
       const morsel = run.current ??= this.#begin(run, assertDefined(run.queue.shift(), "a morsel"));
       const isDone = morsel.task.step();
       morsel.microseconds += this.#options.monotonic() - begin;
       if (isDone) this.#say(run, morsel, { batch: morsel.execution.rest(), isLast: true });
     } catch (error) {
       if (this.#stops.isStopped(run.request.stop)) return;
-      run.current = null;
+      run.current = run.prepared = null;
+      run.queue.splice(0, run.queue[0]?.morsel === number ? 1 : 0);
       const microseconds = this.#options.monotonic() - begin;
       const said = { run: run.request.run, morsel: number, batch: null, isLast: true, microseconds };
       const isOfFile = error instanceof DatabaseError &&
@@ -142,26 +167,51 @@ export class MorselWorker {
     this.#options.send(reply);
   }
 
-  #begin(run: Run, { morsel: number, file, from, to, hidden, parameters }: MorselRequest): Morsel {
-    const { request, code } = run;
-    const segment = this.#segment(file);
-    const over = code.over ??= new FragmentOver(code);
-    const { task, execution } = over.start({
-      parameters: parameters ?? request.parameters,
+  /** A step of what stands before the scan, once for all morsels; true: it is done. */
+  #isPrepared(run: Run): boolean {
+    const { inputs, request } = run;
+    if (inputs.size === 0 || run.isPrepared) return true;
+    run.prepared ??= this.#codeOf(run).prepare({
+      ...this.#givenFor(request),
+      send: () => true,
+    }, (number) => inOrder(inputs.get(number) ?? []));
+    return run.isPrepared = run.prepared.stepToScan();
+  }
+
+  #codeOf({ code }: Run): FragmentOver {
+    return code.over ??= new FragmentOver(code);
+  }
+
+  #givenFor(request: RunRequest): Omit<FragmentGiven, "send"> {
+    return {
+      parameters: request.parameters,
       session: request.session,
       memoryLimitBytes: request.memoryLimitBytes,
       monotonic: () => this.#options.monotonic(),
-      send: (batch) => {
-        if (morsel.credits === 0) return false;
-        morsel.credits--;
-        this.#say(run, morsel, { batch, isLast: false });
-        return true;
-      },
       checkWanted: () => {
         if (!this.#stops.isStopped(request.stop)) return;
         throw new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to user request");
       },
-    }, (columnIds, options) => segment.scan(columnIds, options, { from, to, hidden }));
+    };
+  }
+
+  #begin(run: Run, { morsel: number, file, from, to, hidden, parameters }: MorselRequest): Morsel {
+    const { request, prepared } = run;
+    const segment = this.#segment(file);
+    const { task, execution } = this.#codeOf(run).start(
+      {
+        ...this.#givenFor(request),
+        parameters: parameters ?? request.parameters,
+        send: (batch) => {
+          if (morsel.credits === 0) return false;
+          morsel.credits--;
+          this.#say(run, morsel, { batch, isLast: false });
+          return true;
+        },
+      },
+      (columnIds, options) => segment.scan(columnIds, options, { from, to, hidden }),
+      prepared,
+    );
     const morsel: Morsel = { number, task, execution, credits: CREDITS, microseconds: 0 };
     return morsel;
   }

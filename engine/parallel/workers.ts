@@ -6,7 +6,8 @@
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
-import type { GatherExplanation } from "../execution/runtime/execution.ts";
+import { BLOCK_ROWS } from "../storage/access/block.ts";
+import type { GatherExplanation, GatherInputs } from "../execution/runtime/execution.ts";
 import { factsOf } from "../sharding/fragment_needs.ts";
 import { StopFlags } from "../sharding/stop_flags.ts";
 import type { SharedTables, Spread } from "../sql/fragments/join_places.ts";
@@ -26,7 +27,9 @@ const MORSEL_BLOCKS = 32;
 const LEAST_BYTES = 1 << 22;
 /** What a row takes in files, roughly. */
 const ROW_BYTES = 32;
-const BLOCK_BYTES = 4096 * ROW_BYTES;
+const BLOCK_BYTES = BLOCK_ROWS * ROW_BYTES;
+/** A join is shared out when its left side has so many times the rows of the others. */
+const INPUT_SHARE = 8;
 
 /** How many there may be, and with what they work. */
 export interface WorkersOptions {
@@ -66,7 +69,7 @@ export class Workers implements StatementWorkers {
   spread({ settings, stored }: WorkerContext): Spread {
     const shared = settings.bytes("min_parallel_table_scan_size") === 0 ? ANY_TABLE : stored;
     // How many workers there are makes no difference to plans.
-    return { count: 1, broadcastBytes: 0, isTight: false, shared };
+    return { count: 1, broadcastBytes: settings.bytes("broadcast_limit"), isTight: false, shared };
   }
 
   wants(fragments: readonly Fragment[], context: WorkerContext): boolean {
@@ -127,7 +130,7 @@ export class Workers implements StatementWorkers {
     for (const stream of this.#streams.values()) stream.lost(port, error);
   }
 
-  stream(fragment: Fragment, context: WorkerContext): GatheredStream {
+  stream(fragment: Fragment, context: WorkerContext, inputs: GatherInputs): GatheredStream {
     const { number, over } = this.#codeOf(fragment);
     const { parameters: values, evaluation, memoryLimitBytes } = context;
     const parameters = fragment.parameters.map(({ index, type }) => toStored(type, values[index] ?? null));
@@ -140,7 +143,8 @@ export class Workers implements StatementWorkers {
       monotonic: () => context.monotonic(),
       checkWanted: () => context.checkCanceled(),
     };
-    const prune = over.prune({ ...given, send: () => true });
+    // What stands before the scan of a join is not done for this alone.
+    const prune = inputs.size > 0 ? [] : over.prune({ ...given, send: () => true });
     const stop = this.#stops.next();
     const run = this.#nextRun++;
     const [tableId] = fragment.tableIds;
@@ -169,7 +173,8 @@ export class Workers implements StatementWorkers {
         high: fragment.parameters.findIndex(({ index }) => index === apart.high),
       },
       morselBlocks: this.#options.morselBlocks ?? MORSEL_BLOCKS,
-      fewBlocks: context.settings.bytes("min_parallel_table_scan_size") / BLOCK_BYTES,
+      fewBlocks: this.#fewBlocks(context, inputs),
+      inputs,
       stop: () => {
         this.#stops.stop(stop);
         this.#streams.delete(run);
@@ -197,6 +202,14 @@ export class Workers implements StatementWorkers {
           work.get(index) ?? { rows: 0, bytes: 0, batches: 0, microseconds: 0, morsels: 0 }
         ),
     };
+  }
+
+  /** Up to how many blocks are read here: each worker gets all of the inputs, and keeps them. */
+  #fewBlocks({ settings }: WorkerContext, inputs: GatherInputs): number {
+    const least = settings.bytes("min_parallel_table_scan_size");
+    let rows = 0;
+    for (const batches of inputs.values()) for (const { rowCount } of batches) rows += rowCount;
+    return least === 0 ? 0 : Math.max(least / BLOCK_BYTES, rows * INPUT_SHARE / BLOCK_ROWS);
   }
 
   #codeOf(fragment: Fragment): { readonly number: number; readonly over: FragmentOver } {

@@ -63,6 +63,9 @@ async function fill({ engine, session }: Opened): Promise<void> {
   await answer(session, "UPDATE t SET k = k + 100, s = 'changed ' || id WHERE id % 53 = 7");
   await insert(ROWS / 2 + 1, ROWS);
   await engine.checkpoint();
+  await answer(session, "CREATE TABLE v (k INT, w INT, x TEXT)");
+  await answer(session, "INSERT INTO v SELECT i % 20, i, 's' || i * 3 FROM generate_series(1, 50) AS i");
+  await answer(session, "INSERT INTO v VALUES (NULL, 1, NULL)");
   // Groups of several rows, in order nearly, some in several files and in memory.
   await answer(session, "CREATE TABLE u (g BIGINT, k INT)");
   for (const [from, to] of [[1, 12000], [11990, 16500], [5, 12]] as const) {
@@ -94,6 +97,18 @@ const QUERIES = [
   "SELECT g, count(*), sum(k) FROM u GROUP BY g HAVING sum(k) > 10",
   "SELECT g, count(*) FROM u WHERE k <> 2 GROUP BY g HAVING count(*) = 2 OR g IS NULL",
   "SELECT g, 7 / (sum(k) - 3) FROM u GROUP BY g HAVING 7 / (sum(k) - 3) > 1",
+  // Joins: the left side is shared out, the others are computed before.
+  "SELECT t.k, count(*), sum(v.w) FROM t JOIN v ON t.k = v.k GROUP BY t.k",
+  "SELECT t.id, v.w FROM t JOIN v ON t.k = v.k WHERE t.id % 900 < 4",
+  "SELECT t.id, v.w FROM t LEFT JOIN v ON t.k = v.k AND v.w > 3 WHERE t.id % 700 = 1",
+  "SELECT count(*), min(s) FROM t WHERE k IN (SELECT k FROM v WHERE w > 2)",
+  "SELECT count(*), min(s) FROM t WHERE NOT EXISTS (SELECT 1 FROM v WHERE v.k = t.k)",
+  "SELECT count(*) FROM t WHERE k NOT IN (SELECT k FROM v WHERE w > 2)",
+  "SELECT v.x, count(*), sum(t.n) FROM t JOIN v ON t.k = v.k JOIN u ON u.g = t.id WHERE u.k < 3 GROUP BY v.x",
+  "SELECT t.id, 10 / (v.w - 3) FROM t JOIN v ON t.k = v.k WHERE t.id > 40",
+  "SELECT t.k, v.x FROM t JOIN v ON t.k = v.k ORDER BY t.n DESC, v.x LIMIT 40",
+  "SELECT count(*) FROM t JOIN v ON t.k = v.k WHERE v.w > 1000",
+  "SELECT s, sum(c) FROM (SELECT t.s, v.w AS c FROM t JOIN v ON t.s = v.x) AS j GROUP BY s",
   "SELECT id, s, n FROM t WHERE k = 5",
   "SELECT id, late FROM t WHERE s LIKE 'changed%'",
   "SELECT id, n * 2 + k AS x FROM t WHERE d > DATE '2022-08-01' AND o",

@@ -146,8 +146,8 @@ export class StatementContext implements ExecutionContext, WorkerContext {
     return this.#gatherer ??= {
       spread: workers.spread(this),
       wants: (fragments) => workers.wants(fragments, this),
-      gather: (fragment) => {
-        const stream = workers.stream(fragment, this);
+      gather: (fragment, _parameters, _again, inputs) => {
+        const stream = workers.stream(fragment, this, inputs);
         (this.#streams ??= new Map()).set(fragment, stream);
         return (this.arrivals ??= new StreamArrivals()).add(stream);
       },

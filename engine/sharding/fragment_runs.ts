@@ -2,11 +2,12 @@
  * Runs fragments of plans at a shard. It needs code generation and all that is beneath it, so that a shard loads it
  * when the first fragment comes.
  */
-import { assert, assertDefined } from "../base/assert.ts";
+import { assertDefined } from "../base/assert.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { compileRowProducer, type RowProducer, type RowProduction } from "../execution/compile_statement.ts";
-import type { ExecutionContext, GatheredBatch } from "../execution/runtime/execution.ts";
+import { ColumnLists } from "../execution/runtime/column_lists.ts";
+import type { BatchSource, ExecutionContext, GatheredBatch } from "../execution/runtime/execution.ts";
 import { StatementMemory } from "../execution/runtime/statement_memory.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import { fragmentOfText } from "../sql/fragments/fragment_text.ts";
@@ -17,21 +18,13 @@ import type { ReadableTable } from "../storage/access/readable_table.ts";
 import { ReadCounts } from "../storage/access/read_counts.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
 import { TableView } from "../transactions/table_view.ts";
-import { storageClassOf } from "../types/physical_type.ts";
-import { fromStored, toStored } from "../types/stored_value.ts";
+import { fromStored } from "../types/stored_value.ts";
 import type { SqlValue } from "../types/value.ts";
 import { edgeName, type ExchangeEnds } from "./exchange_ends.ts";
 import { combine, valueHash } from "../execution/codegen/value_hash.ts";
 import { passOf, placeOf } from "./place_hash.ts";
 import { readKey } from "./read_key.ts";
 import type { SessionFacts } from "./shard_messages.ts";
-
-/** Rows that travel together. */
-const BATCH_ROWS = 4096;
-/** The same by what they take, roughly. */
-const BATCH_BYTES = 256 << 10;
-/** Numbers that travel as one block of memory, for each of them alone costs more. */
-const BLOCK_NUMBERS = 64;
 
 /** What a fragment reads, and with what. */
 export interface FragmentRun {
@@ -46,6 +39,8 @@ export interface FragmentRun {
   monotonic(): number;
   /** Takes a batch that is not the last; false: it has to wait for a credit. */
   send(batch: GatheredBatch): boolean;
+  /** What comes of exchanges where there are no ways to other places. */
+  readonly inputs?: (exchange: number) => BatchSource;
   /** The ways to other places, of which a fragment with exchanges has need. */
   readonly ends: ExchangeEnds | null;
   /** Rows of exchanges come in so many passes. */
@@ -55,6 +50,11 @@ export interface FragmentRun {
 }
 
 type Exchange = Extract<Plan, { readonly kind: "exchange" }>;
+
+interface SendingExchange {
+  readonly exchange: Exchange;
+  readonly producer: RowProducer;
+}
 
 /** One thing that a fragment does beside others. */
 export interface FragmentTask {
@@ -69,7 +69,7 @@ export class FragmentCode {
   readonly #fragment: Pick<Fragment, "plan" | "columns" | "parameters">;
   readonly #producer: RowProducer;
   readonly #tables: TableDefinition[] = [];
-  readonly #exchanges: { readonly exchange: Exchange; readonly producer: RowProducer }[] = [];
+  #exchanges: readonly SendingExchange[] | null = null;
 
   constructor(text: string, catalog: Catalog) {
     this.#fragment = fragmentOfText(text, catalog);
@@ -78,9 +78,6 @@ export class FragmentCode {
         if ("table" in each) this.#tables.push(each.table);
       },
     });
-    for (const exchange of exchangesOf(this.#fragment.plan)) {
-      this.#exchanges.push({ exchange, producer: compileRowProducer(exchange.input, exchange.columns) });
-    }
     this.#producer = compileRowProducer(this.#fragment.plan, this.#fragment.columns);
   }
 
@@ -89,13 +86,30 @@ export class FragmentCode {
     return this.#tables.every((table) => catalog.table(table.id) === table);
   }
 
-  /** Begins an execution. */
-  start(run: FragmentRun): FragmentExecution {
-    const { columns, parameters } = this.#fragment;
-    const values: SqlValue[] = [];
-    parameters.forEach(({ index, type }, position) => {
-      values[index] = fromStored(type, run.parameters[position] ?? null);
+  #sendingExchanges(): readonly SendingExchange[] {
+    return this.#exchanges ??= exchangesOf(this.#fragment.plan).map((exchange) => {
+      return { exchange, producer: compileRowProducer(exchange.input, exchange.columns) };
     });
+  }
+
+  #valuesOf({ parameters }: FragmentRun): SqlValue[] {
+    const values: SqlValue[] = [];
+    this.#fragment.parameters.forEach(({ index, type }, position) => {
+      values[index] = fromStored(type, parameters[position] ?? null);
+    });
+    return values;
+  }
+
+  /** Begins what comes before the scan of its table, for any number of executions over parts of that. */
+  prepare(run: FragmentRun): RowProduction {
+    const given = { reads: [], memory: new StatementMemory(run), pass: 0 };
+    return this.#producer.start(contextOf(run, this.#valuesOf(run), given));
+  }
+
+  /** Begins an execution; `prepared`: one that goes on from there. */
+  start(run: FragmentRun, prepared: RowProduction | null = null): FragmentExecution {
+    const { columns } = this.#fragment;
+    const values = this.#valuesOf(run);
     const reads: ReadPredicate[] = [];
     const outlet = new Outlet((_, batch) => run.send(batch));
     const output = new ColumnLists(columns, (batch) => outlet.add(0, batch));
@@ -103,7 +117,7 @@ export class FragmentCode {
       takeReads: () => reads.splice(0),
       tasks: (pass) => {
         const context = contextOf(run, values, { reads, memory: new StatementMemory(run), pass });
-        const task = new RowTask(this.#producer.start(context), {
+        const task = new RowTask(prepared?.fork(context) ?? this.#producer.start(context), {
           outlet,
           add: output.add,
           finish: () => {},
@@ -111,7 +125,7 @@ export class FragmentCode {
         const { ends } = run;
         if (ends === null) return [task];
         return [
-          ...this.#exchanges.map(({ exchange, producer }) =>
+          ...this.#sendingExchanges().map(({ exchange, producer }) =>
             sendingTask(exchange, producer.start(context), { ends, pass, passes: run.passes })
           ),
           task,
@@ -290,7 +304,8 @@ function contextOf(
     reads: new ReadCounts(),
     memoryLimitBytes: run.memoryLimitBytes,
     memory,
-    exchange: (number) => assertDefined(run.ends, "ways to other places").source(edgeName(number, pass)),
+    exchange: (number) =>
+      run.inputs?.(number) ?? assertDefined(run.ends, "ways to other places").source(edgeName(number, pass)),
     table: (tableId) => {
       let table = views.get(tableId);
       if (table === undefined) views.set(tableId, table = view(tableId));
@@ -299,46 +314,4 @@ function contextOf(
     checkCanceled: () => run.checkWanted(),
     monotonic: () => run.monotonic(),
   };
-}
-
-/** Collects rows by column. */
-class ColumnLists {
-  readonly #columns: Fragment["columns"];
-  readonly #send: (batch: GatheredBatch) => void;
-  #lists: StoredValue[][];
-  #rows = 0;
-  #bytes = 0;
-
-  constructor(columns: Fragment["columns"], send: (batch: GatheredBatch) => void) {
-    this.#columns = columns;
-    this.#send = send;
-    this.#lists = columns.map(() => []);
-  }
-
-  readonly add = (values: readonly SqlValue[]): void => {
-    const columns = this.#columns;
-    for (let index = 0; index < columns.length; index++) {
-      const column = columns[index];
-      const value = values[index];
-      assert(column !== undefined && value !== undefined, "a value for each column");
-      const stored = toStored(column.type, value);
-      this.#lists[index]?.push(stored);
-      this.#bytes += typeof stored === "string" || stored instanceof Uint8Array ? stored.length + 8 : 8;
-    }
-    if (++this.#rows >= BATCH_ROWS || this.#bytes > BATCH_BYTES) this.#send(this.take());
-  };
-
-  take(): GatheredBatch {
-    const columns = this.#lists.map((list, index) => {
-      const type = this.#columns[index]?.type;
-      if (this.#rows < BLOCK_NUMBERS || type === undefined) return list;
-      const storageClass = storageClassOf(type);
-      if (storageClass !== "int" && storageClass !== "float") return list;
-      return list.every((value) => typeof value === "number") ? Float64Array.from(list as number[]) : list;
-    });
-    const batch: GatheredBatch = { rowCount: this.#rows, columns };
-    this.#lists = this.#columns.map(() => []);
-    this.#rows = this.#bytes = 0;
-    return batch;
-  }
 }

@@ -9,6 +9,7 @@ import type {
   CompiledStatement,
   ExecutionContext,
   GatherExplanation,
+  GatherInputs,
   StatementExecution,
 } from "../execution/runtime/execution.ts";
 import type { QueryMemory } from "../execution/runtime/query_memory.ts";
@@ -126,7 +127,7 @@ export interface StatementWorkers {
   /** Whether one of the fragments is worth what it costs, and workers are there; they are started if it is. */
   wants(fragments: readonly Fragment[], context: WorkerContext): boolean;
   /** The rows of a fragment, in the order of a scan. */
-  stream(fragment: Fragment, context: WorkerContext): GatheredStream;
+  stream(fragment: Fragment, context: WorkerContext, inputs: GatherInputs): GatheredStream;
   /** For EXPLAIN; `stream`: the one that was read, if any. */
   explain(stream: GatheredStream | null, context: WorkerContext): GatherExplanation;
   /** Files of tables may have been removed. */

@@ -1,6 +1,7 @@
 /** Rows that come from elsewhere, a fragment's or those of an exchange: a loop over each batch. */
 import { assertDefined } from "../../base/assert.ts";
-import type { Plan } from "../../sql/plan/plan.ts";
+import type { Fragment, Plan } from "../../sql/plan/plan.ts";
+import { exchangesOf } from "../../sql/fragments/plan_facts.ts";
 import type { Block } from "../../storage/access/block.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import { PipelineCode, type RunningPipeline } from "../codegen/pipeline_code.ts";
@@ -8,7 +9,9 @@ import type { Program, Sink } from "../codegen/region.ts";
 import { emitValue } from "../codegen/expression.ts";
 import { nullableCode, storedCode } from "../codegen/value_form.ts";
 import type { SqlValue } from "../../types/value.ts";
+import { ColumnLists } from "../runtime/column_lists.ts";
 import type { BatchSource, GatheredBatch } from "../runtime/execution.ts";
+import type { RowProducer, RowProduction } from "../runtime/row_production.ts";
 import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
 import { isEncoded } from "../../types/stored_value.ts";
 
@@ -29,11 +32,50 @@ export function produceGather(plan: Gather, program: Program, sink: Sink): void 
 
 /** A gather that is under way. */
 interface GatherRun {
-  readonly next: BatchSource;
+  /** null: what its fragment is fed by is still to be computed. */
+  next: BatchSource | null;
+  /** That of what feeds it, as far as it has come. */
+  readonly feeds: InputFeed[];
   batch: GatheredBatch | null;
   /** The first row of the batch that has not been looked at. */
   from: number;
   running: RunningPipeline | null;
+}
+
+/** What is computed for an exchange of a fragment that threads share. */
+interface GatherInput {
+  readonly number: number;
+  readonly columns: Fragment["columns"];
+  readonly producer: RowProducer;
+}
+
+/** Roughly what a value of a batch takes. */
+const VALUE_BYTES = 16;
+
+class InputFeed {
+  readonly number: number;
+  readonly batches: GatheredBatch[] = [];
+  readonly #production: RowProduction;
+  readonly #rows: ColumnLists;
+  #isDone = false;
+
+  constructor({ number, columns, producer }: GatherInput, state: ExecutionState) {
+    this.number = number;
+    this.#production = producer.start(state.context);
+    this.#rows = new ColumnLists(columns, (batch) => {
+      state.charge(batch.rowCount * columns.length * VALUE_BYTES);
+      this.batches.push(batch);
+    });
+  }
+
+  /** A step; true: all rows are there. */
+  step(state: ExecutionState): boolean {
+    if (this.#isDone) return true;
+    this.#isDone = this.#production.step(this.#rows.add);
+    if (this.#isDone) this.batches.push(this.#rows.take());
+    else if (this.#production.isWaiting) state.isWaiting = true;
+    return this.#isDone;
+  }
 }
 
 class GatherPipeline implements Pipeline {
@@ -45,6 +87,8 @@ class GatherPipeline implements Pipeline {
   readonly #flags: readonly number[];
   readonly #reruns: boolean;
   readonly #valuesSlot: number;
+  /** What is computed before it, for all threads. */
+  readonly #inputs: readonly GatherInput[];
 
   /** `valuesSlot`: where the parameters are that have been computed; -1: there are none. */
   constructor(plan: Gather, program: Program, sink: Sink, valuesSlot: number) {
@@ -54,6 +98,15 @@ class GatherPipeline implements Pipeline {
     this.operators = [program.compilation.operatorIndex(plan)];
     this.#flags = program.flags;
     this.#reruns = program.reruns;
+    this.#inputs = plan.kind === "exchange" || plan.fragment.isShared !== true
+      ? []
+      : exchangesOf(plan.fragment.plan).map(({ number, input, columns }) => {
+        return {
+          number,
+          columns,
+          producer: assertDefined(program.compilation.compileRows ?? undefined, "a query")(input, columns),
+        };
+      });
     this.#code = new PipelineCode(program.compilation, {
       name: "gather",
       parameters: "S, block, from, to",
@@ -65,14 +118,15 @@ class GatherPipeline implements Pipeline {
     let run = state.x[this.#slot] as GatherRun | undefined;
     if (run === undefined) {
       if (this.#flags.some((flag) => state.x[flag] === true)) return true;
-      state.x[this.#slot] = run = { next: this.#open(state), batch: null, from: 0, running: null };
+      const feeds = this.#inputs.map((input) => new InputFeed(input, state));
+      state.x[this.#slot] = run = { next: null, feeds, batch: null, from: 0, running: null };
     }
     const ended = this.#morsel(state, run);
     if (ended) state.x[this.#slot] = undefined;
     return ended;
   }
 
-  #open({ context, x }: ExecutionState): BatchSource {
+  #open({ context, x }: ExecutionState, feeds: readonly InputFeed[]): BatchSource {
     const plan = this.#plan;
     if (plan.kind === "exchange") {
       return assertDefined(context.exchange?.(plan.number), `exchange ${plan.number}`);
@@ -86,11 +140,16 @@ class GatherPipeline implements Pipeline {
       parameters[index] = computed[position] ?? null;
     });
     const given = computed.length === 0 ? context.parameters : parameters;
-    return gatherer.gather(fragment, given, this.#reruns);
+    const inputs = new Map(feeds.map(({ number, batches }) => [number, batches]));
+    return gatherer.gather(fragment, given, this.#reruns, inputs);
   }
 
   /** Works through a morsel. true: no more rows come, or what is above wants no more. */
   #morsel(state: ExecutionState, run: GatherRun): boolean {
+    if (run.next === null) {
+      for (const feed of run.feeds) if (!feed.step(state)) return false;
+      run.next = this.#open(state, run.feeds);
+    }
     if (run.running === null) {
       if (run.batch === null) {
         const batch = run.next();

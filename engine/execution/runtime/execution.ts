@@ -83,6 +83,9 @@ export interface MemoryCount {
 /** Gives batches one after the other; null: the next one is still to come; undefined: all have come. */
 export type BatchSource = () => GatheredBatch | null | undefined;
 
+/** Rows for the exchanges of a fragment, by their numbers. */
+export type GatherInputs = ReadonlyMap<number, readonly GatheredBatch[]>;
+
 /** Runs fragments at all places. */
 export interface Gatherer {
   readonly spread: Spread;
@@ -91,9 +94,14 @@ export interface Gatherer {
   /**
    * The rows that have come; the statement is stopped by a signal, and runs again, when they are still to come and
    * cannot be waited for. `parameters`: those of the statement, and what was computed for the fragment; `again`: they
-   * are read more than once.
+   * are read more than once; `inputs`: what its exchanges are fed by, where threads share a table out.
    */
-  gather(fragment: Fragment, parameters: readonly SqlValue[], again: boolean): BatchSource;
+  gather(
+    fragment: Fragment,
+    parameters: readonly SqlValue[],
+    again: boolean,
+    inputs: GatherInputs,
+  ): BatchSource;
   /** For EXPLAIN: where a fragment runs, and what came of it when it was gathered last. */
   explain(fragment: Fragment, context: ExecutionContext): GatherExplanation;
 }

@@ -1,7 +1,8 @@
 /** What is asked of plans that are divided: what they read, name and depend on. */
 import type { ColumnRef } from "../plan/expression.ts";
 import type { Fragment, Plan } from "../plan/plan.ts";
-import { columnTypes, inputs, visitPlan } from "../plan/traverse.ts";
+import { mapInputs } from "../plan/rewrite.ts";
+import { columnTypes, freeColumns, inputs, visitPlan } from "../plan/traverse.ts";
 import { asksSession, asksSessionForForm } from "./steady_expression.ts";
 
 type Aggregate = Plan & { readonly kind: "aggregate" };
@@ -87,4 +88,22 @@ export function isCount({ input, groups, aggregates }: Aggregate): boolean {
 /** Whether the order of its rows shows in an aggregate. */
 export function isOrderSensitive(call: Aggregate["aggregates"][number]): boolean {
   return call.aggregate.orderSensitive && call.orderBy.length === 0;
+}
+
+/** Whether a plan can be run by itself: it names no column, and nothing that a WITH defines, from around it. */
+export function isClosed(plan: Plan): boolean {
+  let closed = freeColumns(plan).size === 0;
+  visitPlan(plan, { plan: ({ kind }) => closed &&= kind !== "with_scan" });
+  return closed;
+}
+
+/** A fragment's plan without what its exchanges are fed by. */
+export function withoutInputs(plan: Plan): Plan {
+  if (plan.kind !== "exchange") return mapInputs(plan, withoutInputs);
+  return { ...plan, input: { kind: "values", outputs: [], types: [], list: [], rows: 0 } };
+}
+
+/** The exchanges of a fragment's plan. */
+export function exchangesOf(plan: Plan): (Plan & { readonly kind: "exchange" })[] {
+  return plan.kind === "exchange" ? [plan] : inputs(plan).flatMap(exchangesOf);
 }

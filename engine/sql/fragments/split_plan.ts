@@ -46,6 +46,7 @@ import {
   lookupJoin,
   placementsOfLookup,
 } from "./lookup_join.ts";
+import { accessInOrder } from "./access_order.ts";
 import { groupsApart } from "./groups_apart.ts";
 import { LiftedValues } from "./lifted_values.ts";
 import { partialAggregate } from "./partial_aggregate.ts";
@@ -54,6 +55,7 @@ import {
   accesses,
   hasExchanges,
   isAccess,
+  isClosed,
   isCount,
   isExact,
   isOrderSensitive,
@@ -61,6 +63,7 @@ import {
   namedColumns,
   parametersOf,
   visibleTypes,
+  withoutInputs,
 } from "./plan_facts.ts";
 import { pointsOf } from "./points.ts";
 
@@ -81,8 +84,11 @@ type NestedLoop = Plan & { readonly kind: "nested_loop_join" };
 /** Less than this is gathered rather than exchanged: each exchange costs messages between all places. */
 const SMALL_BYTES = 4096;
 
-/** Threads that share a table out give one row for so many that they read, at the most: each has to travel. */
-const MAX_SHARE = 8;
+/**
+ * How many rows of a table that threads share out are read for each row that travels, at the least: what it costs to
+ * travel is some dozen times what it costs to scan or to probe. Groups apart are fewer than they are taken for.
+ */
+const READ_FOR = { row: 64, group: 32, groupApart: 8, input: 128 } as const;
 
 /** Rows of groups that take no more are sent to one place each, so that a join above runs where other rows are. */
 const FEW_BYTES = 1 << 18;
@@ -148,11 +154,12 @@ class Splitter {
     });
   }
 
-  /** Whether what a fragment gives is little beside what it reads, where that matters. */
-  #givesFew(plan: Plan, rows: number): boolean {
+  /** Whether so many rows may travel for a fragment over a plan, where that matters. */
+  #isFew(what: keyof typeof READ_FOR, rows: number, over: Plan): boolean {
     const { shared } = this.#spread;
-    return shared === undefined ||
-      accesses(plan).every(({ table }) => rows * MAX_SHARE <= shared.rows(table.id));
+    // The table that is shared out comes first.
+    const [access] = accesses(over);
+    return shared === undefined || rows * READ_FOR[what] <= shared.rows(access?.table.id ?? 0);
   }
 
   get #isByMorsels(): boolean {
@@ -204,7 +211,7 @@ class Splitter {
   #whole(plan: Plan, ordered: boolean): Plan | null {
     const divisible = this.#divide(plan, ordered);
     if (divisible === null) return null;
-    if (isTooMuch(divisible, this.#outputs(plan)) || !this.#givesFew(plan, plan.rows)) return null;
+    if (isTooMuch(divisible, this.#outputs(plan)) || !this.#isFew("row", plan.rows, plan)) return null;
     return this.#gathered(divisible, ordered);
   }
 
@@ -243,7 +250,7 @@ class Splitter {
     if (!plan.aggregates.every(isSteadyAggregate)) return null;
     if (this.#isByMorsels) {
       if (plan.groupingSets !== null || !plan.aggregates.every(isExact) || isCount(plan)) return null;
-      if (!this.#givesFew(plan.input, plan.rows)) return null;
+      if (!this.#isFew("group", plan.rows, plan.input)) return null;
     }
     const split = partialAggregate({ ...plan, input: input.plan }, this.newColumn);
     // What keeps all rows of a group has more room here.
@@ -267,7 +274,7 @@ class Splitter {
       column: this.newColumn,
       parameter: () => this.values.newParameter(),
     });
-    if (split === null || !this.#givesFew(plan.input, rows)) return null;
+    if (split === null || !this.#isFew("groupApart", rows, plan.input)) return null;
     const [table] = accesses(plan.input);
     if (this.#spread.shared?.isInOrderOf(table?.table.id ?? 0, split.apart.columnId) !== true) return null;
     const gather = this.#gather({ ...split.part, rows } as Plan, {
@@ -352,7 +359,7 @@ class Splitter {
     if (input === null || ordered && input.order.length > 0) return null;
     const keys = this.#keysOf(plan);
     if (keys === null) return null;
-    if (!this.#givesFew(plan.input, plan.rows)) return null;
+    if (!this.#isFew("group", plan.rows, plan.input)) return null;
     const part: Plan = { ...plan, input: input.plan, isPartial: true };
     const gather = this.#gather(part, { given: [...keys] });
     return gather === null ? null : { ...plan, input: gather };
@@ -413,9 +420,11 @@ class Splitter {
       tables,
       points: hasExchanges(plan) ? [] : pointsOf(plan),
       ...(apart === undefined ? {} : { apart }),
+      ...(this.#isByMorsels ? { isShared: true as const } : {}),
     };
     try {
-      const made: MadeFragment = { ...fragment, text: fragmentText(fragment), isAlone: false };
+      const text = fragmentText({ ...fragment, plan: this.#isByMorsels ? withoutInputs(whole) : whole });
+      const made: MadeFragment = { ...fragment, text, isAlone: false };
       this.made.push(made);
       return {
         kind: "gather",
@@ -497,6 +506,26 @@ class Splitter {
       case "repartition":
         return { ...this.#repartition(plan, left.plan, right.plan, [leftColumns, rightColumns]), bytes: sum };
     }
+  }
+
+  readonly #rights = new Map<Plan, Plan>();
+
+  /** A join whose left side is shared out, while each thread has all of the right one, which is computed before. */
+  #sharedJoin(plan: HashJoin): Divisible | null {
+    const { join, nullAware, keepsLeft, right } = plan;
+    if (join === "right" || join === "full" || nullAware || keepsLeft === true || !isClosed(right)) {
+      return null;
+    }
+    const own = allDefinedColumns(plan);
+    if (!ownExpressions(plan).every((each) => isSteady(each, own))) return null;
+    const left = this.#divide(plan.left, false);
+    const columns = this.#outputs(right);
+    if (left === null || columns === null) return null;
+    if (!this.#isFew("input", right.rows, plan.left)) return null;
+    if (bytesOf(right.rows, columns) > this.#spread.broadcastBytes) return null;
+    let split = this.#rights.get(right);
+    if (split === undefined) this.#rights.set(right, split = this.split(right, true));
+    return { ...left, plan: { ...plan, left: left.plan, right: this.#exchange(split, columns) } };
   }
 
   #repartition(
@@ -597,7 +626,7 @@ class Splitter {
         if (!others.every((each) => isSteady(each, NO_COLUMNS))) return null;
         if (filter !== null && !conjuncts(filter).every((each) => isSteady(each, own))) return null;
         return {
-          ...(ordered ? this.#inOrder(plan) : { plan, order: [] }),
+          ...(ordered ? accessInOrder(plan, this.newColumn) : { plan, order: [] }),
           placements: placementsOf(plan),
           bytes: { exchanged: 0, read: bytesOf(plan.rows, plan.columns) },
         };
@@ -618,7 +647,7 @@ class Splitter {
       case "aggregate":
         return this.#isByMorsels ? null : this.#divideGroups(plan);
       case "hash_join":
-        return this.#isByMorsels ? null : this.#join(plan, ordered);
+        return this.#isByMorsels ? this.#sharedJoin(plan) : this.#join(plan, ordered);
       case "nested_loop_join":
         return this.#isByMorsels ? null : this.#lookUp(plan, ordered);
       default:
@@ -744,39 +773,6 @@ class Splitter {
     if (lookup === null || givesFew(plan.left) || isEverywhere(plan.left)) return null;
     const hashed = this.#asHashJoin(lookup);
     return hashed === null ? null : this.#inside(hashed, ordered);
-  }
-
-  /** An access with the columns that its order is of, though nobody else may read them. */
-  #inOrder(plan: Access): Pick<Divisible, "plan" | "order"> {
-    switch (plan.kind) {
-      case "table_scan":
-      case "row_lookup":
-        return { plan, order: [] };
-      case "row_range": {
-        const rowId = plan.rowId ?? this.newColumn();
-        const expression = columnReference(rowId, { kind: "i64" }, false);
-        const order = [{ expression, descending: plan.backward, nullsFirst: plan.backward }];
-        return { plan: { ...plan, rowId }, order };
-      }
-      case "index_scan": {
-        const columns = [...plan.columns];
-        const order = plan.index.columns.slice(plan.prefix.length).map((key): SortKey => {
-          let column = columns.find(({ columnId }) => columnId === key.columnId);
-          if (column === undefined) {
-            const definition = plan.table.columns.find(({ id }) => id === key.columnId);
-            const { type } = assertDefined(definition, `column ${key.columnId}`);
-            column = { columnId: key.columnId, output: this.newColumn(), type, nullable: true };
-            columns.push(column);
-          }
-          return {
-            expression: columnReference(column.output, column.type, column.nullable),
-            descending: key.descending !== plan.backward,
-            nullsFirst: key.nullsFirst !== plan.backward,
-          };
-        });
-        return { plan: { ...plan, columns }, order };
-      }
-    }
   }
 }
 

@@ -111,6 +111,8 @@ export interface Fragment {
   /** The statement reads nothing else of tables. */
   readonly isAlone: boolean;
   readonly hasExchanges: boolean;
+  /** Threads share its table out; its exchanges are fed before. */
+  readonly isShared?: true;
   /** The order in which each place gives its rows, and all places together; null: none. */
   readonly merge:
     | readonly { readonly position: number; readonly descending: boolean; readonly nullsFirst: boolean }[]
