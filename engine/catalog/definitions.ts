@@ -31,6 +31,8 @@ export interface ColumnDefinition {
   /** A column that only the system sees, such as the key of an expression index; never part of `*`. */
   readonly hidden: boolean;
   readonly comment: string | null;
+  /** How many common values ANALYZE looks for; absent: as `default_statistics_target` says. */
+  readonly statisticsTarget?: number;
 }
 
 /** What happens to referencing rows. */
@@ -102,6 +104,18 @@ export interface IndexDefinition {
   readonly comment: string | null;
 }
 
+/** What is to be found out of columns together. */
+export type StatisticsKind = "ndistinct" | "dependencies" | "mcv";
+
+/** Columns that ANALYZE looks at together. */
+export interface StatisticsDefinition {
+  readonly id: number;
+  readonly schema: string;
+  readonly name: string;
+  readonly kinds: readonly StatisticsKind[];
+  readonly columns: readonly number[];
+}
+
 /** When a trigger fires. */
 export type TriggerEvent = "insert" | "delete" | "update";
 
@@ -148,6 +162,8 @@ export interface TableDefinition {
   readonly constraints: readonly ConstraintDefinition[];
   readonly indexes: readonly IndexDefinition[];
   readonly triggers: readonly TriggerDefinition[];
+  /** Absent: there are none. */
+  readonly statistics?: readonly StatisticsDefinition[];
   /** Storage parameters as written (`fillfactor` …): recorded for the catalog, without effect. */
   readonly options: Readonly<Record<string, string>>;
   readonly comment: string | null;

@@ -112,7 +112,11 @@ export class Analyzer {
 function requestFor(table: TableDefinition, target: number, columns: ReadonlySet<number> | null) {
   const targets = new Map<number, number>();
   for (const column of table.columns) {
-    if (columns === null || columns.has(column.id)) targets.set(column.id, target);
+    if (columns === null || columns.has(column.id)) targets.set(column.id, column.statisticsTarget ?? target);
   }
-  return { targets, groups: new Map<number, readonly number[]>() };
+  const groups = new Map<number, readonly number[]>();
+  for (const each of table.statistics ?? []) {
+    if (each.columns.every((id) => targets.has(id))) groups.set(each.id, each.columns);
+  }
+  return { targets, groups };
 }

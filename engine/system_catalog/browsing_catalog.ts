@@ -1,19 +1,13 @@
 /**
  * The views of pg_catalog that list the user's objects for people and tools: pg_tables, pg_views, pg_indexes,
- * pg_sequences, the statistics views, pg_stats.
+ * pg_sequences, the views that count.
  *
  * Scans, rows and blocks are counted since the start of the server; row counts and sizes are real. A block is what
  * files hold of a column, 4096 rows; rows in memory have none, nor has a primary key by which the table is ordered.
  * Limit: `count(*)` where storage knows it is no scan.
  */
 import type { TableDefinition } from "../catalog/definitions.ts";
-import { textOptions } from "../sql/functions/casts.ts";
-import type { ColumnDistribution, CountedValue } from "../storage/access/column_distribution.ts";
 import { Interval } from "../types/interval.ts";
-import { SqlArray } from "../types/sql_array.ts";
-import type { SqlType } from "../types/sql_type.ts";
-import { fromStored } from "../types/stored_value.ts";
-import { formatText } from "../types/text_io.ts";
 import { findTimeZone } from "../types/time_zone.ts";
 import type { CatalogContext } from "./catalog_context.ts";
 import { indexDefinition, viewText } from "./definition_texts.ts";
@@ -129,48 +123,6 @@ function* indexBlocks(context: CatalogContext): Iterable<RowValues> {
   }
 }
 
-/** What storage knows of the values of each column. */
-function* columnStatistics(context: CatalogContext): Iterable<RowValues> {
-  const { machine } = context;
-  for (const table of machine.catalog.tables) {
-    const rows = machine.rowCount(table.id);
-    if (rows === 0) continue;
-    for (const column of shownColumns(table)) {
-      const statistics = machine.columnStatistics(table.id, column.id);
-      if (statistics === undefined) continue;
-      yield {
-        schemaname: table.schema,
-        tablename: table.name,
-        attname: column.name,
-        inherited: false,
-        null_frac: Math.fround(statistics.nullFraction),
-        avg_width: Math.round(statistics.averageBytes),
-        // As in PostgreSQL, a negative number is a share of the rows.
-        n_distinct: statistics.distinct >= rows ? -1 : Math.fround(statistics.distinct),
-        ...(statistics.distribution === undefined
-          ? {}
-          : distributionOf(context, column.type, statistics.distribution)),
-      };
-    }
-  }
-}
-
-/** What ANALYZE has found, as texts of the column's type; NULL is what there is none of. */
-function distributionOf(
-  context: CatalogContext,
-  type: SqlType,
-  { common, histogram, correlation }: ColumnDistribution,
-): RowValues {
-  const texts = (values: Iterable<CountedValue>) =>
-    SqlArray.of([...values].map((each) => formatText(type, fromStored(type, each), textOptions(context))));
-  return {
-    most_common_vals: common.size === 0 ? null : texts(common.keys()),
-    most_common_freqs: common.size === 0 ? null : SqlArray.of([...common.values()].map(Math.fround)),
-    histogram_bounds: histogram.length < 2 ? null : texts(histogram),
-    correlation: correlation === null ? null : Math.fround(correlation),
-  };
-}
-
 function* zoneRows(context: CatalogContext): Iterable<RowValues> {
   const now = context.statementTimestamp;
   for (const name of ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")]) {
@@ -261,6 +213,5 @@ export const BROWSING_RELATIONS: RelationProviders = {
   pg_statio_all_tables: liveRows(tableBlocks),
   pg_statio_user_indexes: liveRows(indexBlocks),
   pg_statio_all_indexes: liveRows(indexBlocks),
-  pg_stats: liveRows(columnStatistics),
   pg_timezone_names: liveRows(zoneRows),
 };

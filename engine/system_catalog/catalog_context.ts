@@ -33,6 +33,7 @@ export interface CatalogContext extends EvaluationContext {
     | "rowCount"
     | "storedBytes"
     | "columnStatistics"
+    | "remoteRowCount"
     | "changesOf"
     | "reads"
   >;

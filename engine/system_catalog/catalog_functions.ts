@@ -16,6 +16,7 @@ import {
   indexDefinition,
   indexKeyText,
   qualifiedName,
+  statisticsText,
   triggerDefinition,
   viewText,
 } from "./definition_texts.ts";
@@ -281,6 +282,8 @@ const FUNCTIONS: Readonly<Record<string, CatalogFunction>> = {
   pg_get_expr: (context, args) => expressionText(text(args, 0), args[2] === true, context),
   pg_get_indexdef: indexDefinitionOf,
   pg_get_constraintdef: constraintDefinitionOf,
+  pg_get_statisticsobjdef: (context, args) => statisticsText(context, id(args), true),
+  pg_get_statisticsobjdef_columns: (context, args) => statisticsText(context, id(args), false),
   pg_get_viewdef: viewDefinition,
   pg_get_triggerdef: triggerDefinitionOf,
   pg_get_functiondef: (context, args) => {

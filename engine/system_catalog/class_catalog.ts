@@ -166,6 +166,7 @@ function attribute(
 function* tableAttributes(catalog: Catalog, table: TableDefinition): Iterable<RowValues> {
   for (const column of shownColumns(table)) {
     yield attribute(table.id, column.id, column.name, column.type, {
+      attstattarget: column.statisticsTarget ?? -1,
       attnotnull: column.notNull,
       atthasdef: defaultTextOf(catalog, column) !== null,
       attidentity: column.identity === null ? "" : column.identity === "always" ? "a" : "d",

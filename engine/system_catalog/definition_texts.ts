@@ -22,6 +22,23 @@ export function qualifiedName(schema: string, name: string): string {
   return `${quoteIdentifier(schema)}.${quoteIdentifier(name)}`;
 }
 
+/** The statement that creates statistics of columns, or the columns alone; null: there are none of the id. */
+export function statisticsText({ catalog }: CatalogContext, id: number, whole: boolean): string | null {
+  for (const table of catalog.tables) {
+    const found = table.statistics?.find((each) => each.id === id);
+    if (found === undefined) continue;
+    const names = found.columns.flatMap((column) =>
+      table.columns.find((each) => each.id === column)?.name ?? []
+    );
+    const columns = names.map(quoteIdentifier).join(", ");
+    if (!whole) return columns;
+    const kinds = found.kinds.length === 3 ? "" : ` (${found.kinds.join(", ")})`;
+    return `CREATE STATISTICS ${qualifiedName(found.schema, found.name)}${kinds} ON ${columns} FROM ` +
+      qualifiedName(table.schema, table.name);
+  }
+  return null;
+}
+
 /** The name of a column, quoted where SQL needs it. */
 export function columnName(table: TableDefinition, columnId: number): string {
   return quoteIdentifier(

@@ -9,6 +9,7 @@ import type { VirtualRelation } from "../sql/plan/plan.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { catalogContextOf } from "./catalog_context.ts";
 import { BROWSING_RELATIONS } from "./browsing_catalog.ts";
+import { STATISTICS_RELATIONS } from "./statistics_catalog.ts";
 import { CLUSTER_RELATIONS } from "./cluster_catalog.ts";
 import { CLASS_RELATIONS, SEQUENCE_COLUMNS } from "./class_catalog.ts";
 import { CONSTRAINT_RELATIONS } from "./constraint_catalog.ts";
@@ -32,6 +33,7 @@ const CATALOG_PROVIDERS: RelationProviders = {
   ...SERVER_RELATIONS,
   ...CLUSTER_RELATIONS,
   ...BROWSING_RELATIONS,
+  ...STATISTICS_RELATIONS,
   ...EXTERNAL_RELATIONS,
 };
 

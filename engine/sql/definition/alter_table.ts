@@ -30,6 +30,7 @@ import { withoutIndexes } from "./indexes.ts";
 import { requireRole } from "./owners.ts";
 import { requireSequences } from "./sequence_uses.ts";
 import { besideParents, requireNoShardColumn, shardOption, withoutShardBy, withShardBy } from "./shard_by.ts";
+import { setStatistics, withoutStatisticsOf } from "./statistics.ts";
 import { setTriggerState, triggersUsing, triggersWithColumnRenamed } from "./triggers.ts";
 
 type Action<Kind extends AlterTableAction["kind"]> = Extract<AlterTableAction, { kind: Kind }>;
@@ -185,6 +186,8 @@ function alter(binder: DefinitionBinder, table: TableDefinition, action: AlterTa
       const next = { ...table, options: Object.fromEntries(options) };
       return binder.putTable(action.names.includes(SHARD_BY) ? withoutShardBy(next) : next);
     }
+    case "set_statistics":
+      return setStatistics(binder, table, action);
     case "alter_trigger_state":
       return setTriggerState(binder, table, action);
     case "unsupported_action":
@@ -373,7 +376,7 @@ export function withoutColumn(table: TableDefinition, columnId: number): TableDe
     "indexId" in each && each.indexId !== null ? [each.indexId] : []
   );
   return {
-    ...table,
+    ...withoutStatisticsOf(table, columnId),
     columns: table.columns.filter((each) => each.id !== columnId),
     rowIdColumn: table.rowIdColumn === columnId ? null : table.rowIdColumn,
     constraints: table.constraints.filter((each) => !dropped.includes(each)),

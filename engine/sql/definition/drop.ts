@@ -11,6 +11,7 @@ import { dropEnum } from "./enums.ts";
 import { dropFunction, dropFunctions } from "./functions.ts";
 import { withoutIndexes } from "./indexes.ts";
 import { defaultsUsing, viewsUsing } from "./sequence_uses.ts";
+import { dropStatistics } from "./statistics.ts";
 import { dropTrigger } from "./triggers.ts";
 
 /** DROP. */
@@ -32,6 +33,9 @@ export function drop(binder: DefinitionBinder, ast: DropObject): string {
       return tag;
     case "extension":
       for (const name of ast.names) dropExtension(binder, ast, name);
+      return tag;
+    case "statistics":
+      for (const name of ast.names) dropStatistics(binder, ast, name);
       return tag;
     case "type":
       for (const name of ast.names) dropEnum(binder, name, ast);

@@ -27,13 +27,6 @@ const visible = [
 const answers:
   readonly (readonly [string, takes: string, returns: string, summary: string, answer: SqlValue])[] = [
     ["pg_partition_root", "regclass", "regclass", "Topmost table of a partition; there are none.", null],
-    [
-      "pg_get_statisticsobjdef",
-      "oid",
-      "text",
-      "Statement that creates extended statistics; there are none.",
-      null,
-    ],
     ["pg_get_function_arg_default", "oid, i32", "text", "Default of an argument; there are none.", null],
     ["pg_get_function_sqlbody", "oid", "text", "SQL body of a function; there are none.", null],
     ["pg_get_partition_constraintdef", "oid", "text", "Constraint of a partition; there are none.", null],

@@ -190,6 +190,12 @@ function parseAlterColumn(stream: TokenStream, position: number): AlterTableActi
     const { expression, text } = parseStored(stream, parseExpression);
     return { kind: "set_default", column, default: expression, text, position };
   }
+  if (stream.acceptWords("set", "statistics")) {
+    if (stream.acceptWord("default")) return { kind: "set_statistics", column, target: null, position };
+    const isNegative = stream.acceptSymbol("-");
+    const target = Number(stream.expectInteger());
+    return { kind: "set_statistics", column, target: isNegative ? null : target, position };
+  }
   if (stream.acceptWords("drop", "default")) return { kind: "drop_default", column, position };
   if (stream.acceptWords("set", "not", "null")) return { kind: "set_not_null", column, position };
   if (stream.acceptWords("drop", "not", "null")) return { kind: "drop_not_null", column, position };

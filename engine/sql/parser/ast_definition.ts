@@ -20,6 +20,7 @@ export type DefinitionStatement =
   | SetObjectOwner
   | DropObject
   | CreateIndex
+  | CreateStatistics
   | CreateView
   | CreateSequence
   | AlterSequence
@@ -272,8 +273,28 @@ export type AlterTableAction =
     readonly trigger: string;
     readonly position: number;
   }
-  /** Parses, and is refused (ATTACH PARTITION, INHERIT, SET STATISTICS, ENABLE ROW LEVEL SECURITY …). */
+  | {
+    readonly kind: "set_statistics";
+    readonly column: string;
+    /** Null: as the setting says. */
+    readonly target: number | null;
+    readonly position: number;
+  }
+  /** Parses, and is refused (ATTACH PARTITION, INHERIT, SET STORAGE, ENABLE ROW LEVEL SECURITY …). */
   | { readonly kind: "unsupported_action"; readonly feature: string; readonly position: number };
+
+/** CREATE STATISTICS. */
+export interface CreateStatistics {
+  readonly kind: "create_statistics";
+  readonly ifNotExists: boolean;
+  /** Null: one is made of the names of the columns. */
+  readonly name: ObjectName | null;
+  /** Empty: all. */
+  readonly kinds: readonly string[];
+  readonly columns: readonly { readonly name: string; readonly position: number }[];
+  readonly table: ObjectName;
+  readonly position: number;
+}
 
 /** What kinds of objects DROP, RENAME and COMMENT name. */
 export type ObjectType =
@@ -288,6 +309,7 @@ export type ObjectType =
   | "trigger"
   | "extension"
   | "external_source"
+  | "statistics"
   | "role"
   | "database"
   | "column"

@@ -40,6 +40,7 @@ import { acceptExternalSource, parseExternalSource } from "./external_sources.ts
 import {
   acceptIfNotExists,
   parseDottedName,
+  parseList,
   parseNameList,
   parseObjectName,
   parseOptionalNameList,
@@ -95,6 +96,7 @@ function parseCreateOther(stream: TokenStream, position: number): Statement | nu
     return parseCreateIndex(stream, position);
   }
   if (stream.isWords("unique", "range", "index")) return parseCreateIndex(stream, position);
+  if (stream.acceptWord("statistics")) return parseCreateStatistics(stream, position);
   if (stream.acceptWord("schema")) return parseCreateSchema(stream, position);
   if (stream.acceptWord("type")) return parseCreateType(stream, position);
   if (stream.acceptWord("domain")) return parseCreateDomain(stream, position);
@@ -283,6 +285,23 @@ function parseTableOptions(stream: TokenStream): TableOptions {
     }
   }
   return { options, onCommit, tablespace: stream.acceptWord("tablespace") ? stream.expectName() : null };
+}
+
+function parseCreateStatistics(stream: TokenStream, position: number): Statement {
+  const ifNotExists = acceptIfNotExists(stream);
+  const isNamed = !stream.isWord("on") && !stream.isSymbol("(");
+  const name = isNamed ? parseObjectName(stream) : null;
+  if (ifNotExists && name === null) throw stream.syntaxError();
+  const kinds = stream.isSymbol("(") ? parseParenthesizedList(stream, (inner) => inner.expectName()) : [];
+  stream.expectWords("on");
+  const columns = parseList(stream, (inner) => {
+    if (inner.isSymbol("(")) throw inner.unsupported("CREATE STATISTICS on an expression");
+    const columnPosition = inner.position;
+    return { name: inner.expectName(), position: columnPosition };
+  });
+  stream.expectWords("from");
+  const table = parseObjectName(stream);
+  return { kind: "create_statistics", ifNotExists, name, kinds, columns, table, position };
 }
 
 function parseCreateIndex(stream: TokenStream, position: number): CreateIndex {

@@ -32,6 +32,7 @@ const OBJECT_WORDS: ReadonlyMap<string, ObjectType> = new Map([
   ["procedure", "function"],
   ["trigger", "trigger"],
   ["extension", "extension"],
+  ["statistics", "statistics"],
   ["role", "role"],
   ["user", "role"],
   ["group", "role"],

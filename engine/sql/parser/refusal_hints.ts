@@ -36,7 +36,7 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
   [/\b(PUBLICATION|SUBSCRIPTION)\b/, NO_REPLICATION_SLOTS],
   [/TABLESPACE/, ONE_STORAGE],
   [/ACCESS METHOD|^index method/, "Indexes serve equality and order; CREATE INDEX without USING makes one."],
-  [/\bSTATISTICS\b/, "Statistics of single columns are kept as rows are written; leave the statement away."],
+  [/\bSTATISTICS\b/, "Make a generated column of the expression, and name that."],
   [/\bCOLLATION\b|^COLLATE/, 'Texts are ordered by code point, as by the collation "C".'],
   [/\b(AGGREGATE|ROUTINE|PROCEDURE|FUNCTION|LANGUAGE|PROCEDURAL|TRUSTED)\b|^CALL\b/, SQL_FUNCTIONS],
   [

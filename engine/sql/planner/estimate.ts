@@ -16,11 +16,12 @@ import {
 import type { SqlType } from "../../types/sql_type.ts";
 import { storageClassOf } from "../../types/physical_type.ts";
 import type { PlanningEnvironment, TableStatistics } from "../binder/environment.ts";
-import { conjuncts, expressionKey, withoutIdentityCasts } from "../plan/build.ts";
+import { conjunction, conjuncts, expressionKey, withoutIdentityCasts } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { LiteralReader } from "../plan/peeked_literals.ts";
 import type { Plan } from "../plan/plan.ts";
 import { columnsOf, inputs, operands, visitPlan } from "../plan/traverse.ts";
+import { type ColumnGroup, type GroupCondition, jointShare } from "./column_groups.ts";
 import { type ColumnComparison, columnComparison, counted, rowTest, storedNumber } from "./column_values.ts";
 import {
   analyzedValues,
@@ -56,6 +57,8 @@ export interface ColumnFacts {
   readonly maximum: number | null;
   /** What ANALYZE has found; null: it was not here. */
   readonly distribution: ColumnDistribution | null;
+  /** The scan that defines the column. */
+  readonly scan: Plan | null;
 }
 
 type Scan = Plan & { readonly kind: "table_scan" };
@@ -97,7 +100,7 @@ export class Estimator {
   #registerOne(plan: Plan): void {
     switch (plan.kind) {
       case "table_scan":
-        for (const column of plan.columns) this.#registerColumn(plan.table, column.columnId, column.output);
+        for (const column of plan.columns) this.#registerColumn(plan, column.columnId, column.output);
         if (plan.rowId !== null) this.#registerRowId(plan.table, plan.rowId);
         return;
       case "project":
@@ -114,7 +117,8 @@ export class Estimator {
     }
   }
 
-  #registerColumn(table: TableDefinition, columnId: number, output: ColumnRef): void {
+  #registerColumn(scan: Scan, columnId: number, output: ColumnRef): void {
+    const { table } = scan;
     const rows = this.tableRows(table);
     const column = table.columns.find((each) => each.id === columnId) ?? null;
     const statistics = this.#statisticsOf(table)?.column(columnId);
@@ -134,6 +138,7 @@ export class Estimator {
       minimum: storedNumber(type, statistics?.minimum ?? null),
       maximum: storedNumber(type, statistics?.maximum ?? null),
       distribution: statistics?.distribution ?? null,
+      scan,
     });
   }
 
@@ -148,6 +153,7 @@ export class Estimator {
       minimum: null,
       maximum: null,
       distribution: null,
+      scan: null,
     });
   }
 
@@ -248,10 +254,66 @@ export class Estimator {
 
   /** The share of rows for which a condition is TRUE. */
   selectivity(condition: Expression | null): number {
-    if (condition === null) return 1;
+    const parts = conjuncts(condition);
+    const joint = this.#jointSelectivity(parts);
+    if (joint === null) return this.#independent(parts);
+    return Math.min(
+      1,
+      joint.share * this.selectivity(conjunction(parts.filter((each) => !joint.used.has(each)))),
+    );
+  }
+
+  /** Conditions on columns that were looked at together; null: there are none. */
+  #jointSelectivity(
+    parts: readonly Expression[],
+  ): { readonly share: number; readonly used: ReadonlySet<Expression> } | null {
+    if (parts.length < 2) return null;
+    const byScan = new Map<Plan, GroupCondition[]>();
+    for (const condition of parts) {
+      const columns = new Map<ColumnRef, number>();
+      const scans = new Set<Plan | null>();
+      for (const column of columnsOf(condition)) {
+        const facts = this.#facts.get(column);
+        scans.add(facts?.scan ?? null);
+        if (facts?.column !== null && facts !== undefined) columns.set(column, facts.column.id);
+      }
+      const [scan] = scans;
+      if (scan === undefined || scan === null || scans.size > 1) continue;
+      if (this.columnGroups(scan).length === 0 || rowTest(condition, this.literal) === null) continue;
+      const list = byScan.get(scan) ?? [];
+      list.push({ condition, columns, share: this.#independent([condition]) });
+      byScan.set(scan, list);
+    }
+    for (const [scan, conditions] of byScan) {
+      const fitting = this.columnGroups(scan).map((group) => {
+        const ids = new Set(group.definition.columns);
+        const own = conditions.filter(({ columns }) => [...columns.values()].every((id) => ids.has(id)));
+        return { group, own, covered: new Set(own.flatMap(({ columns }) => [...columns.values()])).size };
+      }).filter(({ covered }) => covered >= 2).sort((a, b) => b.covered - a.covered);
+      for (const { group, own } of fitting) {
+        const independent = this.#independent(own.map(({ condition }) => condition));
+        const share = jointShare(group, own, independent, this.literal);
+        if (share !== null) return { share, used: new Set(own.map(({ condition }) => condition)) };
+      }
+    }
+    return null;
+  }
+
+  /** What was found of columns of a scan's table that go together. */
+  columnGroups(scan: Plan): readonly ColumnGroup[] {
+    if (!("table" in scan)) return [];
+    const groups = this.#statisticsOf(scan.table)?.groups;
+    return (scan.table.statistics ?? []).flatMap((definition) => {
+      const found = groups?.get(definition.id);
+      return found === undefined ? [] : [{ definition, found }];
+    });
+  }
+
+  /** The share of rows for which conditions are TRUE that have nothing to do with each other. */
+  #independent(parts: readonly Expression[]): number {
     const ranges = new Map<ColumnRef, ColumnRange>();
     let result = 1;
-    for (const part of conjuncts(condition)) {
+    for (const part of parts) {
       const comparison = columnComparison(part);
       if (comparison === null || comparison.operator === "=" || comparison.operator === "<>") {
         result *= this.#selectivityOf(part);
@@ -438,10 +500,44 @@ export class Estimator {
   /** Groups that rows fall into. */
   groups(expressions: readonly Expression[], rows: number): number {
     let product = 1;
+    const columns = new Map<ColumnRef, number>();
     for (const each of expressions) {
-      product *= Math.min(rows, this.distinctOf(each) ?? Math.max(10, rows / 10));
+      const distinct = Math.min(rows, this.distinctOf(each) ?? Math.max(10, rows / 10));
+      const plain = withoutIdentityCasts(each);
+      if (plain.kind === "column" && this.#baseColumn(plain.column) !== null) {
+        columns.set(plain.column, distinct);
+      } else product *= distinct;
     }
-    return Math.max(1, Math.min(rows, product));
+    return Math.max(1, Math.min(rows, product * this.#combinations(columns)));
+  }
+
+  /** Combinations of the values of columns, which have so many each; of groups that are known as many as were found. */
+  #combinations(columns: Map<ColumnRef, number>): number {
+    let product = 1;
+    for (const [column] of columns) {
+      const scan = this.#baseColumn(column)?.scan ?? null;
+      for (const { definition, found } of scan === null ? [] : this.columnGroups(scan)) {
+        if (!definition.kinds.includes("ndistinct")) continue;
+        const places = new Map<number, ColumnRef>();
+        for (const other of columns.keys()) {
+          const facts = this.#baseColumn(other);
+          const place = facts?.scan === scan ? definition.columns.indexOf(facts?.column?.id ?? -1) : -1;
+          if (place >= 0) places.set(place, other);
+        }
+        const known = found.distinct.get([...places.keys()].sort((a, b) => a - b).join());
+        if (known === undefined) continue;
+        product *= known;
+        for (const other of places.values()) columns.delete(other);
+        break;
+      }
+    }
+    for (const distinct of columns.values()) product *= distinct;
+    return product;
+  }
+
+  #baseColumn(column: ColumnRef): ColumnFacts | null {
+    const facts = this.factsOf(column);
+    return facts === undefined || facts.column === null ? null : facts;
   }
 
   /** Rows of a plan. */

@@ -27,10 +27,11 @@ interface SizedClass {
   readonly known: Map<number, number>;
 }
 
-/** Columns of a key that several relations can be equal to. */
+/** Columns of a table that go together, and that several relations can be equal to. */
 interface SizedKey {
   readonly index: number;
-  readonly tableRows: number;
+  /** Combinations of their values in the table. */
+  readonly distinct: number;
   readonly columns: readonly { readonly others: readonly number[]; readonly distinct: number }[];
 }
 
@@ -134,7 +135,7 @@ export class JoinSizes {
 
   /**
    * Equalities with all columns of a unique key have one partner among the table's rows, not one among all combinations
-   * of the columns' values.
+   * of the columns' values. So it is with columns of which not all combinations are there.
    */
   #keysOf(
     relation: Relation,
@@ -143,9 +144,20 @@ export class JoinSizes {
   ): SizedKey[] {
     const scan = relation.base?.scan;
     if (scan === undefined) return [];
-    return scan.table.indexes.flatMap((key): SizedKey[] => {
-      if (!key.unique || key.columns.length < 2 || key.predicateText !== null) return [];
-      const columns = key.columns.flatMap(({ columnId }) => {
+    const sets = scan.table.indexes.flatMap((key) =>
+      !key.unique || key.columns.length < 2 || key.predicateText !== null ? [] : [{
+        ids: key.columns.map(({ columnId }) => columnId),
+        distinct: this.#estimator.tableRows(scan.table),
+      }]
+    );
+    for (const { definition, found } of this.#estimator.columnGroups(scan)) {
+      const distinct = found.distinct.get(definition.columns.map((_, place) => place).join());
+      if (distinct !== undefined && definition.kinds.includes("ndistinct")) {
+        sets.push({ ids: [...definition.columns], distinct });
+      }
+    }
+    return sets.flatMap(({ ids, distinct }): SizedKey[] => {
+      const columns = ids.flatMap((columnId) => {
         const output = scan.columns.find((column) => column.columnId === columnId)?.output;
         const joined = this.#graph.classes.find((each) =>
           !each.pinned && each.members.some((member) => member.column === output)
@@ -159,8 +171,7 @@ export class JoinSizes {
           distinct: Math.max(1, Math.min(facts?.distinct ?? rows, rows)),
         }];
       });
-      if (columns.length < key.columns.length) return [];
-      return [{ index, tableRows: this.#estimator.tableRows(scan.table), columns }];
+      return columns.length < ids.length ? [] : [{ index, distinct, columns }];
     });
   }
 }
@@ -178,13 +189,13 @@ function chosenShare(
   };
 }
 
-function correction({ columns, tableRows }: SizedKey, mask: number): number {
+function correction({ columns, distinct }: SizedKey, mask: number): number {
   let combinations = 1;
-  for (const { others, distinct } of columns) {
-    if (!others.some((other) => (mask >> other) & 1)) return 1;
-    combinations *= distinct;
+  for (const column of columns) {
+    if (!column.others.some((other) => (mask >> other) & 1)) return 1;
+    combinations *= column.distinct;
   }
-  return Math.max(1, combinations / Math.max(1, tableRows));
+  return Math.max(1, combinations / Math.max(1, distinct));
 }
 
 function shareOf({ masks, members, known }: SizedClass, mask: number): number {

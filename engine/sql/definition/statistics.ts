@@ -1,0 +1,127 @@
+/** CREATE and DROP STATISTICS: which columns of a table ANALYZE looks at together, and SET STATISTICS of a column. */
+import { SQLSTATE } from "../../base/errors.ts";
+import type { StatisticsDefinition, StatisticsKind, TableDefinition } from "../../catalog/definitions.ts";
+import type { AlterTableAction, CreateStatistics, DropObject, ObjectName } from "../parser/ast.ts";
+import type { DefinitionBinder } from "./definition_binder.ts";
+
+const KINDS: readonly StatisticsKind[] = ["ndistinct", "dependencies", "mcv"];
+/** As in PostgreSQL. */
+const MAX_COLUMNS = 8;
+const MAX_TARGET = 10_000;
+
+/** CREATE STATISTICS. */
+export function createStatistics(binder: DefinitionBinder, ast: CreateStatistics): string {
+  const tag = "CREATE STATISTICS";
+  const table = binder.table(ast.table);
+  const schema = ast.name === null ? table.schema : binder.schemaFor(ast.name);
+  const columns = ast.columns.map(({ name, position }) => binder.column(table, name, position));
+  const name = ast.name?.name ??
+    binder.freeName(
+      schema,
+      [table.name, ...columns.map((each) => each.name)],
+      "stat",
+      (each) => findStatistics(binder, schema, each) !== undefined,
+    );
+  if (findStatistics(binder, schema, name) !== undefined) {
+    const message = `statistics object "${name}" already exists`;
+    if (!ast.ifNotExists) throw binder.error(SQLSTATE.duplicateObject, message, ast.name?.position);
+    binder.notice(SQLSTATE.duplicateObject, `${message}, skipping`);
+    return tag;
+  }
+  const kinds = ast.kinds.map((kind) => {
+    const known = KINDS.find((each) => each === kind);
+    if (known !== undefined) return known;
+    throw binder.error(SQLSTATE.syntaxError, `unrecognized statistics kind "${kind}"`, ast.position);
+  });
+  const ids = columns.map(({ id }) => id);
+  if (new Set(ids).size < ids.length) {
+    throw binder.error(
+      SQLSTATE.duplicateColumn,
+      "duplicate column name in statistics definition",
+      ast.position,
+    );
+  }
+  if (ids.length < 2) {
+    throw binder.error(
+      SQLSTATE.invalidObjectDefinition,
+      "extended statistics require at least 2 columns",
+      ast.position,
+    );
+  }
+  if (ids.length > MAX_COLUMNS) {
+    throw binder.error(
+      SQLSTATE.tooManyColumns,
+      `cannot have more than ${MAX_COLUMNS} columns in statistics`,
+      ast.position,
+    );
+  }
+  const statistics: StatisticsDefinition = {
+    id: binder.newId(),
+    schema,
+    name,
+    kinds: kinds.length === 0 ? KINDS : KINDS.filter((each) => kinds.includes(each)),
+    columns: ids.toSorted((a, b) => a - b),
+  };
+  binder.putTable({ ...table, statistics: [...table.statistics ?? [], statistics] });
+  return tag;
+}
+
+/** DROP STATISTICS. */
+export function dropStatistics(binder: DefinitionBinder, ast: DropObject, name: ObjectName): void {
+  const schemas = name.schema === null ? binder.environment.searchPath : [name.schema];
+  for (const schema of schemas) {
+    const found = findStatistics(binder, schema, name.name);
+    if (found === undefined) continue;
+    putStatistics(
+      binder,
+      found,
+      (found.statistics ?? []).filter((each) => each.schema !== schema || each.name !== name.name),
+    );
+    return;
+  }
+  const message = `statistics object "${name.name}" does not exist`;
+  if (!ast.ifExists) throw binder.error(SQLSTATE.undefinedObject, message, name.position);
+  binder.notice(SQLSTATE.successfulCompletion, `${message}, skipping`);
+}
+
+/** ALTER TABLE … ALTER COLUMN … SET STATISTICS. */
+export function setStatistics(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  { column: name, target, position }: AlterTableAction & { readonly kind: "set_statistics" },
+): TableDefinition {
+  const column = binder.column(table, name, position);
+  const { statisticsTarget: _, ...plain } = column;
+  const bounded = target === null ? {} : { statisticsTarget: Math.min(target, MAX_TARGET) };
+  if (target !== null && target > MAX_TARGET) {
+    binder.warn(SQLSTATE.invalidParameterValue, `lowering statistics target to ${MAX_TARGET}`);
+  }
+  return binder.putTable({
+    ...table,
+    columns: table.columns.map((each) => each.id === column.id ? { ...plain, ...bounded } : each),
+  });
+}
+
+/** A table without the statistics of groups that a column was in. */
+export function withoutStatisticsOf(table: TableDefinition, columnId: number): TableDefinition {
+  const { statistics, ...plain } = table;
+  if (statistics === undefined) return table;
+  const kept = statistics.filter(({ columns }) => !columns.includes(columnId));
+  return kept.length === 0 ? plain : { ...plain, statistics: kept };
+}
+
+function putStatistics(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  statistics: readonly StatisticsDefinition[],
+): void {
+  const { statistics: _, ...plain } = table;
+  binder.putTable(statistics.length === 0 ? plain : { ...plain, statistics });
+}
+
+/** The table whose columns statistics of a name are about. */
+function findStatistics(binder: DefinitionBinder, schema: string, name: string): TableDefinition | undefined {
+  return binder.catalog.tables.find((table) =>
+    table.statistics?.some((each) => each.schema === schema && each.name === name) === true
+  );
+}
