@@ -114,9 +114,6 @@ function requestFor(table: TableDefinition, target: number, columns: ReadonlySet
   for (const column of table.columns) {
     if (columns === null || columns.has(column.id)) targets.set(column.id, column.statisticsTarget ?? target);
   }
-  const groups = new Map<number, readonly number[]>();
-  for (const each of table.statistics ?? []) {
-    if (each.columns.every((id) => targets.has(id))) groups.set(each.id, each.columns);
-  }
-  return { targets, groups };
+  const groups = (table.statistics ?? []).map((each) => each.columns);
+  return { targets, groups: groups.filter((group) => group.every((id) => targets.has(id))) };
 }

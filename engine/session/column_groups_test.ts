@@ -38,6 +38,10 @@ Deno.test("CREATE STATISTICS makes estimates of columns that go together right",
   strictEqual(await expected(database, "SELECT DISTINCT city, country FROM place"), 500);
   await database.execute("CREATE STATISTICS spoken (mcv) ON country, language FROM place");
   await database.execute("ANALYZE place");
+  await database.execute("CREATE STATISTICS ON city, language FROM place");
+  await database.execute("ANALYZE place");
+  const [{ count: kinds } = {}] = await database.query("SELECT count(DISTINCT n_distinct) FROM pg_stats_ext");
+  strictEqual(Number(kinds), 2, "each group has figures of its own");
   const spoken = await expected(
     database,
     "SELECT * FROM place WHERE country = 5 AND language IN ('l5', 'l6')",

@@ -3,6 +3,7 @@ import type { StatisticsDefinition, TableDefinition } from "../catalog/definitio
 import { textOptions } from "../sql/functions/casts.ts";
 import type { ColumnDistribution, CountedValue } from "../storage/access/column_distribution.ts";
 import type { GroupDistribution } from "../storage/table/group_distribution.ts";
+import { groupKey } from "../storage/table/table_analysis.ts";
 import { SqlArray } from "../types/sql_array.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import { fromStored } from "../types/stored_value.ts";
@@ -91,7 +92,7 @@ function* found(context: CatalogContext) {
   for (const { table, definition } of definitions(context)) {
     if (context.machine.remoteRowCount(table.id) !== undefined) continue;
     if (context.machine.catalog.table(table.id) === undefined) continue;
-    const group = context.machine.store(table.id).analysis?.groups.get(definition.id);
+    const group = context.machine.store(table.id).analysis?.groups.get(groupKey(definition.columns));
     if (group !== undefined) yield { table, definition, group };
   }
 }

@@ -23,7 +23,7 @@ export interface TableStatistics {
   column(columnId: number): ColumnStatistics | undefined;
   /** All rows, by column, as they were when a small table was analyzed; absent or null: they are not known. */
   readonly whole?: TableAnalysis["whole"];
-  /** What was found of columns that go together, by the id of their statistics. */
+  /** What was found of columns that go together. */
   readonly groups?: TableAnalysis["groups"];
 }
 

@@ -9,6 +9,24 @@ const KINDS: readonly StatisticsKind[] = ["ndistinct", "dependencies", "mcv"];
 const MAX_COLUMNS = 8;
 const MAX_TARGET = 10_000;
 
+/**
+ * Ids of statistics are apart from those of other objects, whose counter earlier releases would not advance for them: a
+ * table has this many, and its own id says which.
+ */
+const FIRST_ID = 0x80000000;
+const MAX_PER_TABLE = 64;
+
+function newId(binder: DefinitionBinder, table: TableDefinition, position: number): number {
+  const first = FIRST_ID + table.id * MAX_PER_TABLE;
+  const taken = new Set((table.statistics ?? []).map(({ id }) => id));
+  for (let id = first; id < first + MAX_PER_TABLE; id++) if (!taken.has(id)) return id;
+  throw binder.error(
+    SQLSTATE.programLimitExceeded,
+    `a table cannot have more than ${MAX_PER_TABLE} statistics objects`,
+    position,
+  );
+}
+
 /** CREATE STATISTICS. */
 export function createStatistics(binder: DefinitionBinder, ast: CreateStatistics): string {
   const tag = "CREATE STATISTICS";
@@ -56,7 +74,7 @@ export function createStatistics(binder: DefinitionBinder, ast: CreateStatistics
     );
   }
   const statistics: StatisticsDefinition = {
-    id: binder.newId(),
+    id: newId(binder, table, ast.position),
     schema,
     name,
     kinds: kinds.length === 0 ? KINDS : KINDS.filter((each) => kinds.includes(each)),

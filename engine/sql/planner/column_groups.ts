@@ -3,10 +3,12 @@
  * common combinations of their values, or how far one follows from others.
  */
 import type { StatisticsDefinition } from "../../catalog/definitions.ts";
+import type { CountedValue } from "../../storage/access/column_distribution.ts";
 import type { GroupDistribution } from "../../storage/table/group_distribution.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { LiteralReader } from "../plan/peeked_literals.ts";
 import { columnComparison, rowTest } from "./column_values.ts";
+import type { JoinedValues } from "./value_shares.ts";
 
 /** Columns that were looked at together. */
 export interface ColumnGroup {
@@ -93,4 +95,49 @@ function dependentShare(
   }
   for (const share of equal.values()) others *= share;
   return others;
+}
+
+/**
+ * The values of a column in the rows that meet conditions on other columns of a group: what the common combinations
+ * say, and of the rest that nothing is different. Null: the group says nothing of it.
+ */
+export function conditionalValues(
+  { definition, found: { common } }: ColumnGroup,
+  columnId: number,
+  conditions: readonly GroupCondition[],
+  values: JoinedValues,
+  read: LiteralReader,
+): JoinedValues | null {
+  const place = definition.columns.indexOf(columnId);
+  const own = conditions.filter(({ columns }) =>
+    columns.size > 0 &&
+    [...columns.values()].every((id) => id !== columnId && definition.columns.includes(id))
+  );
+  const tests = own.map(({ condition }) => rowTest(condition, read));
+  if (place < 0 || own.length === 0 || tests.includes(null) || !definition.kinds.includes("mcv")) return null;
+  const columns = new Map(own.flatMap((each) => [...each.columns]));
+  const shares = new Map<CountedValue, number>();
+  let [matching, all] = [0, 0];
+  for (const { values: combination, share } of common) {
+    all += share;
+    const valueOf = (column: ColumnRef) => combination[definition.columns.indexOf(columns.get(column) ?? -1)];
+    const value = combination[place] ?? null;
+    if (value === null || !tests.every((test) => test?.(valueOf) === true)) continue;
+    matching += share;
+    shares.set(value, (shares.get(value) ?? 0) + share);
+  }
+  const others = Math.max(0, 1 - all) * own.reduce((product, { share }) => product * share, 1);
+  if (matching <= others) return null;
+  const rest = others / (matching + others);
+  const known = new Map<CountedValue, number>();
+  for (const [value, share] of values.common) known.set(value, share * rest);
+  for (const [value, share] of shares) {
+    known.set(value, (known.get(value) ?? 0) + share / (matching + others));
+  }
+  return {
+    ...values,
+    common: known,
+    restShare: values.restShare * rest,
+    otherShare: values.otherShare * rest,
+  };
 }

@@ -13,6 +13,7 @@ import {
   type CountedValue,
   countedValue,
 } from "../../storage/access/column_distribution.ts";
+import { groupKey } from "../../storage/table/table_analysis.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { storageClassOf } from "../../types/physical_type.ts";
 import type { PlanningEnvironment, TableStatistics } from "../binder/environment.ts";
@@ -268,6 +269,23 @@ export class Estimator {
     parts: readonly Expression[],
   ): { readonly share: number; readonly used: ReadonlySet<Expression> } | null {
     if (parts.length < 2) return null;
+    for (const [scan, conditions] of this.groupConditions(parts)) {
+      const fitting = this.columnGroups(scan).map((group) => {
+        const ids = new Set(group.definition.columns);
+        const own = conditions.filter(({ columns }) => [...columns.values()].every((id) => ids.has(id)));
+        return { group, own, covered: new Set(own.flatMap(({ columns }) => [...columns.values()])).size };
+      }).filter(({ covered }) => covered >= 2).sort((a, b) => b.covered - a.covered);
+      for (const { group, own } of fitting) {
+        const independent = this.#independent(own.map(({ condition }) => condition));
+        const share = jointShare(group, own, independent, this.literal);
+        if (share !== null) return { share, used: new Set(own.map(({ condition }) => condition)) };
+      }
+    }
+    return null;
+  }
+
+  /** Conditions that groups of columns of a table may say more of, by the scan of the table. */
+  groupConditions(parts: readonly Expression[]): ReadonlyMap<Plan, readonly GroupCondition[]> {
     const byScan = new Map<Plan, GroupCondition[]>();
     for (const condition of parts) {
       const columns = new Map<ColumnRef, number>();
@@ -284,19 +302,7 @@ export class Estimator {
       list.push({ condition, columns, share: this.#independent([condition]) });
       byScan.set(scan, list);
     }
-    for (const [scan, conditions] of byScan) {
-      const fitting = this.columnGroups(scan).map((group) => {
-        const ids = new Set(group.definition.columns);
-        const own = conditions.filter(({ columns }) => [...columns.values()].every((id) => ids.has(id)));
-        return { group, own, covered: new Set(own.flatMap(({ columns }) => [...columns.values()])).size };
-      }).filter(({ covered }) => covered >= 2).sort((a, b) => b.covered - a.covered);
-      for (const { group, own } of fitting) {
-        const independent = this.#independent(own.map(({ condition }) => condition));
-        const share = jointShare(group, own, independent, this.literal);
-        if (share !== null) return { share, used: new Set(own.map(({ condition }) => condition)) };
-      }
-    }
-    return null;
+    return byScan;
   }
 
   /** What was found of columns of a scan's table that go together. */
@@ -304,7 +310,7 @@ export class Estimator {
     if (!("table" in scan)) return [];
     const groups = this.#statisticsOf(scan.table)?.groups;
     return (scan.table.statistics ?? []).flatMap((definition) => {
-      const found = groups?.get(definition.id);
+      const found = groups?.get(groupKey(definition.columns));
       return found === undefined ? [] : [{ definition, found }];
     });
   }
@@ -388,7 +394,7 @@ export class Estimator {
       case "all_subquery":
         return 0.5;
       case "column":
-        return 0.5;
+        return this.factsOf(part.column)?.distribution?.common.get(1) ?? 0.5;
       default:
         return DEFAULT_CONDITION;
     }

@@ -7,9 +7,11 @@
  * relations that pile up at the same few values multiply.
  */
 import type { CountedValue } from "../../storage/access/column_distribution.ts";
-import { conjunction } from "../plan/build.ts";
+import { conjunction, conjuncts } from "../plan/build.ts";
+import type { Expression } from "../plan/expression.ts";
 import type { LiteralReader } from "../plan/peeked_literals.ts";
 import { allDefinedColumns } from "../plan/traverse.ts";
+import { conditionalValues } from "./column_groups.ts";
 import { valueTest } from "./column_values.ts";
 import type { Estimator } from "./estimate.ts";
 import type { EqualityClass, JoinGraph, Relation } from "./join_graph.ts";
@@ -103,9 +105,30 @@ export class JoinSizes {
     const values = this.#estimator.joinedValues(reference, rows) ??
       { common: new Map(), restShare: 1, restDistinct: rows, otherShare: 1 / rows, survival: 1 };
     if (relation?.base === null || relation === undefined) return values;
+    const conditional = this.#conditionalValues(relation.base, column, values);
+    if (conditional !== null) return conditional;
     const kept = valueTest(relation.base.conditions, column, this.#estimator.literal);
     if (kept === null) return values;
     return keptValues(values, kept.test, this.#estimator.selectivity(conjunction(kept.conditions)));
+  }
+
+  /** The values of a column where conditions on others say something of it; null: none does. */
+  #conditionalValues(
+    { conditions }: { readonly conditions: readonly Expression[] },
+    column: number,
+    values: JoinedValues,
+  ): JoinedValues | null {
+    const facts = this.#estimator.factsOf(column);
+    if (facts === undefined || facts.scan === null || facts.column === null) return null;
+    const groups = this.#estimator.columnGroups(facts.scan);
+    if (groups.length === 0) return null;
+    const own =
+      this.#estimator.groupConditions(conditions.flatMap((each) => conjuncts(each))).get(facts.scan) ?? [];
+    for (const group of groups) {
+      const found = conditionalValues(group, facts.column.id, own, values, this.#estimator.literal);
+      if (found !== null) return found;
+    }
+    return null;
   }
 
   /** The values of a column in the rows that are left of a small table; null: they are not known. */

@@ -27,8 +27,8 @@ export interface SampledPart {
 export interface AnalysisRequest {
   /** By column: how many common values and steps at most; 0: nothing. */
   readonly targets: ReadonlyMap<number, number>;
-  /** Columns that are looked at together, by the id of their statistics. */
-  readonly groups: ReadonlyMap<number, readonly number[]>;
+  /** Columns that are looked at together. */
+  readonly groups: readonly (readonly number[])[];
 }
 
 /** What ANALYZE has found. */
@@ -36,9 +36,15 @@ export interface TableAnalysis {
   /** Rows of the table then. */
   readonly rows: number;
   readonly columns: ReadonlyMap<number, ColumnDistribution>;
-  readonly groups: ReadonlyMap<number, GroupDistribution>;
+  /** By the ids of their columns, see {@link groupKey}. */
+  readonly groups: ReadonlyMap<string, GroupDistribution>;
   /** All rows, by column, of a small table; null: it is larger. */
   readonly whole: ReadonlyMap<number, readonly StoredValue[]> | null;
+}
+
+/** What a group of columns is found under. */
+export function groupKey(columns: readonly number[]): string {
+  return columns.join();
 }
 
 /** Analyzes the rows of a table, which says anew in each slice of which parts it consists. */
@@ -47,7 +53,7 @@ export function* analyzeRows(
   { targets, groups }: AnalysisRequest,
 ): Generator<void, TableAnalysis> {
   const largest = Math.max(1, ...targets.values());
-  const grouped = new Set([...groups.values()].flat());
+  const grouped = new Set(groups.flat());
   const columnIds = [...targets].filter(([id, target]) => target > 0 || grouped.has(id)).map(([id]) => id);
   const values = new Map<number, StoredValue[]>(columnIds.map((id) => [id, []]));
   yield* sample(table, largest * ROWS_PER_TARGET, values);
@@ -57,10 +63,10 @@ export function* analyzeRows(
     const target = targets.get(id) ?? 0;
     if (target > 0) columns.set(id, yield* columnDistribution(list, rows, target));
   }
-  const found = new Map<number, GroupDistribution>();
-  for (const [id, group] of groups) {
+  const found = new Map<string, GroupDistribution>();
+  for (const group of groups) {
     const lists = group.map((each) => values.get(each) ?? []);
-    found.set(id, yield* groupDistribution(lists, rows, largest));
+    found.set(groupKey(group), yield* groupDistribution(lists, rows, largest));
   }
   const sampled = values.values().next().value?.length ?? 0;
   const isWhole = sampled === rows && rows <= MAX_KEPT_ROWS;
