@@ -495,10 +495,7 @@ export class Estimator {
       const [a, b] = part.args;
       if (a === undefined || b === undefined) continue;
       const isRight = (each: Expression) => [...columnsOf(each)].some((column) => rightColumns.has(column));
-      const left = isRight(a) ? b : a;
-      const leftDistinct = this.distinctOf(left) ?? 200;
-      const rightDistinct = Math.min(this.distinctOf(isRight(a) ? a : b) ?? rightRows, rightRows);
-      share *= Math.min(1, rightDistinct / Math.max(1, leftDistinct));
+      share *= isRight(a) ? this.#keyShare(b, a, rightRows) : this.#keyShare(a, b, rightRows);
     }
     return Math.min(1, Math.max(0.0001, share));
   }
@@ -611,6 +608,26 @@ export class Estimator {
     }
   }
 
+  /** The share of left rows of a semi or anti join that have a partner. */
+  #partnerShare(plan: Plan & { readonly kind: "hash_join" | "nested_loop_join" }): number {
+    if (plan.kind === "nested_loop_join") {
+      return plan.correlated ? 0.5 : this.semiSelectivity(plan.condition, plan.right);
+    }
+    const rows = this.rows(plan.right);
+    let share = plan.residual === null ? 1 : 0.7;
+    plan.leftKeys.forEach((key, at) => {
+      const other = plan.rightKeys[at];
+      if (other !== undefined) share *= this.#keyShare(key, other, rows);
+    });
+    return Math.min(1, Math.max(0.0001, share));
+  }
+
+  /** The share of the values on the left that a right side of so many rows has, too. */
+  #keyShare(left: Expression, right: Expression, rightRows: number): number {
+    const rightDistinct = Math.min(this.distinctOf(right) ?? rightRows, rightRows);
+    return Math.min(1, rightDistinct / Math.max(1, this.distinctOf(left) ?? 200));
+  }
+
   #joinRows(plan: Plan & { readonly kind: "hash_join" | "nested_loop_join" }): number {
     // Who has ordered the joins has looked at all of them together.
     if (plan.join === "inner" && plan.rows > 0) return plan.rows;
@@ -634,13 +651,9 @@ export class Estimator {
       case "full":
         return Math.max(left + right, left * right * selectivity);
       case "semi":
-        return plan.kind === "nested_loop_join" && !plan.correlated
-          ? left * this.semiSelectivity(plan.condition, plan.right)
-          : left * 0.5;
+        return left * this.#partnerShare(plan);
       case "anti":
-        return plan.kind === "nested_loop_join" && !plan.correlated
-          ? Math.max(left * 0.05, left * (1 - this.semiSelectivity(plan.condition, plan.right)))
-          : left * 0.5;
+        return Math.max(left * 0.05, left * (1 - this.#partnerShare(plan)));
     }
   }
 }

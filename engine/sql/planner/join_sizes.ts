@@ -15,7 +15,13 @@ import { conditionalValues } from "./column_groups.ts";
 import { valueTest } from "./column_values.ts";
 import type { Estimator } from "./estimate.ts";
 import type { EqualityClass, JoinGraph, Relation } from "./join_graph.ts";
-import { countedValues, equalJoinShare, type JoinedValues, keptValues } from "./value_shares.ts";
+import {
+  countedValues,
+  EqualColumns,
+  equalJoinShare,
+  type JoinedValues,
+  keptValues,
+} from "./value_shares.ts";
 
 /** Of more common values the ones that weigh least are taken as if they were others. */
 const MAX_VALUES = 256;
@@ -24,7 +30,7 @@ const MAX_VALUES = 256;
 interface SizedClass {
   /** The relations of its members. */
   readonly masks: readonly number[];
-  readonly members: readonly JoinedValues[];
+  readonly columns: EqualColumns;
   readonly all: number;
   readonly known: Map<number, number>;
 }
@@ -65,7 +71,7 @@ export class JoinSizes {
       const masks = indexes.map((index) => index < 0 ? 0 : 1 << index);
       return {
         masks,
-        members: withFewValues(values),
+        columns: new EqualColumns(withFewValues(values)),
         all: masks.reduce((all, mask) => all | mask, 0),
         known: new Map(),
       };
@@ -221,11 +227,12 @@ function correction({ columns, distinct }: SizedKey, mask: number): number {
   return Math.max(1, combinations / Math.max(1, distinct));
 }
 
-function shareOf({ masks, members, known }: SizedClass, mask: number): number {
+function shareOf({ masks, columns, known }: SizedClass, mask: number): number {
   let share = known.get(mask);
   if (share !== undefined) return share;
-  const chosen = members.filter((_, at) => ((masks[at] as number) & mask) !== 0);
-  share = chosen.length < 2 ? 1 : equalJoinShare(chosen);
+  const chosen: number[] = [];
+  for (let at = 0; at < masks.length; at++) if (((masks[at] as number) & mask) !== 0) chosen.push(at);
+  share = chosen.length < 2 ? 1 : columns.share(chosen);
   known.set(mask, share);
   return share;
 }

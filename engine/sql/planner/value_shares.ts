@@ -177,71 +177,119 @@ export function countedValues(list: readonly CountedValue[], rows: number): Join
 }
 
 /** What comes with a smaller probability is not likely. */
-const LIKELY = 0.5;
-
-/**
- * The share of all combinations of rows of several relations whose values are equal. Values that one has are taken to
- * be among those of any other that has as many.
- *
- * The few most common values may make up nearly all of the mean, and still be gone in most cases where conditions leave
- * few of the values: they count for no more than the ones that are likely to be left.
- */
-export function equalJoinShare(members: readonly JoinedValues[]): number {
-  const complete = members.find((each) => each.restShare <= 0);
-  const values = new Set<CountedValue>();
-  for (const each of complete === undefined ? members : [complete]) {
-    for (const value of each.common.keys()) values.add(value);
-  }
-  const takenRows = members.map(() => 0);
-  const taken = members.map(() => 0);
-  /** By value: how likely it is in all relations, and how many combinations it makes then. */
-  const found: { readonly chance: number; readonly combinations: number }[] = [];
-  for (const value of values) {
-    let [chance, combinations] = [1, 1];
-    for (let at = 0; at < members.length; at++) {
-      const member = members[at] as JoinedValues;
-      let own = member.common.get(value);
-      if (own === undefined) {
-        own = member.admits?.(value) === false ? 0 : member.otherShare;
-        takenRows[at] = (takenRows[at] as number) + own;
-        (taken[at] as number)++;
-      }
-      const rows = own * rowsOf(member);
-      if (rows < 1) chance *= rows;
-      else combinations *= rows;
-    }
-    if (chance > 0) found.push({ chance, combinations });
-  }
-  const all = members.reduce((product, member) => product * rowsOf(member), 1);
-  let share = likelySum(found) / all;
-  if (complete !== undefined) return share;
-  let rest = 1;
-  const counts = members.map((member, at) => {
-    rest *= Math.max(0, member.restShare - (takenRows[at] as number));
-    return Math.max(1, member.restDistinct - (taken[at] as number) * member.survival);
-  }).sort((a, b) => a - b);
-  for (const count of counts.slice(1)) rest /= count;
-  share += rest;
-  return share;
-}
-
-function rowsOf({ rows }: JoinedValues): number {
-  return rows ?? MANY_ROWS;
-}
+const LIKELY = 1;
 
 /** So many that every value is sure to be there. */
 const MANY_ROWS = 1e15;
 
-function likelySum(found: { readonly chance: number; readonly combinations: number }[]): number {
-  found.sort((a, b) => b.combinations - a.combinations);
-  let expected = 0;
-  let most = 0;
-  for (const { chance, combinations } of found) {
-    expected += chance;
-    most = combinations;
-    if (expected >= LIKELY) break;
+/**
+ * Columns of several relations that are equal, any of which may be joined. Values that one has are taken to be among
+ * those of any other that has as many.
+ *
+ * The few most common values may make up nearly all of the mean, and still be gone in most cases where conditions leave
+ * few of the values: they count for no more than the ones that are likely to be left.
+ */
+export class EqualColumns {
+  readonly #members: readonly JoinedValues[];
+  readonly #rows: readonly number[];
+  readonly #count: number;
+  /** By member: how many rows each of the common values of any member has. */
+  readonly #rowsOf: readonly Float64Array[];
+  /** By member: the share of its rows with values that are common in another, and how many of these it has. */
+  readonly #takenShare: readonly number[];
+  readonly #taken: readonly number[];
+  readonly #chances: Float64Array;
+  readonly #combinations: Float64Array;
+
+  constructor(members: readonly JoinedValues[]) {
+    const values = new Set<CountedValue>();
+    for (const each of members) for (const value of each.common.keys()) values.add(value);
+    this.#members = members;
+    this.#count = values.size;
+    this.#rows = members.map(({ rows }) => rows ?? MANY_ROWS);
+    this.#chances = new Float64Array(values.size);
+    this.#combinations = new Float64Array(values.size);
+    const taken = members.map(() => 0);
+    const takenShare = members.map(() => 0);
+    this.#rowsOf = members.map((member, at) => {
+      const rows = new Float64Array(values.size);
+      let index = 0;
+      for (const value of values) {
+        let own = member.common.get(value);
+        if (own === undefined) {
+          own = member.admits?.(value) === false ? 0 : member.otherShare;
+          takenShare[at] = (takenShare[at] as number) + own;
+          taken[at] = (taken[at] as number) + 1;
+        }
+        rows[index++] = own * (this.#rows[at] as number);
+      }
+      return rows;
+    });
+    this.#taken = taken;
+    this.#takenShare = takenShare;
   }
-  let sum = 0;
-  for (const { chance, combinations } of found) sum += chance * Math.min(combinations, most);
-  return sum;
+
+  /** The share of all combinations of rows of some members, by their places, whose values are equal. */
+  share(places: readonly number[]): number {
+    let all = 1;
+    let rest = 1;
+    for (const at of places) {
+      const { restShare } = this.#members[at] as JoinedValues;
+      all *= this.#rows[at] as number;
+      rest *= Math.max(0, restShare - (this.#takenShare[at] as number));
+    }
+    const common = this.#commonRows(places) / all;
+    if (rest === 0) return common;
+    const counts = places.map((at) => {
+      const { restDistinct, survival } = this.#members[at] as JoinedValues;
+      return Math.max(1, restDistinct - (this.#taken[at] as number) * survival);
+    }).sort((a, b) => a - b);
+    for (const count of counts.slice(1)) rest /= count;
+    return common + rest;
+  }
+
+  /** Combinations of rows with common values. */
+  #commonRows(places: readonly number[]): number {
+    const [chances, combinations] = [this.#chances.fill(1), this.#combinations.fill(1)];
+    for (const at of places) {
+      const rowsOf = this.#rowsOf[at] as Float64Array;
+      for (let index = 0; index < this.#count; index++) {
+        const rows = rowsOf[index] as number;
+        if (rows < 1) (chances[index] as number) *= rows;
+        else (combinations[index] as number) *= rows;
+      }
+    }
+    let [most, chance] = [0, 1];
+    for (let index = 0; index < this.#count; index++) {
+      if (chances[index] === 0 || (combinations[index] as number) < most) continue;
+      most = combinations[index] as number;
+      chance = chances[index] as number;
+    }
+    if (chance < LIKELY) most = this.#likelyCombinations();
+    let sum = 0;
+    for (let index = 0; index < this.#count; index++) {
+      sum += (chances[index] as number) * Math.min(combinations[index] as number, most);
+    }
+    return sum;
+  }
+
+  /** How many combinations the largest value makes that is likely to be left. */
+  #likelyCombinations(): number {
+    const order = Array.from(this.#combinations.keys()).filter((index) =>
+      (this.#chances[index] as number) > 0
+    );
+    order.sort((a, b) => (this.#combinations[b] as number) - (this.#combinations[a] as number));
+    let [expected, most] = [0, 0];
+    for (const index of order) {
+      expected += this.#chances[index] as number;
+      most = this.#combinations[index] as number;
+      if (expected >= LIKELY) break;
+    }
+    return most;
+  }
+}
+
+/** The share of all combinations of rows of several relations whose values are equal. */
+export function equalJoinShare(members: readonly JoinedValues[]): number {
+  return new EqualColumns(members).share(members.map((_, at) => at));
 }
