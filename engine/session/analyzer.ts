@@ -106,6 +106,7 @@ export class Analyzer {
       if (this.#isClosed || this.#engine.isFailed || machine.catalog.table(tableId) !== table) return;
       end = host.clock.monotonic() + SLICE_MICROSECONDS;
     }
+    machine.analyses++;
   }
 }
 

@@ -224,6 +224,7 @@ export class Planning {
       parameterCount: planned.parameterTypes.length - literals.length,
       tableRows: planned.tableIds.map((id) => this.#rows(id)),
       statisticsVersion: this.#version(planned.tableIds),
+      analyses: this.#machine.analyses,
       bytes: planBytes(planned, text),
       isDropped: false,
     };
@@ -244,7 +245,11 @@ export class Planning {
       if (rows > planned * REPLAN_FACTOR + REPLAN_FLOOR_ROWS) return false;
       if (planned > rows * REPLAN_FACTOR + REPLAN_FLOOR_ROWS) return false;
     }
-    return plan.statisticsVersion === this.#version(tableIds);
+    const { analyses, remoteVersion } = this.#machine;
+    if (plan.analyses === analyses && remoteVersion === null) return true;
+    if (plan.statisticsVersion !== this.#version(tableIds)) return false;
+    plan.analyses = analyses;
+    return true;
   }
 
   /** Grows with what is found out of the tables. */

@@ -80,7 +80,7 @@ export class StateMachine {
   /** What is known of a column of such a table. */
   remoteStatistics: (tableId: number, columnId: number) => ColumnStatistics | undefined = () => undefined;
   /** Tells apart what plans over such tables were made with. */
-  remoteVersion: (tableId: number) => number = () => 0;
+  remoteVersion: ((tableId: number) => number) | null = null;
   /** What such rows take; undefined: they are here. */
   remoteBytes: (tableId: number) => number | undefined = () => undefined;
   /** Highest row id in the log, per table. */
@@ -182,10 +182,13 @@ export class StateMachine {
     return this.store(tableId).at(this.lastOp).statistics(columnId);
   }
 
+  /** How often tables were analyzed: while it stays the same, plans need not ask about each of theirs. */
+  analyses = 0;
+
   /** Tells apart what plans over the table were made with. */
   statisticsVersion(tableId: number): number {
     if (this.#catalog.table(tableId) === undefined) return 0;
-    return this.store(tableId).analysisVersion + this.remoteVersion(tableId);
+    return this.store(tableId).analysisVersion + (this.remoteVersion?.(tableId) ?? 0);
   }
 
   /** Live rows of a table; 0 for one that is not there. */

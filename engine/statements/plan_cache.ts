@@ -67,8 +67,9 @@ export interface CachedPlan {
   readonly origin: PlanOrigin;
   /** Rows of each table when it was planned, in the order of `planned.tableIds`. */
   readonly tableRows: readonly number[];
-  /** What was known of columns then. */
+  /** What was known of columns then, and after how many analyses it was still the same. */
   readonly statisticsVersion: number;
+  analyses: number;
   /** What it holds in memory, roughly; see {@link planBytes}. */
   readonly bytes: number;
   /** The cache has taken its operators and code away: it must be made anew. */

@@ -14,7 +14,7 @@ import { indexDefinition, viewText } from "./definition_texts.ts";
 import { catalogRows, liveRows, type RelationProviders } from "./relation_provider.ts";
 import { CATALOG_SHAPES, type RowValues } from "./relation_shape.ts";
 import { rowEstimate } from "./relation_size.ts";
-import { type IndexEntry, indexesOf, shownColumns } from "./table_objects.ts";
+import { type IndexEntry, indexesOf } from "./table_objects.ts";
 
 const NO_COUNTS: RowValues = {
   n_tup_ins: 0,
