@@ -199,6 +199,9 @@ export class Estimator {
     const parts = conditions.flatMap((each) => conjuncts(each));
     if (parts.some((each) => rowTest(each, this.literal) === null)) return null;
     const columns = new Map(scan.columns.map(({ output, columnId }) => [output, whole.get(columnId)]));
+    // Columns that are new, or whose values are long, were not kept.
+    const isKept = (column: ColumnRef) => columns.get(column) !== undefined;
+    if (!parts.every((each) => [...columnsOf(each)].every(isKept))) return null;
     return knownRows(columns, count, parts);
   }
 
