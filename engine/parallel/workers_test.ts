@@ -105,6 +105,7 @@ const QUERIES = [
   "SELECT count(*), min(s) FROM t WHERE NOT EXISTS (SELECT 1 FROM v WHERE v.k = t.k)",
   "SELECT count(*) FROM t WHERE k NOT IN (SELECT k FROM v WHERE w > 2)",
   "SELECT v.x, count(*), sum(t.n) FROM t JOIN v ON t.k = v.k JOIN u ON u.g = t.id WHERE u.k < 3 GROUP BY v.x",
+  "SELECT a.s, a.id FROM t AS a LEFT JOIN (SELECT b.id FROM t AS b LEFT JOIN (t AS c JOIN t AS d ON c.id = d.id) ON b.id = c.id) AS j ON a.id = j.id WHERE a.k = 1",
   "SELECT t.id, 10 / (v.w - 3) FROM t JOIN v ON t.k = v.k WHERE t.id > 40",
   "SELECT t.k, v.x FROM t JOIN v ON t.k = v.k ORDER BY t.n DESC, v.x LIMIT 40",
   "SELECT count(*) FROM t JOIN v ON t.k = v.k WHERE v.w > 1000",

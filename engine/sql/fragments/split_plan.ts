@@ -424,7 +424,7 @@ class Splitter {
     };
     try {
       const text = fragmentText({ ...fragment, plan: this.#isByMorsels ? withoutInputs(whole) : whole });
-      const made: MadeFragment = { ...fragment, text, isAlone: false };
+      const made: MadeFragment = { ...fragment, plan: this.#fed(whole), text, isAlone: false };
       this.made.push(made);
       return {
         kind: "gather",
@@ -436,6 +436,13 @@ class Splitter {
       if (error instanceof NoText) return null;
       throw error;
     }
+  }
+
+  /** What feeds the exchanges of threads that share a table out may be divided itself. */
+  #fed(plan: Plan): Plan {
+    if (!this.#isByMorsels) return plan;
+    if (plan.kind !== "exchange") return mapInputs(plan, (input) => this.#fed(input));
+    return { ...plan, input: this.split(plan.input, true) };
   }
 
   /** Columns of a plan with their types; null: there is one that it does not give. */
@@ -508,8 +515,6 @@ class Splitter {
     }
   }
 
-  readonly #rights = new Map<Plan, Plan>();
-
   /** A join whose left side is shared out, while each thread has all of the right one, which is computed before. */
   #sharedJoin(plan: HashJoin): Divisible | null {
     const { join, nullAware, keepsLeft, right } = plan;
@@ -523,9 +528,7 @@ class Splitter {
     if (left === null || columns === null) return null;
     if (!this.#isFew("input", right.rows, plan.left)) return null;
     if (bytesOf(right.rows, columns) > this.#spread.broadcastBytes) return null;
-    let split = this.#rights.get(right);
-    if (split === undefined) this.#rights.set(right, split = this.split(right, true));
-    return { ...left, plan: { ...plan, left: left.plan, right: this.#exchange(split, columns) } };
+    return { ...left, plan: { ...plan, left: left.plan, right: this.#exchange(right, columns) } };
   }
 
   #repartition(
