@@ -4,6 +4,7 @@
  * that what takes longest can begin first. Small files of one folder share a module, and with it a thread: loading the
  * engine takes longer than most of their tests, and what is loaded once is compiled once.
  */
+import { pathToFileURL } from "node:url";
 import { projectRoot } from "./project.ts";
 
 /** How many files share a module at most: with more of them, processors would wait for the last one. */
@@ -26,7 +27,9 @@ export async function writeTestModules(
   }
   const names: string[] = [];
   for (const [name, paths] of modules) {
-    const lines = paths.map((path) => `import ${JSON.stringify(`file://${projectRoot}/${path}`)};\n`);
+    const lines = paths.map((path) =>
+      `import ${JSON.stringify(pathToFileURL(`${projectRoot}/${path}`).href)};\n`
+    );
     await Deno.writeTextFile(`${folder}/${name}`, lines.join(""));
     names.push(`${folder}/${name}`);
   }

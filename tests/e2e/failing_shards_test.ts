@@ -19,6 +19,8 @@ const STAGES = Deno.env.get("ALL_STAGES") === undefined ? ["run", "agree", "appl
   ...["apply", "after apply", "checkpoint", "built", "answers", "has answered"],
 ];
 
+/** Each of them comes to every step but a few. */
+const MAX_TRANSFERS = 1000;
 /** What a shard of a busy machine may fail to do too, at times. */
 const TIMEOUT_MILLISECONDS = 250;
 
@@ -35,7 +37,9 @@ class Transfers {
     const client = await connect(port);
     try {
       await client.query(`SET scatter_timeout = ${timeout}`);
+      const last = this.#next + MAX_TRANSFERS;
       while (await this.#transfer(client, this.#next++) || !await isOver()) {
+        ok(this.#next < last, `nothing has failed in ${MAX_TRANSFERS} transfers`);
         if (this.error !== "") await client.query("ROLLBACK");
       }
     } finally {
