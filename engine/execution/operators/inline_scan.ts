@@ -8,7 +8,7 @@ import { emitGuards } from "../codegen/condition.ts";
 import { conjuncts, expressionFacts } from "../codegen/plan_analysis.ts";
 import { definedColumns } from "../../sql/plan/traverse.ts";
 import { before, type Region, type Sink } from "../codegen/region.ts";
-import { bufferSource, KeptPlan } from "./materialize.ts";
+import { KeptPlan } from "./materialize.ts";
 
 type TableScan = Extract<Plan, { kind: "table_scan" }>;
 
@@ -33,8 +33,7 @@ export function produceInlineScan(plan: TableScan, region: Region, sink: Sink): 
     compilation.derivedKey(plan, "kept"),
     () => new KeptPlan(compilation, { ...plan, prune, filter: conjunction(inside) }, columns),
   );
-  const source = bufferSource(kept.buffer);
-  if (source.kind !== "counted") return;
+  const { source } = kept.kept.reader(compilation);
   const rest = conjunction(outside);
   region.loop(
     plan,

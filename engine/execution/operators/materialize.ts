@@ -6,9 +6,11 @@ import type { Plan } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { RowBuffer } from "../runtime/row_buffer.ts";
-import { BufferCode, bufferColumn, type ReadNames } from "../codegen/buffer_code.ts";
+import { BufferCode, type BufferColumn, bufferColumn, type ReadNames } from "../codegen/buffer_code.ts";
 import type { Compilation } from "../codegen/compilation.ts";
-import type { Emitter } from "../codegen/emitter.ts";
+import type { Emitter, Value } from "../codegen/emitter.ts";
+import { keptReader, keptRows, type KeptSlots } from "../runtime/kept_rows.ts";
+import { emitSpill, openSpillOf, type SpillNames, spillRounds } from "./sort.ts";
 import { type LoopSource, Program, type Region, type Sink } from "../codegen/region.ts";
 
 /** A buffer for columns by name. */
@@ -16,47 +18,28 @@ export function bufferFor(
   compilation: Compilation,
   columns: readonly { readonly column: ColumnRef; readonly type: SqlType }[],
 ): BufferCode {
-  return new BufferCode(
-    compilation,
-    columns.map(({ column, type }) => bufferColumn(column, type, compilation.mayBeNull(column))),
-  );
+  return new BufferCode(compilation, bufferColumns(compilation, columns));
+}
+
+function bufferColumns(
+  compilation: Compilation,
+  columns: readonly { readonly column: ColumnRef; readonly type: SqlType }[],
+): readonly BufferColumn[] {
+  return columns.map(({ column, type }) => bufferColumn(column, type, compilation.mayBeNull(column)));
 }
 
 /** Appends each row's named columns to a buffer. */
-export function appendSink(buffer: BufferCode): Sink {
+export function appendSink(kept: BufferCode | KeptCode): Sink {
+  const { columns } = kept instanceof KeptCode ? kept.buffer : kept;
   return {
-    open: (code) => buffer.openAppend(code),
+    open: (code) => kept.openAppend(code),
     row: (code) => {
-      buffer.append(
+      kept.append(
         code,
-        buffer.columns.map(({ column }) =>
-          column === null ? { code: "null", isNull: "true" } : code.column(column)
-        ),
+        columns.map(({ column }) => column === null ? { code: "null", isNull: "true" } : code.column(column)),
       );
     },
-    close: (code) => buffer.closeAppend(code),
-  };
-}
-
-/** A loop over a buffer's rows; `order`: the name of a permutation, declared by `prepare`. */
-export function bufferSource(
-  buffer: BufferCode,
-  options: { readonly order?: (code: Emitter) => string; readonly count?: (names: ReadNames) => string } = {},
-): LoopSource {
-  const key = {};
-  return {
-    kind: "counted",
-    count: (code) => {
-      const names = buffer.openRead(code);
-      const order = options.order?.(code) ?? null;
-      code.note(key, { names, order });
-      return order === null ? `${names.buffer}.count` : `${order}.length`;
-    },
-    bind: (code, index) => {
-      const { names, order } = code.recall<{ names: ReadNames; order: string | null }>(key);
-      const row = order === null ? index : code.define("r", `${order}[${index}]`);
-      buffer.bindRow(code, names, row);
-    },
+    close: (code) => kept.closeAppend(code),
   };
 }
 
@@ -68,9 +51,138 @@ export function isWorthKeeping(plan: Plan, compilation: Compilation): boolean {
   return !cheapKinds.has(plan.kind) && compilation.isClosed(plan);
 }
 
+/** Rows that are kept in a buffer, or in a file if they may be. */
+export class KeptCode {
+  readonly buffer: BufferCode;
+  readonly #slots: KeptSlots | null;
+
+  constructor(compilation: Compilation, columns: readonly BufferColumn[], canSpill: boolean) {
+    this.buffer = new BufferCode(compilation, columns);
+    this.#slots = canSpill && compilation.spills
+      ? { kept: compilation.newSlot(), buffer: this.buffer.slot }
+      : null;
+  }
+
+  /** Slots to forget when the rows are made anew. */
+  get slots(): readonly number[] {
+    return this.#slots === null ? [this.buffer.slot] : [this.#slots.kept, this.buffer.slot];
+  }
+
+  #rows(code: Emitter, slots: KeptSlots): string {
+    const layout = code.constant("layout", this.buffer.columns);
+    return `${code.use("keptRows", keptRows)}(S, ${code.constant("slots", slots)}, ${layout})`;
+  }
+
+  /** Declares what {@link append} uses. */
+  openAppend(code: Emitter): void {
+    this.buffer.openAppend(code);
+    if (this.#slots !== null) code.note(this, openSpillOf(code, this.#rows(code, this.#slots)));
+  }
+
+  /** Appends a row. */
+  append(code: Emitter, values: readonly Value[]): void {
+    const { buffer } = this;
+    const row = buffer.append(code, values);
+    if (this.#slots === null) return;
+    const rounds = spillRounds(this.#slots.kept);
+    emitSpill(code, buffer, row, code.recall<SpillNames>(this), (spill) => {
+      code.work(`${spill}.writeAll(${buffer.get(code)})`, rounds);
+    });
+  }
+
+  /** Writes the number of rows back. */
+  closeAppend(code: Emitter): void {
+    this.buffer.closeAppend(code);
+  }
+
+  /** An expression of the number of rows. */
+  countCode(code: Emitter): string {
+    return this.#slots === null
+      ? `${code.use("rowsIn", rowsIn)}(S, ${this.buffer.slot})`
+      : `${this.#rows(code, this.#slots)}.count`;
+  }
+
+  /** The number of rows. */
+  readonly count = (state: ExecutionState): number =>
+    this.#slots === null
+      ? rowsIn(state, this.buffer.slot)
+      : keptRows(state, this.#slots, this.buffer.columns).count;
+
+  /** One more place where the rows are read. */
+  reader(compilation: Compilation): KeptReader {
+    return new KeptReader(compilation, this.buffer, this.#slots);
+  }
+}
+
+/** What is known of kept rows while they are read. */
+export interface KeptNames {
+  readonly count: string;
+  /** An expression of the sequence; null: positions are rows. */
+  readonly rows: string | null;
+  readonly read: ReadNames;
+}
+
+/** A place where kept rows are read; those of a file have pages for each. */
+export class KeptReader {
+  readonly #slots: KeptSlots | null;
+  readonly #slot: number;
+  /** What is read is here. */
+  readonly #buffer: BufferCode;
+
+  constructor(compilation: Compilation, buffer: BufferCode, slots: KeptSlots | null) {
+    this.#slots = slots;
+    this.#slot = slots === null ? -1 : compilation.newSlot();
+    this.#buffer = slots === null ? buffer : new BufferCode(compilation, buffer.columns);
+  }
+
+  /** Declares what the others use. */
+  open(code: Emitter): KeptNames {
+    if (this.#slots === null) {
+      const read = this.#buffer.openRead(code);
+      return { count: `${read.buffer}.count`, rows: null, read };
+    }
+    const slots = code.constant("slots", this.#slots);
+    const reader = code.constant("reader", { slot: this.#slot, buffer: this.#buffer.slot });
+    const layout = code.constant("layout", this.#buffer.columns);
+    const made = `${code.use("keptReader", keptReader)}(S, ${slots}, ${reader}, ${layout})`;
+    const rows = code.define("kept", made);
+    return { count: `${rows}.count`, rows, read: this.#buffer.openRead(code) };
+  }
+
+  /** Binds the columns of the row at a position. `absent`: an expression that says that there is no row. */
+  bindRow(code: Emitter, { rows, read }: KeptNames, position: string, absent: string | null = null): void {
+    const at = `${rows}.at(${position})`;
+    const row = rows === null ? position : code.define("r", absent === null ? at : `${absent} ? -1 : ${at}`);
+    this.#buffer.bindRow(code, read, row, absent);
+  }
+
+  /** A loop over all rows. */
+  get source(): Extract<LoopSource, { readonly kind: "counted" }> {
+    const key = {};
+    return {
+      kind: "counted",
+      count: (code) => {
+        const names = this.open(code);
+        code.note(key, names);
+        return names.count;
+      },
+      bind: (code, index) => this.bindRow(code, code.recall<KeptNames>(key), index),
+    };
+  }
+}
+
+/** Kept rows of columns by name. */
+export function keptFor(
+  compilation: Compilation,
+  columns: readonly { readonly column: ColumnRef; readonly type: SqlType }[],
+  canSpill: boolean,
+): KeptCode {
+  return new KeptCode(compilation, bufferColumns(compilation, columns), canSpill);
+}
+
 /** A plan whose rows are computed at most once and kept, wherever it is. */
 export class KeptPlan {
-  readonly buffer: BufferCode;
+  readonly kept: KeptCode;
   readonly #doneSlot: number;
   readonly #program: Program;
 
@@ -79,10 +191,10 @@ export class KeptPlan {
     plan: Plan,
     columns: readonly { readonly column: ColumnRef; readonly type: SqlType }[],
   ) {
-    this.buffer = bufferFor(compilation, columns);
+    this.kept = keptFor(compilation, columns, true);
     this.#doneSlot = compilation.newSlot();
     this.#program = new Program(compilation, { reruns: false });
-    this.#program.produce(plan, appendSink(this.buffer));
+    this.#program.produce(plan, appendSink(this.kept));
   }
 
   /** Emits the call that makes sure that the rows are there. */
@@ -92,7 +204,7 @@ export class KeptPlan {
 
   /** The number of rows, once they are there. */
   readonly atMost = (state: ExecutionState): number =>
-    state.x[this.#doneSlot] === undefined ? Infinity : rowsIn(state, this.buffer.slot);
+    state.x[this.#doneSlot] === undefined ? Infinity : this.kept.count(state);
 }
 
 /** The number of rows of the buffer in a slot. */
@@ -108,8 +220,7 @@ export function produceKept(plan: Plan, region: Region, sink: Sink): void {
     compilation.derivedKey(plan, "kept"),
     () => new KeptPlan(compilation, plan, compilation.neededAbove(plan)),
   );
-  const source = bufferSource(kept.buffer);
-  if (source.kind !== "counted") return;
+  const { source } = kept.kept.reader(compilation);
   region.loop(plan, {
     ...source,
     atMost: kept.atMost,

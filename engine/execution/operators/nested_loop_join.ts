@@ -5,15 +5,13 @@
  * rows of a left row first, so that the code of what follows exists only once.
  */
 import type { Plan } from "../../sql/plan/plan.ts";
-import { bufferOf, type ReadNames } from "../codegen/buffer_code.ts";
 import { type Emitter, NULL_VALUE } from "../codegen/emitter.ts";
 import { emitTruth } from "../codegen/condition.ts";
 import { before, InlineRegion, type Region, rowSink, type Sink } from "../codegen/region.ts";
 import { emitAnyRow } from "../codegen/subquery.ts";
 import { emitOptionalGuards } from "./hash_join.ts";
 import { marksOf } from "./hash_probe.ts";
-import { appendSink, bufferFor, bufferSource, KeptPlan, rowsIn } from "./materialize.ts";
-import type { ExecutionState } from "../runtime/execution_state.ts";
+import { appendSink, bufferFor, keptFor, type KeptNames, KeptPlan } from "./materialize.ts";
 
 type NestedLoopJoin = Extract<Plan, { kind: "nested_loop_join" }>;
 
@@ -97,12 +95,11 @@ function produceLeft(plan: NestedLoopJoin, region: Region, sink: Sink): void {
 }
 
 /** A right side that depends on the row of a surrounding loop: its rows are kept anew each time the region runs. */
-function keepHere(plan: Plan, region: Region): Pick<KeptPlan, "buffer" | "emitEnsure" | "atMost"> {
-  const buffer = bufferFor(region.compilation, region.compilation.neededAbove(plan));
-  region.reset(buffer.slot);
-  region.produce(plan, appendSink(buffer));
-  const atMost = region.isInline ? () => Infinity : (state: ExecutionState) => rowsIn(state, buffer.slot);
-  return { buffer, emitEnsure: () => {}, atMost };
+function keepHere(plan: Plan, region: Region): Pick<KeptPlan, "kept" | "emitEnsure" | "atMost"> {
+  const kept = keptFor(region.compilation, region.compilation.neededAbove(plan), !region.isInline);
+  region.reset(...kept.slots);
+  region.produce(plan, appendSink(kept));
+  return { kept, emitEnsure: () => {}, atMost: region.isInline ? () => Infinity : kept.count };
 }
 
 /** LEFT, RIGHT and FULL over a kept right side. */
@@ -119,20 +116,19 @@ function produceKeptOuter(plan: NestedLoopJoin, region: Region, sink: Sink): voi
   const extendsLeft = plan.join !== "right";
   const key = {};
   if (marksRows) region.reset(marksSlot);
-  const marksCode = (code: Emitter, buffer: string) =>
-    marksRows
-      ? code.define("marks", `${code.use("marksOf", marksOf)}(S, ${marksSlot}, ${buffer}.count)`)
-      : "";
+  const reader = kept.kept.reader(compilation);
+  const marksCode = (code: Emitter, count: string) =>
+    marksRows ? code.define("marks", `${code.use("marksOf", marksOf)}(S, ${marksSlot}, ${count})`) : "";
   region.produce(plan.left, {
     open: (code) => {
       kept.emitEnsure(code);
-      const names = kept.buffer.openRead(code);
-      code.note(key, { names, marks: marksCode(code, names.buffer) });
+      const names = reader.open(code);
+      code.note(key, { names, marks: marksCode(code, names.count) });
       sink.open(code);
     },
     row: (code) => {
-      const { names, marks } = code.recall<{ names: ReadNames; marks: string }>(key);
-      const count = code.define("count", `${names.buffer}.count`);
+      const { names, marks } = code.recall<{ names: KeptNames; marks: string }>(key);
+      const count = code.define("count", names.count);
       const row = code.name("j");
       const matched = code.name("matched");
       code.emit(`let ${matched} = false;`);
@@ -146,7 +142,7 @@ function produceKeptOuter(plan: NestedLoopJoin, region: Region, sink: Sink): voi
         atMost: kept.atMost,
       }, () => {
         code.block(`if (${row} < ${count}) `, "row", () => {
-          kept.buffer.bindRow(code, names, row);
+          reader.bindRow(code, names, row);
           if (plan.condition !== null) {
             const holds = emitTruth(code, plan.condition);
             code.emit(`if (!(${holds})) continue;`);
@@ -155,25 +151,21 @@ function produceKeptOuter(plan: NestedLoopJoin, region: Region, sink: Sink): voi
           if (marksRows) code.emit(`${marks}[${row}] = 1;`);
         });
         code.emit(`else if (${matched}) break ${label};`);
-        kept.buffer.bindRow(code, names, row, extendsLeft ? `${row} >= ${count}` : null);
+        reader.bindRow(code, names, row, extendsLeft ? `${row} >= ${count}` : null);
         code.rowBlock(() => sink.row(code));
       });
     },
     close: (code) => sink.close(code),
   });
   if (!marksRows) return;
-  const source = bufferSource(kept.buffer);
+  const { source } = kept.kept.reader(compilation);
   const marksKey = {};
   const left = compilation.neededAbove(plan.left);
-  if (source.kind !== "counted") return;
   region.loop(plan, {
     kind: "counted",
     count: (code) => {
       kept.emitEnsure(code);
-      const buffer = `${code.use("bufferOf", bufferOf)}(S, ${kept.buffer.slot}, ${
-        code.constant("layout", kept.buffer.columns)
-      })`;
-      code.note(marksKey, marksCode(code, buffer));
+      code.note(marksKey, marksCode(code, kept.kept.countCode(code)));
       return source.count(code);
     },
     bind: (code, index) => {

@@ -257,7 +257,12 @@ export function openSpill(
   buffer: BufferCode,
 ): SpillNames {
   const layout = code.constant("layout", buffer.columns);
-  const spill = code.define("spill", `${code.use(make.name, make)}(S, ${slot}, ${layout})`);
+  return openSpillOf(code, `${code.use(make.name, make)}(S, ${slot}, ${layout})`);
+}
+
+/** The same for an expression of the {@link SpilledRows}. */
+export function openSpillOf(code: Emitter, made: string): SpillNames {
+  const spill = code.define("spill", made);
   const full = code.name("full");
   code.emit(`let ${full} = ${spill}.full;`);
   return { spill, full };

@@ -9,7 +9,7 @@ import { assertDefined } from "../../base/assert.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import { BufferCode, bufferColumn } from "../codegen/buffer_code.ts";
+import { bufferColumn } from "../codegen/buffer_code.ts";
 import type { Compilation } from "../codegen/compilation.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import { GroupCode } from "../codegen/group_code.ts";
@@ -18,15 +18,15 @@ import { planFacts } from "../codegen/plan_analysis.ts";
 import { InlineRegion, Program, type Region, type Sink } from "../codegen/region.ts";
 import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
 import { RowBuffer } from "../runtime/row_buffer.ts";
-import { bufferSource, rowsIn } from "./materialize.ts";
+import { KeptCode, rowsIn } from "./materialize.ts";
 
 type With = Extract<Plan, { kind: "with" }>;
 type Definition = With["definitions"][number];
 
 /** What a WITH definition's code consists of; found again by its scans. */
 interface DefinitionCode {
-  readonly result: BufferCode;
-  readonly working: BufferCode;
+  readonly result: KeptCode;
+  readonly working: KeptCode;
   /** Fills the result unless it is there already. */
   readonly emitEnsure: (code: Emitter) => void;
   /** It is computed anew for each row of a surrounding loop. */
@@ -56,19 +56,18 @@ export function produceWithScan(
   sink: Sink,
 ): void {
   const definition = assertDefined(codesOf(region).get(plan.id), `definition ${plan.id} of WITH`);
-  const buffer = plan.working ? definition.working : definition.result;
-  const source = bufferSource(buffer);
-  if (source.kind !== "counted") return;
+  const kept = plan.working ? definition.working : definition.result;
+  const { source } = kept.reader(region.compilation);
   const recursion = plan.working || region.isInline ? null : definition.recursion;
   region.loop(plan, {
     kind: "counted",
     ...(recursion === null ? {} : {
       more: (code: Emitter, index: string) => {
         const rounds = code.constant("rounds", recursion.rounds);
-        return `(${code.use("rowsIn", rowsIn)}(S, ${buffer.slot}) > ${index} || ${rounds}.advance(S))`;
+        return `(${kept.countCode(code)} > ${index} || ${rounds}.advance(S))`;
       },
     }),
-    ...(definition.isInline ? {} : { atMost: (state: ExecutionState) => rowsIn(state, buffer.slot) }),
+    ...(definition.isInline ? {} : { atMost: kept.count }),
     count: (code) => {
       if (recursion !== null) recursion.emitBegin(code);
       else if (!plan.working) definition.emitEnsure(code);
@@ -91,13 +90,15 @@ function defineOne(definition: Definition, region: Region): void {
   const columns = definition.columns.map((column, index) =>
     bufferColumn(column, definition.types[index] ?? { kind: "unknown" }, compilation.mayBeNull(column))
   );
-  const result = new BufferCode(compilation, columns);
-  const working = new BufferCode(compilation, columns);
   const plans = definition.recursive === null
     ? [definition.plan]
     : [definition.plan, definition.recursive.plan];
   const inside = new Set(plans.flatMap((plan) => [...planFacts(plan).defined]));
-  if (region.isInline && plans.some((plan) => planFacts(plan).free.some((column) => !inside.has(column)))) {
+  const isHere = region.isInline &&
+    plans.some((plan) => planFacts(plan).free.some((column) => !inside.has(column)));
+  const result = new KeptCode(compilation, columns, !isHere);
+  const working = new KeptCode(compilation, columns, false);
+  if (isHere) {
     // It depends on the row of the surrounding loop: it runs here, where that row is.
     const code: DefinitionCode = { result, working, emitEnsure: () => {}, isInline: true, recursion: null };
     codesOf(region).set(definition.id, code);
@@ -124,8 +125,8 @@ function defineOne(definition: Definition, region: Region): void {
   } else {
     const begunSlot = compilation.newSlot();
     const begin = new Program(compilation, { reruns: true });
-    const next = new BufferCode(compilation, columns);
-    const rounds = new Rounds(compilation, { working: working.slot, next: next.slot });
+    const next = new KeptCode(compilation, columns, false);
+    const rounds = new Rounds(compilation, { working: working.buffer.slot, next: next.buffer.slot });
     const emitBegin = (emitter: Emitter) => emitter.subplan(begunSlot, begin.pipelines, false);
     const recursion = isInline ? null : { emitBegin, rounds };
     codesOf(region).set(definition.id, { result, working, emitEnsure, isInline, recursion });
@@ -144,11 +145,11 @@ function defineOne(definition: Definition, region: Region): void {
 function fill(definition: Definition, region: Region, code: DefinitionCode): void {
   if (definition.recursive !== null) {
     const { result, working } = code;
-    const next = new BufferCode(region.compilation, result.columns);
+    const next = new KeptCode(region.compilation, result.buffer.columns, false);
     produceInlineRecursion({ definition, recursive: definition.recursive, result, working, next }, region);
     return;
   }
-  region.reset(code.result.slot);
+  region.reset(...code.result.slots);
   region.produce(definition.plan, intoBuffers(definition.columns, null, [code.result]));
 }
 
@@ -156,7 +157,7 @@ function fill(definition: Definition, region: Region, code: DefinitionCode): voi
 function intoBuffers(
   columns: readonly ColumnRef[],
   groups: { readonly code: GroupCode; readonly expressions: readonly Expression[] } | null,
-  buffers: readonly BufferCode[],
+  buffers: readonly KeptCode[],
 ): Sink {
   return {
     open: (code) => {
@@ -254,9 +255,9 @@ class RecursionPipeline implements Pipeline {
 interface Recursive {
   readonly definition: Definition;
   readonly recursive: NonNullable<Definition["recursive"]>;
-  readonly result: BufferCode;
-  readonly working: BufferCode;
-  readonly next: BufferCode;
+  readonly result: KeptCode;
+  readonly working: KeptCode;
+  readonly next: KeptCode;
 }
 
 /** Puts the term that is not recursive into a region, and answers what becomes of the recursive term's rows. */
@@ -266,7 +267,7 @@ function produceBegin({ definition, recursive, result, working, next }: Recursiv
   const groups = recursive.all ? null : new GroupCode(compilation, keys, []);
   const distinct = (columns: readonly ColumnRef[]) =>
     groups === null ? null : { code: groups, expressions: columnExpressions(columns, definition.types) };
-  region.reset(result.slot, working.slot, next.slot, ...(groups?.stateSlots ?? []));
+  region.reset(...[result, working, next].flatMap(({ slots }) => slots), ...(groups?.stateSlots ?? []));
   const begin = definition.columns;
   region.produce(definition.plan, intoBuffers(begin, distinct(begin), [result, working]));
   return intoBuffers(recursive.columns, distinct(recursive.columns), [result, next]);
@@ -277,10 +278,12 @@ function produceInlineRecursion(parts: Recursive, region: Region): void {
   const { definition, recursive, working, next } = parts;
   const sink = produceBegin(parts, region);
   region.once(definition.plan, (code) => {
-    code.block(`if (S.x[${working.slot}] !== undefined) for (;;) `, "row", () => {
+    code.block(`if (S.x[${working.buffer.slot}] !== undefined) for (;;) `, "row", () => {
       new InlineRegion(code).produce(recursive.plan, sink);
       code.pause();
-      code.emit(`if (!${code.use("exchange", exchange)}(S, ${working.slot}, ${next.slot})) break;`);
+      code.emit(
+        `if (!${code.use("exchange", exchange)}(S, ${working.buffer.slot}, ${next.buffer.slot})) break;`,
+      );
     });
   });
 }

@@ -10,7 +10,7 @@
 import type { ExecutionState } from "./execution_state.ts";
 import type { MemoryUser } from "./memory_user.ts";
 import type { RowBuffer } from "./row_buffer.ts";
-import { RowPages } from "./row_pages.ts";
+import { RowPages, WrittenBlocks } from "./row_pages.ts";
 import { slotObject } from "./slot_object.ts";
 import type { RowComparison } from "./sorting.ts";
 import { SpilledRows, type WrittenRows } from "./spilled_rows.ts";
@@ -138,10 +138,17 @@ export class ExternalSort extends SpilledRows {
   *#mergeToPages(buffer: RowBuffer, compare: RowComparison): Generator<void, RowPages, void> {
     yield* this.#mergeUpTo(1, buffer, compare, Infinity);
     buffer.release();
-    const [run] = this.#runs;
-    return new RowPages(buffer, run?.written ?? [], {
-      bytes: this.#windowsBytes,
-      read: (written, at) => this.read(buffer, written, at),
+    const blocks = new WrittenBlocks();
+    for (const { written } of this.#runs) for (const each of written) blocks.add(each);
+    const { mostRows, mostBytes } = blocks;
+    return new RowPages(buffer, {
+      count: blocks.count,
+      page: { rows: mostRows, bytes: mostBytes, count: Math.floor(this.#windowsBytes / mostBytes) },
+      readPage: (target, position, at) => {
+        const { written, begin } = blocks.at(position);
+        this.read(target, written, at);
+        return { begin, end: begin + written.rows };
+      },
     });
   }
 

@@ -161,7 +161,8 @@ export class PartitionedRows extends SpilledRows {
   }
 }
 
-function identity(count: number): Int32Array {
+/** The numbers of so many rows. */
+export function identity(count: number): Int32Array {
   const rows = new Int32Array(count);
   for (let row = 0; row < count; row++) rows[row] = row;
   return rows;

@@ -83,6 +83,20 @@ export function decodeRows(
   reader.expectEnd();
 }
 
+/** Copies rows of a buffer into another one that has room for them, from row `at` on. */
+export function copyRows(
+  from: RowBuffer,
+  rows: { readonly from: number; readonly to: number },
+  { buffer, at }: { readonly buffer: RowBuffer; readonly at: number },
+  layout: readonly SpilledColumn[],
+): void {
+  const count = rows.to - rows.from;
+  const order = Int32Array.from({ length: count }, (_, row) => rows.from + row);
+  // What has been read may be kept for longer than the writer's bytes.
+  const bytes = encodeRows(from, layout, { order, from: 0, to: count }).slice();
+  decodeRows(buffer, layout, bytes, { at, count });
+}
+
 function decodeBig(column: ColumnBuffer, reader: ByteReader, at: number, end: number): void {
   for (let row = at; column.big !== null && row < end; row++) column.big.delete(row);
   for (let left = reader.readU32(); left > 0; left--) {

@@ -35,6 +35,71 @@ export class OrderedRows implements RowSequence {
   }
 }
 
+/** Rows of a buffer in the order in which they came; more may come. */
+export class BufferRows implements RowSequence {
+  readonly #buffer: RowBuffer;
+
+  constructor(buffer: RowBuffer) {
+    this.#buffer = buffer;
+  }
+
+  /** See {@link RowSequence.count}. */
+  get count(): number {
+    return this.#buffer.count;
+  }
+
+  /** See {@link RowSequence.at}. */
+  at(position: number): number {
+    return position;
+  }
+
+  /** See {@link RowSequence.endTogether}. */
+  endTogether(): number {
+    return this.count;
+  }
+}
+
+/** Blocks of a file, one behind the other. */
+export class WrittenBlocks {
+  count = 0;
+  /** Of any block. */
+  mostRows = 0;
+  mostBytes = 0;
+  readonly #written: WrittenRows[] = [];
+  /** The position of the first row of each. */
+  readonly #begins: number[] = [];
+
+  /** Adds one behind the others. */
+  add(written: WrittenRows): void {
+    this.#written.push(written);
+    this.#begins.push(this.count);
+    this.count += written.rows;
+    this.mostRows = Math.max(this.mostRows, written.rows);
+    this.mostBytes = Math.max(this.mostBytes, written.block.length);
+  }
+
+  /** The block that has a position, and that of its first row. */
+  at(position: number): { readonly written: WrittenRows; readonly begin: number } {
+    let low = 0;
+    let high = this.#begins.length;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if ((this.#begins[middle] as number) <= position) low = middle;
+      else high = middle;
+    }
+    return { written: this.#written[low] as WrittenRows, begin: this.#begins[low] as number };
+  }
+}
+
+/** Where pages come from. */
+export interface PageSource {
+  readonly count: number;
+  /** What a page has at most, and how many there should be. */
+  readonly page: { readonly rows: number; readonly bytes: number; readonly count: number };
+  /** Puts some rows into the buffer from `at` on, one of which has the position; the answer is their positions. */
+  readPage(buffer: RowBuffer, position: number, at: number): { readonly begin: number; readonly end: number };
+}
+
 /** A place in the buffer, and the rows that it has. */
 interface Page {
   /** The buffer's row of the first one. */
@@ -50,41 +115,34 @@ interface Page {
 const MAX_PAGES = 64;
 const MIN_PAGES = 3;
 
-/** Rows of a file. */
+/** Rows of a source, of which pages are in a buffer. */
 export class RowPages implements RowSequence {
-  readonly count: number;
-  readonly #written: readonly WrittenRows[];
-  readonly #read: (written: WrittenRows, at: number) => void;
-  /** The position of the first row of each block. */
-  readonly #begins: Float64Array;
+  readonly source: PageSource;
+  readonly buffer: RowBuffer;
   readonly #pages: readonly Page[];
   #page: Page;
   #asked = 0;
 
-  /** The buffer is empty; pages take about so many bytes of it, and `read` puts rows of the file into it. */
-  constructor(
-    buffer: RowBuffer,
-    written: readonly WrittenRows[],
-    { bytes, read }: { readonly bytes: number; readonly read: (written: WrittenRows, at: number) => void },
-  ) {
-    this.#written = written;
-    this.#read = read;
-    this.#begins = new Float64Array(written.length);
-    let count = 0, mostRows = 0, mostBytes = 1;
-    written.forEach(({ rows, block }, index) => {
-      this.#begins[index] = count;
-      count += rows;
-      mostRows = Math.max(mostRows, rows);
-      mostBytes = Math.max(mostBytes, block.length);
-    });
-    this.count = count;
-    const pages = Math.min(written.length, MAX_PAGES, Math.max(MIN_PAGES, Math.floor(bytes / mostBytes)));
-    buffer.reserve(pages * mostRows, pages * mostBytes);
-    this.#pages = Array.from(
-      { length: pages },
-      (_, index) => ({ at: index * mostRows, begin: -1, end: -1, used: 0 }),
-    );
-    this.#page = this.#pages[0] ?? { at: 0, begin: -1, end: -1, used: 0 };
+  /** The buffer is empty. */
+  constructor(buffer: RowBuffer, source: PageSource) {
+    this.source = source;
+    this.buffer = buffer;
+    const { rows, bytes, count } = source.page;
+    const pages = Math.min(MAX_PAGES, Math.max(MIN_PAGES, count));
+    buffer.reserve(pages * rows, pages * bytes);
+    const made = Array.from({ length: pages }, (_, index): Page => ({
+      at: index * rows,
+      begin: -1,
+      end: -1,
+      used: 0,
+    }));
+    this.#pages = made;
+    this.#page = made[0] as Page;
+  }
+
+  /** See {@link RowSequence.count}. */
+  get count(): number {
+    return this.source.count;
   }
 
   /** See {@link RowSequence.at}. */
@@ -104,26 +162,12 @@ export class RowPages implements RowSequence {
     let page = this.#pages.find(({ begin, end }) => position >= begin && position < end);
     if (page === undefined) {
       page = this.#pages.reduce((oldest, each) => each.used < oldest.used ? each : oldest);
-      const block = this.#blockOf(position);
-      const written = this.#written[block] as WrittenRows;
-      page.begin = this.#begins[block] as number;
-      page.end = page.begin + written.rows;
-      this.#read(written, page.at);
+      const { begin, end } = this.source.readPage(this.buffer, position, page.at);
+      page.begin = begin;
+      page.end = end;
     }
     page.used = ++this.#asked;
     this.#page = page;
     return page.at + position - page.begin;
-  }
-
-  /** The last block that begins at a position or before it. */
-  #blockOf(position: number): number {
-    let low = 0;
-    let high = this.#begins.length;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if ((this.#begins[middle] as number) <= position) low = middle;
-      else high = middle;
-    }
-    return low;
   }
 }
