@@ -25,6 +25,7 @@ import { statementOfParts } from "./modify/statement_parts.ts";
 import { type AnalyzedCode, ExecutionState, type RowCallback } from "./runtime/execution_state.ts";
 import type { RowProducer, RowProduction } from "./runtime/row_production.ts";
 import { produce } from "./operators/produce.ts";
+import { keptBehindRows } from "./operators/spilled.ts";
 
 export type { RowProducer, RowProduction } from "./runtime/row_production.ts";
 
@@ -39,6 +40,8 @@ class CompiledPlan {
   readonly #compilation: Compilation;
   readonly #program: Program;
   readonly #analyze: AnalyzedCode | null;
+  /** See {@link keptBehindRows}. */
+  readonly #keptBehindRows: number;
   /** The same for more rows than fit into memory, made when it is first needed. */
   readonly #spilling: () => CompiledPlan;
 
@@ -50,6 +53,7 @@ class CompiledPlan {
     spills = false,
   ) {
     const analyze = options.analyze === true;
+    this.#keptBehindRows = keptBehindRows(plan);
     const results = columns.map(({ column }) => column);
     this.#compilation = new Compilation(plan, results, {
       analyze,
@@ -66,7 +70,9 @@ class CompiledPlan {
   }
 
   start(context: ExecutionContext): ExecutionState {
-    const spilling = context.spills === true ? this.#spilling() : this;
+    const { spillFile, memoryLimitBytes } = context;
+    const mustSpill = spillFile !== undefined && this.#keptBehindRows > memoryLimitBytes;
+    const spilling = context.spills === true || mustSpill ? this.#spilling() : this;
     return spilling === this ? this.#start(context) : spilling.start(context);
   }
 

@@ -222,6 +222,23 @@ Deno.test("statements that write may need files behind the first rows that they 
     deepStrictEqual(JSON.parse(counts ?? "[]"), [groups + 1 + Math.floor(ROWS / 11), 0]);
   }));
 
+Deno.test("what comes behind rows that have been given out goes to files from its beginning, for it cannot begin anew", () =>
+  withSession(async (session, host) => {
+    await rows(session, "ANALYZE t; SET statement_memory = '1MB'");
+    await rows(
+      session,
+      "BEGIN; DECLARE k CURSOR FOR SELECT c, a FROM t UNION ALL SELECT c, count(*) FROM t GROUP BY c",
+    );
+    strictEqual((await rows(session, "FETCH 3 FROM k")).length, 3);
+    const groups = ROWS - Math.floor(ROWS / 11) + 1;
+    const made = await filesMade(host, async () => {
+      strictEqual((await rows(session, "FETCH ALL FROM k")).length, ROWS - 3 + groups);
+    });
+    ok(made > 0, `${made} files`);
+    await rows(session, "COMMIT");
+    deepStrictEqual(spillFiles(host), []);
+  }));
+
 Deno.test("files that a crash has left are removed at the next start", async () => {
   const host = memoryHost();
   await (await Engine.open({ host, directory: DIRECTORY })).close();

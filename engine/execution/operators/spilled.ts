@@ -8,6 +8,7 @@
 import { assertDefined } from "../../base/assert.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
+import { inputs } from "../../sql/plan/traverse.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { BufferCode, bufferColumn, bufferOf } from "../codegen/buffer_code.ts";
@@ -39,8 +40,8 @@ export interface DividedInput {
 
 /** The inputs of an operator that can run part by part; null: it must have all rows at once. */
 export function dividedInputs(plan: Plan): readonly DividedInput[] | null {
-  const inputs = inputsOf(plan);
-  return inputs?.every(({ keys }) => areSteady(keys)) === true ? inputs : null;
+  const all = inputsOf(plan);
+  return all?.every(({ keys }) => areSteady(keys)) === true ? all : null;
 }
 
 function inputsOf(plan: Plan): readonly DividedInput[] | null {
@@ -73,6 +74,32 @@ function inputsOf(plan: Plan): readonly DividedInput[] | null {
   }
 }
 
+/** What a row that an operator keeps takes, by and large. */
+const KEPT_ROW_BYTES = 200;
+
+/**
+ * The bytes that an operator is likely to keep when rows have been given out already, behind which nothing begins anew:
+ * one in a branch of UNION ALL behind the first.
+ */
+export function keptBehindRows(plan: Plan): number {
+  const kept = (part: Plan): number => {
+    const own = inputsOf(part)?.map((input) => input.isKept ? keptRowsOf(part, input) : 0) ?? [];
+    return Math.max(0, ...own, ...inputs(part).map(kept));
+  };
+  const isUnion = plan.kind === "set_operation" && plan.operation === "union" && plan.all;
+  const branches = isUnion ? inputs(plan).slice(1).map(kept) : [];
+  return Math.max(0, ...branches.map((rows) => rows * KEPT_ROW_BYTES), ...inputs(plan).map(keptBehindRows));
+}
+
+/** Of an aggregation the groups. */
+function keptRowsOf(plan: Plan, input: DividedInput): number {
+  return plan.kind === "aggregate" ? rowsOf(plan) : rowsOf(input.plan);
+}
+
+function rowsOf(plan: Plan): number {
+  return "rows" in plan ? plan.rows : 0;
+}
+
 /** Columns as expressions. */
 export function columnExpressions(
   columns: readonly ColumnRef[],
@@ -95,13 +122,13 @@ export function areSteady(keys: readonly Expression[]): boolean {
 /** Puts an operator, which `produce` puts into a region, there part by part. */
 export function produceDivided(
   plan: Plan,
-  inputs: readonly DividedInput[],
+  divided: readonly DividedInput[],
   region: Program,
   sink: Sink,
   produce: (region: Region, sink: Sink) => void,
 ): void {
   const { compilation } = region;
-  const sides = inputs.map((input) => ({ input, code: new DividedCode(compilation, input) }));
+  const sides = divided.map((input) => ({ input, code: new DividedCode(compilation, input) }));
   for (const { code } of sides) region.reset(...code.slots);
   const nulls = plan.kind === "hash_join" && plan.nullAware ? nullsSlot(plan, compilation) : null;
   if (nulls !== null) region.reset(nulls);
