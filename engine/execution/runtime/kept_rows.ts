@@ -1,6 +1,7 @@
 /**
- * Rows that are kept in the order in which they come, and read by their position, again and again if need be. When their
- * buffer has taken its share of a statement's memory, what it has goes to a file; whoever reads has pages of his own.
+ * Rows that are kept in the order in which they come, and read by their position, again and again if need be. When
+ * their buffer has taken its share of a statement's memory, what it has goes to a file; whoever reads has pages of his
+ * own.
  */
 import type { ExecutionState } from "./execution_state.ts";
 import type { MemoryUser } from "./memory_user.ts";
