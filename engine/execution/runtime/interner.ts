@@ -12,20 +12,23 @@ import { powerOfTwo } from "./hashing.ts";
 
 const BYTES_PER_ENTRY = 96;
 
+/** What an interner begins with: most never see bytes, and arrays cost more to make than they hold. */
+const NO_INTEGERS = new Int32Array(0), NO_PLACES = new Uint32Array(0), NO_BYTES = new Uint8Array(0);
+
 /** Interning: equal values get the same small integer, so that joins and groupings compare numbers only. */
 export class TextInterner {
   readonly #state: MemoryUser;
   readonly #codes = new Map<string, number>();
   readonly #texts: string[] = [];
   // Open addressing over the UTF-8 forms: entry e has its bytes at #arena[#starts[e] … #ends[e]).
-  #table = new Int32Array(0);
+  #table = NO_INTEGERS;
   #mask = 0;
   #entries = 0;
-  #hashes = new Int32Array(0);
-  #starts = new Uint32Array(0);
-  #ends = new Uint32Array(0);
-  #entryCodes = new Int32Array(0);
-  #arena = new Uint8Array(0);
+  #hashes = NO_INTEGERS;
+  #starts = NO_PLACES;
+  #ends = NO_PLACES;
+  #entryCodes = NO_INTEGERS;
+  #arena = NO_BYTES;
   #arenaLength = 0;
   #charged = 0;
 

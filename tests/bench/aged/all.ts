@@ -2,7 +2,7 @@
  * `deno task bench aged`: a server that has run the corpus of statements beside one that was just started, both of the
  * same build, in turn, on tables made anew. With `--before DIR` a pair of that checkout as well.
  */
-import { type Benchmark, compare, type Comparison, type Scale } from "../benchmark.ts";
+import { type Benchmark, compare, type Comparison, type Peer, type Scale } from "../benchmark.ts";
 import { hasPgbench } from "../cases/client.ts";
 import { copy } from "../cases/copy.ts";
 import { pgbench } from "../cases/pgbench.ts";
@@ -21,7 +21,15 @@ const MEASURED: readonly Benchmark[] = [
   pgbench("TPC-B", "simple", 8, BAR),
   pgbench("single-row insert", "prepared", 8, BAR),
   ...copy.map((each) => ({ ...each, bar: BAR })),
-].map((each) => ({ ...each, name: `aged: ${each.name}` }));
+].map((each) => ({ ...each, name: `aged: ${each.name}`, prepare: (peer, scale) => warm(each, peer, scale) }));
+
+/** Measurements before the first that counts: on a fresh server V8 takes some ten seconds of work to settle. */
+const WARMING: Readonly<Record<Scale, number>> = { smoke: 0, full: 2 };
+
+async function warm(benchmark: Benchmark, peer: Peer, scale: Scale): Promise<void> {
+  await benchmark.prepare(peer, scale);
+  for (let count = 0; count < WARMING[scale]; count++) await benchmark.measure(peer, scale);
+}
 
 /** What is asked for, besides what all groups are. */
 interface AgedOptions extends LanguageOptions {
