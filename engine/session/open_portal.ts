@@ -116,7 +116,6 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
     }),
     close: () => {
       context?.close?.();
-      share?.release();
       transaction.views.endReading(reading);
       if (block === null) engine.manager.end(transaction);
       else block.portals.delete(portal);

@@ -253,3 +253,21 @@ Deno.test("a statement whose files are beyond their bound ends with 53400, and i
     strictEqual(engine.statistics().temporarySpace.usedBytes, 0);
     ok(engine.statistics().temporarySpace.peakBytes > 100 * 1024);
   }));
+
+for (const [what, sql] of [["cursor", "FETCH 1 FROM k"], ["statement", SORT]] as const) {
+  Deno.test(`a ${what} that is canceled when it has just been given memory gives it back`, () =>
+    withEngine({}, async ({ engine, open, holder }) => {
+      const first = await holder();
+      const second = open();
+      await run(second, `BEGIN; DECLARE k CURSOR FOR ${SORT}`);
+      const stopped = rejects(run(second, sql), { code: "57014" });
+      await until(() => waiting(engine) === 1);
+      const ended = run(first, "ROLLBACK");
+      strictEqual(waiting(engine), 0, "it has been given some");
+      second.cancel();
+      await ended;
+      await stopped;
+      await run(second, "ROLLBACK");
+      strictEqual(engine.queryMemory.statistics().reservedBytes, 0);
+    }));
+}

@@ -141,3 +141,36 @@ Deno.test("QueryMemory divides what there is among those that wait", () => {
   strictEqual(sizes.join(), "9,9,9");
   throws(() => all.give(41 * MEBIBYTE), /no more memory is given back than was taken/);
 });
+
+Deno.test("QueryMemory refuses after the time-out, whose timer runs only while something waits", () => {
+  const timers = new Map<number, () => void>();
+  let next = 1;
+  const all = new QueryMemory(20 * MEBIBYTE, {
+    setTimer: (microseconds, callback) => {
+      strictEqual(microseconds, 70_000);
+      timers.set(next, callback);
+      return next++;
+    },
+    clearTimer: (timer) => void timers.delete(timer),
+  });
+  const owner = { memoryLimitBytes: MEBIBYTE, settings: { milliseconds: () => 70 } };
+  const request = { owner, least: MEBIBYTE, most: MEBIBYTE };
+  const abort = new AbortController();
+  ok(all.take(20 * MEBIBYTE));
+  const said: unknown[] = [];
+  for (let count = 0; count < 3; count++) {
+    all.wait(request, abort.signal, (bytes) => said.push(bytes), (reason) => said.push(reason));
+  }
+  strictEqual(timers.size, 3);
+  all.give(MEBIBYTE);
+  strictEqual(timers.size, 2);
+  timers.get(2)?.();
+  abort.abort("aborted");
+  strictEqual(timers.size, 0);
+  const [given, refused, aborted] = said;
+  ok(refused instanceof DatabaseError && refused.code === "53200");
+  ok(/It has waited for 0.07 s/.test(refused.detail ?? ""), refused.detail);
+  strictEqual(given, MEBIBYTE);
+  strictEqual(aborted, "aborted");
+  strictEqual(all.statistics().timeouts, 1);
+});
