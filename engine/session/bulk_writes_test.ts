@@ -320,3 +320,26 @@ Deno.test("UPDATE of many rows waits for who has locked one, and makes others wa
   strictEqual(await value(session, "SELECT w FROM t WHERE id = 39000"), 1012);
   await engine.close();
 });
+
+Deno.test("rows that were changed in bulk are changed again and deleted, by ids and by an index", async () => {
+  const { engine, session } = await withTable();
+  await runSql(session, "BEGIN; UPDATE t SET w = w + 100");
+  for (
+    const [statement, count, sum] of [
+      ["UPDATE t SET w = 0 WHERE id BETWEEN 35001 AND 35020", ROWS, 104.5 * ROWS - 2090],
+      ["DELETE FROM t WHERE id BETWEEN 39000 AND 39999", ROWS - 1000, 104.5 * (ROWS - 1000)],
+      ["UPDATE t SET w = 1 WHERE v BETWEEN 1036001 AND 1036020 AND id > 0", ROWS, 104.5 * ROWS - 2070],
+      ["DELETE FROM t WHERE v BETWEEN 1036001 AND 1037000", ROWS - 1000, 104.5 * (ROWS - 1000)],
+    ] as const
+  ) {
+    await runSql(session, `SAVEPOINT a; ${statement}`);
+    deepStrictEqual(
+      await runSql(session, "SELECT count(*)::int, sum(w)::int FROM t"),
+      [[count, sum]],
+      statement,
+    );
+    await runSql(session, "ROLLBACK TO a");
+  }
+  session.close();
+  await engine.close();
+});

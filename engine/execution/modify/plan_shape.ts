@@ -47,7 +47,10 @@ export function mayRepeat(plan: Plan): boolean {
   }
 }
 
-/** Whether the source walks over one table and looks at each row by itself: no row depends on what became of others. */
+/**
+ * Whether the source walks over one table and looks at each row by itself: no row depends on what became of others. A
+ * walk over ids or an index gives places of rows instead, which the first write may move.
+ */
 export function looksAtRows(source: Plan): boolean {
   let looks = true;
   visitPlan(source, {
@@ -58,13 +61,7 @@ export function looksAtRows(source: Plan): boolean {
   return looks && !mayRepeat(source);
 }
 
-const ROW_BY_ROW: ReadonlySet<Plan["kind"]> = new Set([
-  "table_scan",
-  "row_range",
-  "index_scan",
-  "filter",
-  "project",
-]);
+const ROW_BY_ROW: ReadonlySet<Plan["kind"]> = new Set(["table_scan", "filter", "project"]);
 
 /** Whether a plan, its subqueries included, reads a table. */
 export function readsTable(plan: Plan, tableId: number): boolean {
