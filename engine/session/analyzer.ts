@@ -2,6 +2,7 @@
  * Keeps what plans know of the values in tables up to date: ANALYZE, and by itself after a start and when enough rows
  * of a table have changed, in slices between which others have their turns.
  */
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type { Host, TimerId } from "../host/host.ts";
 import { DamagedFileError } from "../storage/table/damaged_file.ts";
@@ -42,9 +43,10 @@ export class Analyzer {
     if (this.#timer !== null || this.#isClosed) return;
     this.#timer = this.#engine.host.timers.setTimer(LOOK_PAUSE_MICROSECONDS, () => {
       this.#timer = null;
-      // Who reads what is damaged hears of it; statistics can do without.
+      // Who reads what is damaged, or cannot be read, hears of it; statistics can do without.
       this.#inTurn(() => this.#look()).catch((error) => {
-        if (!(error instanceof DamagedFileError)) throw error;
+        const isOfDisk = error instanceof DatabaseError && error.code === SQLSTATE.ioError;
+        if (!isOfDisk && !(error instanceof DamagedFileError)) throw error;
       });
     });
   }

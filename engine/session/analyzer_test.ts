@@ -1,6 +1,8 @@
 /** ANALYZE, by itself and by a statement: what plans make of it, and that they stay right. */
 import { deepStrictEqual, match, ok, rejects, strictEqual } from "node:assert/strict";
+import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { memoryHost } from "../host/memory_host.ts";
+import { type AnalyzedEngine, Analyzer } from "./analyzer.ts";
 import { Database, engineOf } from "./database.ts";
 
 /** A table in which one state is frequent and others are rare, with an index on it. */
@@ -163,4 +165,37 @@ Deno.test("A table is analyzed by itself after a start and when a tenth of it ha
   strictEqual(await look(), 2);
   await database[Symbol.asyncDispose]();
   strictEqual(due.length, 0);
+});
+
+Deno.test("a disk that cannot be read leaves statistics as they are, and the server running", async () => {
+  let look = (): void => {}, reads = 0;
+  const table = { id: 1, columns: [], statistics: [] };
+  const store = {
+    analysis: null,
+    *analyzeInSteps(): Generator<void> {
+      reads++;
+      yield;
+      throw new DatabaseError(SQLSTATE.ioError, "could not read file");
+    },
+  };
+  const engine = {
+    host: {
+      clock: { monotonic: () => 0 },
+      timers: { setTimer: (_: number, callback: () => void) => (look = callback) },
+    },
+    machine: {
+      catalog: { tables: [table], table: () => table },
+      remoteRowCount: () => undefined,
+      rowCount: () => 100,
+      store: () => store,
+      changesOf: () => ({ inserted: 0, updated: 0, deleted: 0 }),
+    },
+    isFailed: false,
+  };
+  const analyzer = new Analyzer(engine as unknown as AnalyzedEngine);
+  analyzer.wake();
+  look();
+  await rejects(analyzer.analyze(1, 100, null), { code: "58030" });
+  strictEqual(reads, 2);
+  await analyzer.close();
 });
