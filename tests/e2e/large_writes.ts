@@ -127,7 +127,7 @@ export async function writeLarge({ rows, kills, say }: LargeWrites): Promise<Lar
       const wait = Math.round(round / (kills + 1) * rows / 100);
       await run("UPDATE t SET a = a - 1000", [count, sum - 1000 * count, length, 0].join(" "), wait);
       await run(
-        "UPDATE t SET a = a % 1000 + CASE WHEN a < 0 THEN 1000 ELSE 0 END WHERE a < 0",
+        "UPDATE t SET a = a + 1000 WHERE a < 0",
         changed(0),
         null,
       );
