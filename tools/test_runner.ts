@@ -8,7 +8,7 @@
  *   large, slow and hostile input; in parallel, too.
  * - `examples`: the code blocks in the documentation comments of `mod.ts`.
  * - `e2e`: `tests/cluster/`, `tests/e2e/` and `tests/lang/browser/`; real programs, on free ports and in folders of
- *   their own, more files at once than there are processors; `DENO_JOBS` says otherwise.
+ *   their own, in parallel.
  *
  * What a test reports as not run (see `not_run.ts`) and what the runner reports as ignored is named before the last
  * line. Every test runs with `check_input.ts` and `bounded_tests.ts`. Output passes through as it comes. Exit code 0
@@ -109,8 +109,6 @@ export interface Group {
   readonly name: string;
   /** Its own parameters of `deno test`. */
   readonly parameters: readonly string[];
-  /** How many of its files run at the same time; as many as there are processors unless given. */
-  readonly jobs?: number;
   /** Whether it needs the compiled programs. */
   readonly isEndToEnd?: boolean;
   /** Which of its files share modules when all of it runs: see `test_modules.ts`. */
@@ -146,13 +144,11 @@ function groupsOf(files: readonly string[]): Group[] {
   const endToEnd = within(endToEndFolders);
   const oracles = [...within(oracleFolders), ...otherOracles.filter((path) => tests.includes(path))];
   const rest = tests.filter((path) => !endToEnd.includes(path) && !oracles.includes(path));
-  // Real programs are waited for half of the time: that they start, end, miss each other, or have been away.
-  const jobs = Math.ceil(navigator.hardwareConcurrency * 1.5);
   return [
     { name: "unit", parameters: ["--parallel"], isSmall, files: inOrder(rest) },
     { name: "oracles", parameters: ["--parallel"], files: inOrder(oracles) },
     { name: "examples", parameters: ["--doc"], files: files.filter((path) => path === "mod.ts") },
-    { name: "e2e", parameters: ["--parallel"], jobs, isEndToEnd: true, files: inOrder(endToEnd) },
+    { name: "e2e", parameters: ["--parallel"], isEndToEnd: true, files: inOrder(endToEnd) },
   ];
 }
 
@@ -191,10 +187,7 @@ export async function runGroup(group: Group, { notRun, stdout, stderr }: GroupRe
       ...group.files,
     ],
     cwd: projectRoot,
-    env: {
-      ...Deno.stdout.isTerminal() ? {} : { NO_COLOR: "1" },
-      ...group.jobs === undefined ? {} : { DENO_JOBS: Deno.env.get("DENO_JOBS") ?? String(group.jobs) },
-    },
+    env: Deno.stdout.isTerminal() ? {} : { NO_COLOR: "1" },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
