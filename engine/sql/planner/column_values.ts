@@ -61,7 +61,8 @@ export interface ColumnComparison {
   readonly value: Expression;
 }
 
-const SWAPPED: Readonly<Record<ColumnComparison["operator"], ColumnComparison["operator"]>> = {
+/** What comparisons are when their sides change places. */
+export const SWAPPED: Readonly<Record<ColumnComparison["operator"], ColumnComparison["operator"]>> = {
   "=": "=",
   "<>": "<>",
   "<": ">",

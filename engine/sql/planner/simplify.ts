@@ -5,6 +5,7 @@
  * Invariants: the value of an expression never changes, errors included: what fails when it is folded is left as it is
  * and fails when it runs. A condition at the top of a filter may only change where it was not TRUE anyway.
  */
+import { SWAPPED } from "./column_values.ts";
 import { gas, type GasPlace } from "../../base/gas.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { evaluate } from "../binder/evaluate.ts";
@@ -308,18 +309,9 @@ function simplifyCase(expression: Expression & { readonly kind: "case" }): Expre
 
 const MICROSECONDS_PER_DAY = 86_400_000_000;
 
-const SWAPPED: Readonly<Record<string, string>> = {
-  "=": "=",
-  "<>": "<>",
-  "<": ">",
-  ">": "<",
-  "<=": ">=",
-  ">=": "<=",
-};
-
 /** Columns to the left of comparisons; dates compared as dates. */
 function simplifyCall(expression: Expression & { readonly kind: "call" }): Expression {
-  const swapped = SWAPPED[expression.function.name];
+  const swapped = (SWAPPED as Readonly<Record<string, string>>)[expression.function.name];
   const [left, right] = expression.args;
   if (swapped === undefined || left === undefined || right === undefined) return expression;
   if (left.kind === "constant" && right.kind !== "constant") {
