@@ -16,6 +16,7 @@ import {
   type OpenOptions,
 } from "./disk.ts";
 import type { Clock, Host, Random, TimerId, Timers } from "./host.ts";
+import { LargeRemoval, type OpenDescriptors } from "./large_removal.ts";
 import { LoopTurns } from "./loop_turns.ts";
 
 /** Milliseconds from 1970-01-01 to 2000-01-01. */
@@ -53,11 +54,15 @@ class DenoFile implements DiskFile {
   #size: number;
   #open = true;
   #syncs = 0;
+  readonly #removal: LargeRemoval;
+  readonly #descriptors: OpenDescriptors;
 
-  constructor(path: string, descriptor: number, size: number) {
+  constructor(path: string, descriptor: number, size: number, removal: LargeRemoval) {
     this.path = path;
     this.#descriptor = descriptor;
     this.#size = size;
+    this.#removal = removal;
+    this.#descriptors = removal.opened(path);
   }
 
   get size(): number {
@@ -99,7 +104,7 @@ class DenoFile implements DiskFile {
       fs.fdatasync(this.#descriptor, (error) => {
         this.#syncs--;
         // Closed meanwhile: the descriptor was kept for this sync.
-        if (!this.#open && this.#syncs === 0) fs.closeSync(this.#descriptor);
+        if (!this.#open && this.#syncs === 0) this.#closeNow();
         if (error) reject(systemError("fsync file", this.path, error));
         else resolve();
       });
@@ -126,18 +131,25 @@ class DenoFile implements DiskFile {
   close(): void {
     if (!this.#open) return;
     this.#open = false;
-    if (this.#syncs === 0) fs.closeSync(this.#descriptor);
+    if (this.#syncs === 0) this.#closeNow();
+  }
+
+  #closeNow(): void {
+    fs.closeSync(this.#descriptor);
+    this.#removal.closed(this.#descriptors);
   }
 }
 
 /** The machine's file system. */
 class DenoDisk implements Disk {
+  readonly #removal = new LargeRemoval();
+
   openFile(path: string, options: OpenOptions): DiskFile {
     const { O_CREAT, O_RDONLY, O_RDWR } = fs.constants;
     const flags = (options.write ? O_RDWR : O_RDONLY) | (options.create ? O_CREAT : 0);
     try {
       const descriptor = fs.openSync(path, flags, 0o600);
-      return new DenoFile(path, descriptor, fs.fstatSync(descriptor).size);
+      return new DenoFile(path, descriptor, fs.fstatSync(descriptor).size, this.#removal);
     } catch (error) {
       throw systemError("open file", path, error);
     }
@@ -146,7 +158,8 @@ class DenoDisk implements Disk {
   list(directory: string): string[] {
     try {
       // Code-unit order, the same on every machine.
-      return fs.readdirSync(directory).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+      const names = this.#removal.shown(directory, fs.readdirSync(directory));
+      return names.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
     } catch (error) {
       if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
       throw systemError("open directory", directory, error);
@@ -162,6 +175,7 @@ class DenoDisk implements Disk {
       fs.renameSync(from, to);
       // POSIX leaves both where they are two names of one file.
       if (from !== to) fs.rmSync(from, { force: true });
+      this.#removal.renamed(from, to);
     } catch (error) {
       throw systemError("rename file", from, error);
     }
@@ -177,7 +191,7 @@ class DenoDisk implements Disk {
 
   remove(path: string): void {
     try {
-      fs.rmSync(path, { force: true });
+      this.#removal.remove(path);
     } catch (error) {
       throw systemError("remove file", path, error);
     }

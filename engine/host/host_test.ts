@@ -2,7 +2,7 @@
 import { deepStrictEqual as equal, ok, rejects, strictEqual, throws } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import { denoClockRandomTimers, denoHost } from "./deno_host.ts";
-import { type Disk, joinPath, readWholeFile, writeWholeFile } from "./disk.ts";
+import { type Disk, type DiskFile, joinPath, readWholeFile, writeWholeFile } from "./disk.ts";
 import { memoryHost } from "./memory_host.ts";
 import { SimulatedHost } from "./simulated_host.ts";
 
@@ -76,6 +76,48 @@ Deno.test("Disk of denoHost() keeps the contract", async () => {
     const { disk } = denoHost();
     await checkDisk(disk, root, (done) => done);
     ok((disk.freeBytes?.(root) ?? 0) > 0);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
+
+Deno.test("Disk.remove() of denoHost() leaves a large file to another thread, once it is closed", async () => {
+  const root = await Deno.makeTempDir();
+  const named = () => [...Deno.readDirSync(root)].map(({ name }) => name).sort();
+  const until = async (names: string[]) => {
+    while (named().join() !== names.join()) await new Promise((resolve) => setTimeout(resolve, 1));
+  };
+  try {
+    const { disk } = denoHost();
+    const path = joinPath(root, "large");
+    const make = (at: string): DiskFile => {
+      const file = disk.openFile(at, { create: true, write: true });
+      file.truncate(5 << 20);
+      return file;
+    };
+    make(joinPath(root, "first")).close();
+    const file = make(joinPath(root, "early"));
+    const reader = disk.openFile(joinPath(root, "early"), { create: false, write: false });
+    disk.rename(joinPath(root, "early"), path);
+    disk.remove(path);
+    // The next one is of the same name, and has gone before the first.
+    make(path).close();
+    disk.remove(path);
+    ok(!disk.exists(path));
+    equal(disk.list(root), ["first"]);
+    strictEqual(named().length, 3, "nothing has been removed in this turn");
+    await until(["first", "large.1.removed"]);
+    file.writeAt(0, new Uint8Array([7]));
+    file.close();
+    disk.remove(joinPath(root, "first"));
+    await until(["large.1.removed"]);
+    strictEqual(reader.readAt(0, new Uint8Array(1)), 1);
+    reader.close();
+    await until([]);
+    // What a crash has left.
+    Deno.writeTextFileSync(joinPath(root, "spill.3.removed"), "");
+    equal(denoHost().disk.list(root), []);
+    await until([]);
   } finally {
     await Deno.remove(root, { recursive: true });
   }
