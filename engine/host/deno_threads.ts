@@ -2,6 +2,10 @@
  * Threads of the real machine: another program of the engine with a heap of its own. It is handed one thing when it
  * starts; what both say to each other afterwards goes through memory that is part of that.
  */
+import * as os from "node:os";
+
+/** How far a thread that gives way stands back: of a processor that others want as well a tenth is left for it. */
+const GIVES_WAY = 10, LAST = 19;
 
 /** A thread, as the one that started it sees it. */
 export interface Thread {
@@ -51,4 +55,12 @@ export function handedToThread<Handed>(): Promise<Handed> {
     // It stays, for it is what keeps the thread alive.
     scope.onmessage = ({ data }) => resolve(data as Handed);
   });
+}
+
+/**
+ * From now on the thread that calls gets what others of this machine leave of a processor that they want as well. Only
+ * Linux has priorities of threads.
+ */
+export function giveWay(): void {
+  if (Deno.build.os === "linux") os.setPriority(0, Math.min(LAST, os.getPriority(0) + GIVES_WAY));
 }

@@ -1,6 +1,6 @@
 /** The thread of a worker: passes messages between it and the thread of the sessions, and works while there is work. */
 import { denoHost } from "../host/deno_host.ts";
-import { handedToThread } from "../host/deno_threads.ts";
+import { giveWay, handedToThread } from "../host/deno_threads.ts";
 import { Doorbell } from "../host/doorbell.ts";
 import { RingChannel, type Rings } from "../sharding/ring_channel.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
@@ -20,6 +20,8 @@ export type FromWorkerThread = FromWorker | "open";
 void handedToThread<HandedToWorker>().then(open);
 
 function open({ rings, bells, stopFlags, blockCacheBytes }: HandedToWorker): void {
+  // Those who answer clients come first.
+  giveWay();
   const { disk, clock } = denoHost();
   const bell = new Doorbell(bells.worker);
   const channel = new RingChannel<FromWorkerThread, readonly ToWorker[]>({

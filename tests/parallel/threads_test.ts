@@ -1,11 +1,20 @@
 /** Workers as real threads: their answers, one that dies while it works, and the end of the engine. */
 import { match, ok, strictEqual } from "node:assert/strict";
+import * as os from "node:os";
 import { denoHost } from "../../engine/host/deno_host.ts";
 import { startWorkerThread } from "../../engine/parallel/worker_thread.ts";
 import type { WorkerPort } from "../../engine/parallel/worker_port.ts";
 import { Workers } from "../../engine/parallel/workers.ts";
 import { Database } from "../../engine/session/database.ts";
 import { Engine } from "../../engine/session/engine.ts";
+
+/** How far each thread of this process stands back. */
+function priorities(): number[] {
+  return [...Deno.readDirSync("/proc/self/task")].map(({ name }) => {
+    const fields = Deno.readTextFileSync(`/proc/self/task/${name}/stat`);
+    return Number(fields.slice(fields.lastIndexOf(")") + 2).split(" ")[16]);
+  });
+}
 
 Deno.test("workers in threads answer as the engine alone, and are started again when one dies", async () => {
   const directory = await Deno.makeTempDir({ prefix: "dbd-" });
@@ -35,6 +44,11 @@ Deno.test("workers in threads answer as the engine alone, and are started again 
     strictEqual(await ask(sql), expected);
     await workers.started();
     strictEqual(ports.length, 2);
+    if (Deno.build.os === "linux") {
+      const own = os.getPriority(0);
+      const behind = priorities().filter((each) => each > own).length;
+      strictEqual(behind, own < 19 ? 2 : 0, "the workers give way to this thread, and no other one does");
+    }
     strictEqual(await ask(sql), expected);
     match(await ask(`EXPLAIN ANALYZE ${sql}`), /Worker 1: morsels=\d/);
     // What it is told it cannot know, and so it ends.
