@@ -2,6 +2,7 @@
 import { strict as assert } from "node:assert";
 import { SeededRandom } from "../../base/random.ts";
 import { compileRegularExpression } from "../pattern.ts";
+import { gas } from "../../base/gas.ts";
 import { Automaton } from "./automaton.ts";
 import { backtrackingCost } from "./backtracking_cost.ts";
 import { compileProgram } from "./program.ts";
@@ -104,6 +105,58 @@ Deno.test("parseSource() calls irregular what only backtracking serves", () => {
 
 Deno.test("compileProgram() refuses counts that multiply", () => {
   assert.throws(() => automatonOf("((a{255}){255}){255}"), /too complex/);
+});
+
+Deno.test("StateCache finds what following all ways finds", () => {
+  const conditions = [
+    "^",
+    "$",
+    "\\b",
+    "\\B",
+    "(?<!\\w)(?=\\w)",
+    "(?<=\\w)(?!\\w)",
+    "(?<![\\s\\S])",
+    "(?![\\s\\S])",
+  ];
+  const atoms = ["é", "😀", "[^a]", "(?:)", "(?=b)", "\\w", "\\n", ...conditions, ...conditions];
+  for (let seed = 1; seed <= 4000; seed++) {
+    const random = new SeededRandom(seed);
+    const pick = <T>(items: readonly T[]): T => items[random.between(0, items.length - 1)] as T;
+    let source = "";
+    for (let parts = random.between(1, 3); parts > 0; parts--) {
+      source += pick([pick(atoms), expression(random, 2), `(?:${expression(random, 1)}|${pick(atoms)})`]);
+    }
+    const text = Array.from({ length: random.between(0, 12) }, () => pick([..."aaabbbcA é\n😀"])).join("");
+    const flags = pick(["su", "siu", "smu", "u"]), prefersShort = random.between(0, 1) === 0;
+    const automaton = new Automaton(compileProgram(parseSource(source)), { flags, prefersShort });
+    const label = `seed ${seed}: ${JSON.stringify([source, text, flags, prefersShort])}`;
+    const all = (): unknown[] => {
+      const found: unknown[] = [];
+      automaton.lastIndex = 0;
+      for (let match = automaton.exec(text); match !== null; match = automaton.exec(text)) {
+        found.push([match.index, ...match]);
+        if (match[0] === "") {
+          automaton.lastIndex += (text.codePointAt(automaton.lastIndex) ?? 0) > 0xffff ? 2 : 1;
+        }
+        if (automaton.lastIndex > text.length) break;
+      }
+      automaton.lastIndex = 0;
+      return [...found, automaton.test(text)];
+    };
+    assert.deepEqual(all(), gas.run({ what: "test" }, all), label);
+  }
+});
+
+Deno.test("StateCache forgets states, and gives up where too many come up", () => {
+  const random = new SeededRandom(1);
+  const text = Array.from({ length: 30_000 }, () => "ab"[random.between(0, 1)]).join("");
+  for (const [count, more] of [[10, "{0,40}"], [20, ""]] as const) {
+    const automaton = automatonOf(`(?:a|b)*a(?:a|b){${count}}${more === "" ? "" : `(?:a|b)${more}`}c`);
+    for (const end of ["ac", "ad"]) {
+      const expected = end === "ac" && (more !== "" || `${text}a`.at(-count - 1) === "a");
+      assert.equal(automaton.test(text + end), expected, `${count}${end}`);
+    }
+  }
 });
 
 /** A random expression over a and b in which V8's first match is the longest. */
