@@ -9,11 +9,10 @@ import type { Expression } from "../../sql/plan/expression.ts";
 import type { AggregateSlot } from "../../sql/functions/definition.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { GroupTable, type SlotKind, type SumPlace } from "../runtime/group_table.ts";
-import { hashCode, hashMore } from "../runtime/hashing.ts";
 import { slotObject } from "../runtime/slot_object.ts";
 import type { Compilation } from "./compilation.ts";
 import type { Emitter } from "./emitter.ts";
-import type { KeyCode, KeyPlace } from "./key_code.ts";
+import { hashOf, type KeyCode, type KeyPlace } from "./key_code.ts";
 
 /** The group table of a slot, made at first use. */
 export function groupsOf(
@@ -189,14 +188,7 @@ export class GroupCode {
 
   #probe(code: Emitter, names: GroupNames, group: string, codes: readonly string[]): string {
     const place = code.name("place");
-    const hash = codes.reduce(
-      (sum, key, index) =>
-        index === 0
-          ? `${code.use("hashCode", hashCode)}(${key})`
-          : `${code.use("hashMore", hashMore)}(${sum}, ${key})`,
-      "0",
-    );
-    code.emit(`let ${place} = ${hash} & ${names.mask};`);
+    code.emit(`let ${place} = ${hashOf(code, codes)} & ${names.mask};`);
     const same = codes.map((key, index) => `${names.keys[index]}[${group}] === ${key}`).join(" && ") ||
       "true";
     code.block("for (;;) ", "conditional", () => {

@@ -9,7 +9,7 @@ import type { SqlType } from "../../types/sql_type.ts";
 import { trimTrailingSpaces } from "../../types/text.ts";
 import type { NumberOrBigint, SqlValue } from "../../types/value.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
-import { NULL_CODE } from "../runtime/hashing.ts";
+import { hashCode, hashMore, nearHash, NULL_CODE } from "../runtime/hashing.ts";
 import { BigInterner, TextInterner, ValueInterner } from "../runtime/interner.ts";
 import type { Compilation } from "./compilation.ts";
 import type { Binding, Emitter, Value } from "./emitter.ts";
@@ -123,6 +123,17 @@ export interface KeyPlace {
   readonly low: number;
   /** The dictionary whose entries are at the places; null: each place is of one number. */
   readonly dictionary: string | null;
+}
+
+/** The expression of the hash of some key codes. */
+export function hashOf(code: Emitter, codes: readonly string[]): string {
+  const [only, ...others] = codes;
+  if (only === undefined) return "0";
+  if (others.length === 0) return `${code.use("nearHash", nearHash)}(${only})`;
+  return others.reduce(
+    (sum, key) => `${code.use("hashMore", hashMore)}(${sum}, ${key})`,
+    `${code.use("hashCode", hashCode)}(${only})`,
+  );
 }
 
 /** One key of a hash join or grouping. */

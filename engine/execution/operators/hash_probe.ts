@@ -13,10 +13,10 @@ import { emitTruth } from "../codegen/condition.ts";
 import { BufferCode, bufferColumn, bufferOf, codeColumn, type ReadNames } from "../codegen/buffer_code.ts";
 import type { Compilation } from "../codegen/compilation.ts";
 import type { Emitter } from "../codegen/emitter.ts";
-import { KeyCode } from "../codegen/key_code.ts";
+import { hashOf, KeyCode } from "../codegen/key_code.ts";
 import type { LoopSource, Region } from "../codegen/region.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
-import { hashCode, hashMore, NULL_CODE } from "../runtime/hashing.ts";
+import { NULL_CODE } from "../runtime/hashing.ts";
 import { HashIndex } from "../runtime/hash_index.ts";
 import type { ColumnLayout } from "../runtime/row_buffer.ts";
 
@@ -30,7 +30,9 @@ interface Side {
 export interface ProbeNames {
   readonly index: string;
   readonly next: string;
-  readonly filters: readonly { readonly words: string; readonly mask: string }[];
+  readonly filters: readonly Readonly<Record<"words" | "mask" | "low" | "high", string>>[];
+  /** Of an index over one key. */
+  readonly heads: Readonly<Record<"rows" | "mask" | "direct" | "minimum", string>> | null;
   readonly buffer: ReadNames;
   /** Empty when the join takes no marks. */
   readonly marks: string;
@@ -129,8 +131,16 @@ export class HashProbe {
         return {
           words: code.define("words", `${filter}.words`),
           mask: code.define("mask", `${filter}.mask`),
+          low: code.define("low", `${filter}.low`),
+          high: code.define("high", `${filter}.high`),
         };
       }),
+      heads: this.keys.length !== 1 ? null : {
+        rows: code.define("heads", `${index}.heads`),
+        mask: code.define("mask", `${index}.mask`),
+        direct: code.define("direct", `${index}.direct`),
+        minimum: code.define("minimum", `${index}.minimum`),
+      },
       buffer: this.buffer.openRead(code),
       marks: takesMarks
         ? code.define("marks", `${code.use("marksOf", marksOf)}(S, ${this.marksSlot}, ${index}.rows)`)
@@ -147,18 +157,21 @@ export class HashProbe {
     const codes = this.keys.map((each, index) => {
       const key = each.emit(code, assertDefined(expressions[index], "an expression for each key"), "find");
       const filter = assertDefined(names.filters[index], "a filter for each key");
-      const bit = `${filter.words}[(${key} & ${filter.mask}) >>> 5] & (1 << ${key})`;
-      if (skips) code.emit(`if ((${bit}) === 0) ${code.skip}`);
-      else passes.push(`(${bit}) !== 0`);
+      const { words, mask, low, high } = filter;
+      const bit = `${words}[(${key} & ${mask}) >>> 5] & (1 << ${key})`;
+      if (skips) code.emit(`if (${key} < ${low} || ${key} > ${high} || (${bit}) === 0) ${code.skip}`);
+      else passes.push(`${key} >= ${low} && ${key} <= ${high} && (${bit}) !== 0`);
       return key;
     });
     const row = code.name("j");
     const isNull = codes.map((key) => `${key} === ${NULL_CODE}`).join(" || ") || "false";
-    const first = firstCode(code, names.index, codes);
+    const first = firstCode(code, names, codes);
     const tests = [`!(${isNull})`, ...passes].join(" && ");
     code.emit(`let ${row} = ${tests} ? ${first} : -1;`);
-    const differs = codes.map((key, index) => `${names.buffer.columns[index]?.data}[${row}] !== ${key}`)
+    const others = codes.map((key, index) => `${names.buffer.columns[index]?.data}[${row}] !== ${key}`)
       .join(" || ");
+    // Rows of a bucket that is a key itself have no other.
+    const differs = names.heads === null ? others : `!${names.heads.direct} && ${others}`;
     return { row, differs, isNull };
   }
 
@@ -174,18 +187,12 @@ export class HashProbe {
   }
 }
 
-/** The expression of the first row of the keys' bucket, or -1. */
-function firstCode(code: Emitter, index: string, codes: readonly string[]): string {
+/** The expression of the first row of the keys' bucket, or -1; the keys have passed their filters. */
+function firstCode(code: Emitter, { index, heads }: ProbeNames, codes: readonly string[]): string {
+  if (heads === null) return `${index}.firstByHash(${hashOf(code, codes)})`;
+  const { rows, direct, minimum, mask } = heads;
   const [only] = codes;
-  if (codes.length === 1) return `${index}.first(${only})`;
-  const hash = codes.reduce(
-    (sum, key, position) =>
-      position === 0
-        ? `${code.use("hashCode", hashCode)}(${key})`
-        : `${code.use("hashMore", hashMore)}(${sum}, ${key})`,
-    "0",
-  );
-  return `${index}.firstByHash(${hash})`;
+  return `${rows}[${direct} ? ${only} - ${minimum} : ${hashOf(code, codes)} & ${mask}] - 1`;
 }
 
 /** An index over a buffer's key columns, which come first; it is work to be done. */

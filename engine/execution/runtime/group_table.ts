@@ -5,7 +5,7 @@
  * {@link GroupTable.insert} for a new group; afterwards it reloads the arrays, which may have grown.
  */
 import type { MemoryUser } from "./memory_user.ts";
-import { hashCode, hashMore } from "./hashing.ts";
+import { hashCode, hashMore, nearHash } from "./hashing.ts";
 
 /** Kinds of aggregate states: numbers, and anything. */
 export type SlotKind = "float" | "object";
@@ -121,6 +121,7 @@ export class GroupTable {
   }
 
   #hash(group: number): number {
+    if (this.keys.length === 1) return nearHash((this.keys[0] as Float64Array)[group] as number);
     let hash = 0;
     for (let key = 0; key < this.keys.length; key++) {
       const code = (this.keys[key] as Float64Array)[group] as number;

@@ -3,11 +3,12 @@
  *
  * Rows with a NULL in a key are in no chain. `next` links rows of a bucket in their order of insertion. When the keys
  * are one column of integers without large gaps, buckets are the keys themselves (less the smallest one). Each key
- * column has a {@link KeyFilter} besides, which generated code asks first.
+ * column has a {@link KeyFilter} besides, which generated code asks first: what passes it lies between the smallest
+ * and the largest key.
  */
 import type { MemoryUser } from "./memory_user.ts";
-import { hashCode, hashMore, NULL_CODE, powerOfTwo } from "./hashing.ts";
-import { KeyFilter } from "./key_filter.ts";
+import { hashCode, hashMore, nearHash, NULL_CODE, powerOfTwo } from "./hashing.ts";
+import { type CodeRange, KeyFilter } from "./key_filter.ts";
 import type { RowBuffer } from "./row_buffer.ts";
 import type { Work } from "./work.ts";
 
@@ -26,10 +27,10 @@ export class HashIndex implements Work {
   heads = new Int32Array(0);
   readonly next: Int32Array;
   /** One for each key column. */
-  readonly filters: readonly KeyFilter[];
+  filters: readonly KeyFilter[] = [];
   mask = 0;
   direct = false;
-  minimum = Infinity;
+  minimum = 0;
   /** Whether some row has a NULL in a key. */
   hasNull = false;
   readonly rows: number;
@@ -37,9 +38,10 @@ export class HashIndex implements Work {
   longestChain = 0;
   readonly #state: MemoryUser;
   readonly #keys: readonly Float64Array[];
-  #maximum = -Infinity;
-  /** Rows whose key has been looked at for the range of keys; then the row before which all are linked. */
+  /** Of each key column; of rows that have been looked at for it. */
+  readonly #ranges: { low: number; high: number }[];
   #measured = 0;
+  /** The row before which all are linked. */
   #linked: number;
   /** For each row how many rows its chain has behind it. */
   #depths: Uint8Array | null = null;
@@ -52,14 +54,17 @@ export class HashIndex implements Work {
     this.#linked = rows;
     state.charge(rows * 4);
     this.next = new Int32Array(rows);
-    this.filters = keyColumns.map(() => new KeyFilter(state, rows));
+    this.#ranges = keyColumns.map(() => ({ low: Infinity, high: -Infinity }));
   }
 
   /** Works through a piece of building the index. true: it is complete. */
   advance(): boolean {
-    const [first] = this.#keys;
-    if (first !== undefined && this.#keys.length === 1 && this.#measured < this.rows) {
-      this.#measure(first);
+    if (this.#measured < this.rows) {
+      const end = Math.min(this.rows, this.#measured + PIECE_ROWS);
+      this.#keys.forEach((keys, at) =>
+        widen(this.#ranges[at] as { low: number; high: number }, keys, this.#measured, end)
+      );
+      this.#measured = end;
       return false;
     }
     if (this.#depths === null) this.#allocate();
@@ -69,28 +74,14 @@ export class HashIndex implements Work {
     return true;
   }
 
-  /** The smallest and largest key. */
-  #measure(keys: Float64Array): void {
-    const end = Math.min(this.rows, this.#measured + PIECE_ROWS);
-    let minimum = this.minimum;
-    let maximum = this.#maximum;
-    for (let row = this.#measured; row < end; row++) {
-      const code = keys[row] as number;
-      if (code === NULL_CODE) continue;
-      if (code < minimum) minimum = code;
-      if (code > maximum) maximum = code;
-    }
-    this.minimum = minimum;
-    this.#maximum = maximum;
-    this.#measured = end;
-  }
-
   #allocate(): void {
     const { rows } = this;
-    const range = this.#keys.length === 1 ? this.#maximum - this.minimum + 1 : 0;
+    const [first = NO_RANGE] = this.#ranges;
+    const range = this.#keys.length === 1 ? first.high - first.low + 1 : 0;
     this.direct = range >= 1 && range <= rows * 4 + 64;
     const size = this.direct ? range : powerOfTwo(rows + (rows >> 1));
-    if (!this.direct) this.minimum = 0;
+    this.minimum = this.direct ? first.low : 0;
+    this.filters = this.#ranges.map((each) => new KeyFilter(this.#state, rows, each));
     this.mask = this.direct ? 0 : size - 1;
     this.#state.charge(size * 4);
     this.heads = new Int32Array(size);
@@ -111,6 +102,8 @@ export class HashIndex implements Work {
     for (let row = this.#linked - 1; row >= end; row--) {
       const bucket = direct && first !== undefined
         ? directBucket(first[row] as number, minimum)
+        : keys.length === 1 && first !== undefined
+        ? nearBucket(first[row] as number, mask)
         : hashedBucket(keys, row, mask);
       if (bucket < 0) {
         this.hasNull = true;
@@ -136,23 +129,33 @@ export class HashIndex implements Work {
     for (const filter of this.filters) filter.release();
   }
 
-  /** The first row of the bucket of one key, or -1. */
-  first(key: number): number {
-    if (this.direct) {
-      const bucket = key - this.minimum;
-      return bucket >= 0 && bucket < this.heads.length ? (this.heads[bucket] as number) - 1 : -1;
-    }
-    return (this.heads[hashCode(key) & this.mask] as number) - 1;
-  }
-
-  /** The first row of the bucket of a hash of several keys, or -1. */
+  /** The first row of the bucket of a hash, when buckets are no keys, or -1. */
   firstByHash(hash: number): number {
     return (this.heads[hash & this.mask] as number) - 1;
   }
 }
 
+const NO_RANGE: CodeRange = { low: Infinity, high: -Infinity };
+
+/** Makes a range as wide as the keys of some rows. */
+function widen(range: { low: number; high: number }, keys: Float64Array, from: number, to: number): void {
+  let { low, high } = range;
+  for (let row = from; row < to; row++) {
+    const code = keys[row] as number;
+    if (code === NULL_CODE) continue;
+    if (code < low) low = code;
+    if (code > high) high = code;
+  }
+  range.low = low;
+  range.high = high;
+}
+
 function directBucket(code: number, minimum: number): number {
   return code === NULL_CODE ? -1 : code - minimum;
+}
+
+function nearBucket(code: number, mask: number): number {
+  return code === NULL_CODE ? -1 : nearHash(code) & mask;
 }
 
 function hashedBucket(keys: readonly Float64Array[], row: number, mask: number): number {

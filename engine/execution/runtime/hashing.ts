@@ -17,6 +17,14 @@ export function hashCode(code: number): number {
   return hash ^ (hash >>> 13);
 }
 
+/**
+ * Hash of a key that has one code: mixed, but eight integers that follow one another are places that do. What comes
+ * roughly in the order of the key finds most of a large table in the processor's cache.
+ */
+export function nearHash(code: number): number {
+  return (hashCode(code * 0.125) + code) | 0;
+}
+
 /** Hash of one more key code on top of the hash of those before it. */
 export function hashMore(hash: number, code: number): number {
   return Math.imul(hash, 0x01000193) ^ hashCode(code);

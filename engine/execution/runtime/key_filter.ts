@@ -1,10 +1,11 @@
 /**
- * A set of key codes that may answer "yes" wrongly, never "no": one bit for each remainder of a code by a power of two.
+ * A set of key codes that may answer "yes" wrongly, never "no": the least and the greatest one, and one bit for each
+ * remainder of a code by a power of two.
  *
  * Joins ask it before their hash table. It is a Bloom filter with one hash function, which is the identity: it costs
  * a handful of instructions in generated code, keys that are near each other share cache lines, and integers without
- * large gaps are distinguished exactly. Other integers are mistaken for members once in {@link BITS_PER_KEY} times,
- * unless they share factors of two.
+ * large gaps are distinguished exactly, by no more bits than there are integers between the least and the greatest one.
+ * Other integers are mistaken for members once in {@link BITS_PER_KEY} times, unless they share factors of two.
  */
 import type { MemoryUser } from "./memory_user.ts";
 import { NULL_CODE, powerOfTwo } from "./hashing.ts";
@@ -12,28 +13,38 @@ import { NULL_CODE, powerOfTwo } from "./hashing.ts";
 const BITS_PER_KEY = 64;
 /** A filter beyond a processor's cache costs more than it spares. */
 const MAX_BITS = 2 ** 23;
-/** With more keys than this the filter says "yes" to all. */
+/** With more keys than this, that are not near each other, the filter knows the least and the greatest one alone. */
 const MAX_KEYS = 2 ** 21;
 
-/**
- * A set of key codes that may answer "yes" wrongly, never "no": one bit for each remainder of a code by a power of
- * two. Generated code reads `words` and `mask` itself.
- */
-export class KeyFilter {
+/** The least and the greatest of some key codes. */
+export interface CodeRange {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** See the file's head. Generated code reads `words`, `mask`, `low` and `high` itself. */
+export class KeyFilter implements CodeRange {
   readonly words: Int32Array;
   /** One less than the number of bits. */
   readonly mask: number;
+  readonly low: number;
+  readonly high: number;
   readonly #state: MemoryUser;
 
-  /** An empty filter for so many keys. */
-  constructor(state: MemoryUser, keys: number) {
-    const isUseful = keys <= MAX_KEYS;
-    const bits = isUseful ? Math.min(MAX_BITS, powerOfTwo(Math.max(keys, 1) * BITS_PER_KEY)) : 32;
+  /** An empty filter for so many keys, which are all in the range. */
+  constructor(state: MemoryUser, keys: number, { low, high }: CodeRange) {
+    // Infinities are codes as well.
+    const span = high - low + 1 || Infinity;
+    const isUseful = keys <= MAX_KEYS || span <= MAX_BITS;
+    const wanted = Math.max(32, Math.min(span, keys * BITS_PER_KEY));
+    const bits = isUseful ? Math.min(MAX_BITS, powerOfTwo(wanted)) : 32;
     this.#state = state;
     state.charge(bits >> 3);
     this.words = new Int32Array(bits >> 5);
     if (!isUseful) this.words.fill(-1);
     this.mask = bits - 1;
+    this.low = low;
+    this.high = high;
   }
 
   /** Adds the keys of some rows. */
@@ -49,6 +60,7 @@ export class KeyFilter {
 
   /** Whether the key may have been added. */
   mayContain(code: number): boolean {
+    if (code < this.low || code > this.high) return false;
     return ((this.words[(code & this.mask) >>> 5] as number) & (1 << code)) !== 0;
   }
 

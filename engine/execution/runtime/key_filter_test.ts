@@ -8,17 +8,23 @@ import { KeyFilter } from "./key_filter.ts";
 let charged = 0;
 const state = { charge: (bytes: number) => void (charged += bytes) } as unknown as ExecutionState;
 
+function rangeOf(codes: Float64Array): { readonly low: number; readonly high: number } {
+  const known = codes.filter((code) => code !== NULL_CODE);
+  return { low: Math.min(...known), high: Math.max(...known) };
+}
+
 Deno.test("KeyFilter never denies a key, and tells integers without large gaps apart", () => {
   for (const step of [1, 3, -7, 2 ** 20 + 1, 2 ** 33]) {
     const codes = Float64Array.from(
       { length: 1000 },
       (_, row) => row % 10 === 9 ? NULL_CODE : (row - 500) * step,
     );
-    const filter = new KeyFilter(state, codes.length);
+    const filter = new KeyFilter(state, codes.length, rangeOf(codes));
     filter.add(codes, 0, 600);
     filter.add(codes, 600, codes.length);
     for (const code of codes) if (code !== NULL_CODE) assert.ok(filter.mayContain(code), `${code}`);
     if (Math.abs(step) > 7) continue;
+    assert.ok(filter.mask < 2 * 1000 * Math.abs(step), `${filter.mask + 1} bits`);
     const members = new Set(codes);
     for (let code = -4000; code < 4000; code++) {
       assert.equal(filter.mayContain(code), members.has(code), `${code}`);
@@ -29,7 +35,7 @@ Deno.test("KeyFilter never denies a key, and tells integers without large gaps a
 Deno.test("KeyFilter lets few of other integers pass", () => {
   const random = new SeededRandom(5);
   const codes = Float64Array.from({ length: 20_000 }, () => random.below(2 ** 31) - 2 ** 30);
-  const filter = new KeyFilter(state, codes.length);
+  const filter = new KeyFilter(state, codes.length, { low: -Infinity, high: Infinity });
   filter.add(codes, 0, codes.length);
   let passed = 0;
   for (let round = 0; round < 20_000; round++) {
@@ -38,14 +44,21 @@ Deno.test("KeyFilter lets few of other integers pass", () => {
   assert.ok(passed > 0 && passed < 600, `${passed} of 20 000 keys that are not there`);
 });
 
-Deno.test("KeyFilter is bounded, passes everything with too many keys, and gives its memory back", () => {
+Deno.test("KeyFilter is bounded, passes everything between the ends of too many keys, and gives its memory back", () => {
   charged = 0;
-  const large = new KeyFilter(state, 2 ** 21);
+  const large = new KeyFilter(state, 2 ** 21, { low: 0, high: 2 ** 30 });
   assert.equal(charged, 2 ** 20);
   assert.equal(large.mayContain(77), false);
-  const useless = new KeyFilter(state, 2 ** 21 + 1);
+  const all = { low: -Infinity, high: Infinity };
+  const useless = new KeyFilter(state, 2 ** 21 + 1, all);
   for (const code of [0, 31, -1, 2 ** 40, Infinity]) assert.ok(useless.mayContain(code));
-  large.release();
-  useless.release();
+  const dense = new KeyFilter(state, 2 ** 21 + 1, { low: 5, high: 2 ** 21 + 5 });
+  for (const code of [4, 7, 2 ** 21 + 6]) assert.equal(dense.mayContain(code), false, `${code}`);
+  const infinite = new KeyFilter(state, 1, { low: Infinity, high: Infinity });
+  infinite.add(Float64Array.of(Infinity), 0, 1);
+  assert.deepEqual([Infinity, 7].map((code) => infinite.mayContain(code)), [true, false]);
+  const none = new KeyFilter(state, 0, { low: Infinity, high: -Infinity });
+  assert.equal(none.mayContain(0), false);
+  for (const each of [large, useless, dense, infinite, none]) each.release();
   assert.equal(charged, 0);
 });
