@@ -1,6 +1,7 @@
 /** Tables that are altered or dropped while a statement runs that will write to them. */
-import { match, strictEqual } from "node:assert/strict";
+import { match, ok, rejects, strictEqual } from "node:assert/strict";
 import { type DatabaseError, open } from "../../mod.ts";
+import { engineOf } from "./database.ts";
 
 Deno.test("a statement whose table is altered before it writes is compiled anew", async () => {
   await using database = await open(":memory:");
@@ -26,4 +27,53 @@ Deno.test("a statement whose table is altered before it writes is compiled anew"
     match(await writing, expected, change);
   }
   strictEqual((await database.query("SELECT 1 AS one"))[0]?.one, 1);
+});
+
+Deno.test("a snapshot from before a key came is not read by it", async () => {
+  await using database = await open(":memory:");
+  await database.execute("CREATE TABLE t (k INT); INSERT INTO t VALUES (7), (8), (1)");
+  await database.transaction(async (reader) => {
+    strictEqual((await reader.query("SELECT count(*) AS n FROM t WHERE k = 7"))[0]?.n, 1);
+    await database.execute("ALTER TABLE t ADD PRIMARY KEY (k)");
+    await rejects(reader.query("SELECT * FROM t WHERE k = 7"), /could not serialize/);
+  }).catch((error: DatabaseError) => match(error.message, /rolled back after/));
+  strictEqual((await database.query("SELECT k FROM t WHERE k = 7"))[0]?.k, 7);
+});
+
+Deno.test("rows whose ids are a new key already are left where they are", async () => {
+  await using database = await open(":memory:");
+  const { storage } = engineOf(database);
+  const rows = Array.from({ length: 5000 }, (_, index) => index + 1);
+  for (
+    const [keys, moves] of [
+      [rows, false],
+      [rows.with(4999, 5001), true],
+      [rows.with(0, 4999).with(4998, 1), true],
+    ] as const
+  ) {
+    await database.execute("DROP TABLE IF EXISTS t; CREATE TABLE t (k BIGINT, a TEXT)");
+    await database.execute("INSERT INTO t SELECT k, 'row ' || k FROM unnest($1::bigint[]) AS k", [keys]);
+    await database.execute("DELETE FROM t WHERE k = 17");
+    const before = storage.log.appendedBytes;
+    await database.execute("ALTER TABLE t ADD PRIMARY KEY (k)");
+    strictEqual(storage.log.appendedBytes - before > 5000, moves);
+    await rejects(database.execute("INSERT INTO t VALUES (5, 'twice')"), /duplicate key/);
+    await database.execute("INSERT INTO t VALUES (17, 'anew'), (6000, 'more')");
+    strictEqual((await database.query("SELECT a FROM t WHERE k = 4000"))[0]?.a, "row 4000");
+    strictEqual((await database.query("SELECT count(*) AS n FROM t WHERE rowid = k"))[0]?.n, 5001);
+  }
+});
+
+Deno.test("rows that are looked at in no time do not ask the clock each", async () => {
+  await using database = await open(":memory:");
+  await database.execute("CREATE TABLE t (k INT); INSERT INTO t SELECT generate_series(1, 5000)");
+  const { now } = performance;
+  let asked = 0;
+  performance.now = () => (asked++, now.call(performance));
+  try {
+    await database.execute("ALTER TABLE t ALTER k SET NOT NULL");
+  } finally {
+    performance.now = now;
+  }
+  ok(asked < 1000, `asked ${asked} times`);
 });

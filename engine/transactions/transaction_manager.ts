@@ -92,8 +92,8 @@ export class TransactionManager {
   #historyFloor = 0;
   readonly #claims = new Map<number, Transaction>();
   readonly #tableWaits = new WeakMap<Transaction, number>();
-  /** By table: columns that got values of rows that were there, as long as there are older snapshots. */
-  readonly #fills = new Map<number, { readonly op: OpNumber; readonly columnId: number }[]>();
+  /** By table: columns that got values, or null: one became the row id; as long as there are older snapshots. */
+  readonly #fills = new Map<number, { readonly op: OpNumber; readonly columnId: number | null }[]>();
   /** The newest entry that has filled a column. */
   lastFillOp = 0;
   #catalogOwner: Transaction | undefined;
@@ -353,27 +353,36 @@ export class TransactionManager {
     for (const other of this.#active) if (other !== by) other.catalogChanged();
   }
 
-  /** Tables got columns and, in the same entry, values in them. */
+  /** Tables got columns and, in the same entry, values in them; or a key by which older rows are not found. */
   #noteFills(before: Catalog): void {
     const { lastOp } = this;
-    for (const { id, columns } of this.catalog.tables) {
+    for (const { id, columns, rowIdColumn } of this.catalog.tables) {
       const known = before.table(id);
+      if (known !== undefined && rowIdColumn !== null && known.rowIdColumn !== rowIdColumn) {
+        this.#noteFill(id, null);
+      }
       const isEmpty = columns.some((each) =>
         each.id >= (known?.nextColumnId ?? Infinity) && each.missingValue === null
       );
       if (known === undefined || !isEmpty) continue;
       if (this.store(id).lastModifiedOp !== lastOp) continue;
-      const oldest = this.oldestSnapshot();
-      const fills = (this.#fills.get(id) ?? []).filter((each) => each.op > oldest);
-      this.#fills.set(id, [...fills, { op: lastOp, columnId: known.nextColumnId }]);
-      this.lastFillOp = lastOp;
+      this.#noteFill(id, known.nextColumnId);
     }
   }
 
-  /** Whether a column that a statement of this catalog knows was filled after the snapshot. */
+  #noteFill(tableId: number, columnId: number | null): void {
+    const oldest = this.oldestSnapshot(), op = this.lastFillOp = this.lastOp;
+    const fills = (this.#fills.get(tableId) ?? []).filter((each) => each.op > oldest);
+    this.#fills.set(tableId, [...fills, { op, columnId }]);
+  }
+
+  /** Whether a column, or key, that a statement of this catalog knows was filled after the snapshot. */
   isFilledSince(tableId: number, snapshot: OpNumber, compiled: Catalog | null): boolean {
-    const known = compiled?.table(tableId)?.nextColumnId ?? Infinity;
-    return this.#fills.get(tableId)?.some(({ op, columnId }) => op > snapshot && columnId < known) === true;
+    const known = compiled?.table(tableId);
+    return this.#fills.get(tableId)?.some(({ op, columnId }) =>
+      op > snapshot &&
+      (columnId === null ? known?.rowIdColumn !== null : columnId < (known?.nextColumnId ?? Infinity))
+    ) === true;
   }
 
   /**

@@ -285,6 +285,7 @@ export class Connection {
         // A pipeline of many statements leaves turns to the other connections. Most reads end before the clock is
         // asked.
         if (++count < PG_LIMITS.messagesUntimed || this.#input.bufferedBytes === 0) continue;
+        if (this.#copy !== null && count % PG_LIMITS.dataMessagesUntimed !== 0) continue;
         const now = performance.now();
         if (end === 0) end = now + PG_LIMITS.turnMilliseconds;
         else if (now > end) this.#rest();

@@ -29,6 +29,8 @@ export const PG_LIMITS = {
   acceptsPerTurn: 8,
   /** Messages of one read before the time of its turn begins to run. */
   messagesUntimed: 4,
+  /** Data of COPY comes in a message for each row: the clock takes as long as reading a row. */
+  dataMessagesUntimed: 64,
   /** How long a connection processes what it has received before others get a turn. */
   turnMilliseconds: 5,
   /** The same for one that sends without pause, in reads of {@link PG_LIMITS.bulkReadBytes} and more. */

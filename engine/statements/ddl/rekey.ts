@@ -1,5 +1,6 @@
 /**
- * Gives every row of a table the value of its row-id column as its id, when such a column comes.
+ * Gives every row of a table the value of its row-id column as its id, when such a column comes. Rows that have it
+ * already, as those do that were loaded in the order of a key without gaps, are left where they are.
  *
  * The rows are gathered column by column into batches, without an object each: a table of millions of rows would
  * otherwise leave hundreds of megabytes to the garbage collector. Only where writing must look at single rows (unique
@@ -33,6 +34,9 @@ export class Rekey implements Work {
   readonly #table: TableDefinition;
   readonly #position: number;
   readonly #column: ColumnDefinition;
+  /** Looks for a row whose id is not its key. */
+  readonly #comparing: RowWalk;
+  #isIdentity = true;
   readonly #walk: RowWalk;
   readonly #builder: BatchBuilder;
   readonly #fillers: readonly ColumnFiller[];
@@ -42,7 +46,7 @@ export class Rekey implements Work {
   readonly #bigIds = new Set<bigint>();
   #lastId = -Infinity;
   #isAscending = true;
-  #stage: "read" | "check" | "write" = "read";
+  #stage: "compare" | "read" | "check" | "write" = "compare";
   /** Ids seen by the check, by slot. */
   readonly #seenIds: Float64Array[] = [];
   readonly #seen = new SlotHash(this.#seenIds);
@@ -57,6 +61,7 @@ export class Rekey implements Work {
     this.#table = table;
     this.#position = columnPosition(table, table.rowIdColumn);
     this.#column = assertDefined(table.columns[this.#position], "the row-id column");
+    this.#comparing = new RowWalk(context, table.id, [table.rowIdColumn], true);
     this.#walk = new RowWalk(context, table.id, table.columns.map((column) => column.id));
     this.#builder = new BatchBuilder(table);
     this.#fillers = this.#builder.columns.map((column) => new ColumnFiller(column));
@@ -64,6 +69,13 @@ export class Rekey implements Work {
 
   advance(): boolean {
     switch (this.#stage) {
+      case "compare": {
+        const isThrough = this.#comparing.advance((_location, { ids, columns }, row) => {
+          this.#isIdentity &&= numberAt(ids as Vector, row) === numberAt(columns[0] as Vector, row);
+        });
+        if (!this.#isIdentity) this.#stage = "read";
+        return isThrough && this.#isIdentity;
+      }
       case "read":
         if (this.#walk.advance((_location, block, row) => this.#take(block.columns, row))) this.#endReading();
         return false;
@@ -188,6 +200,12 @@ export class Rekey implements Work {
     if (this.#row === batch.rowCount) this.#nextBatch();
     return false;
   }
+}
+
+/** The number of a row; NaN for NULL and for what is no safe number, which equals nothing. */
+function numberAt(vector: Vector, row: number): number {
+  if (vector.kind === "constant") return typeof vector.value === "number" ? vector.value : NaN;
+  return vector.kind !== "number" || vector.nulls?.[row] === 1 ? NaN : vector.data[row] as number;
 }
 
 /** Copies values of vectors into a column under construction. */

@@ -190,7 +190,7 @@ Deno.test("TRUNCATE and rewrites give up the rows that were there, once nobody r
     for (let turn = 0; turn < 10; turn++) await engine.yieldToLoop();
   };
   await database.execute("CREATE TABLE t (a int NOT NULL)");
-  await database.execute("INSERT INTO t SELECT i FROM generate_series(1, 1000) i");
+  await database.execute("INSERT INTO t SELECT 1001 - i FROM generate_series(1, 1000) i");
   await database.execute("ALTER TABLE t ADD PRIMARY KEY (a)");
   await turns();
   assert.deepEqual(rows(), [1000]);

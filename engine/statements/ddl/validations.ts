@@ -21,6 +21,7 @@ import { missingParent, shownKey } from "../../execution/modify/violations.ts";
 import type { StoredValue } from "../../operations/effect.ts";
 import type { TableExpression } from "../../sql/definition/definition_plan.ts";
 import { NO_ROW } from "../../storage/access/block.ts";
+import type { Vector } from "../../storage/access/vector.ts";
 import { keyColumns, keyText } from "../../transactions/stored_key.ts";
 import { storageClassOf } from "../../types/physical_type.ts";
 import { RowWalk } from "./row_walk.ts";
@@ -61,16 +62,16 @@ export class ValidateNotNull implements Work {
   readonly #column: ColumnDefinition;
 
   constructor(context: ExecutionContext, table: TableDefinition, columnId: number) {
-    this.#walk = new RowWalk(context, table.id);
+    this.#walk = new RowWalk(context, table.id, [columnId]);
     this.#table = table;
     this.#column = columnById(table, columnId);
   }
 
   advance(): boolean {
-    const { reader } = this.#walk;
-    const { id } = this.#column;
-    return this.#walk.advance((location) => {
-      if (reader.valueAt(location, id) === null) throw containsNulls(this.#table, this.#column);
+    return this.#walk.advance((_location, { columns }, row) => {
+      const vector = columns[0] as Vector;
+      const isNull = vector.kind === "constant" ? vector.value === null : vector.nulls?.[row] === 1;
+      if (isNull) throw containsNulls(this.#table, this.#column);
     });
   }
 }
