@@ -133,17 +133,20 @@ function columnFor(storageClass: StorageClass): ColumnBuilder {
 /** See the file's head. */
 export class BatchBuilder {
   readonly columns: readonly ColumnBuilder[];
+  readonly #texts: readonly BytesColumn[];
   rowCount = 0;
 
   constructor(table: TableDefinition) {
     this.columns = table.columns.map((column) => columnFor(storageClassOf(column.type)));
+    this.#texts = this.columns.filter((column) => column instanceof BytesColumn);
   }
 
   /** Whether the batch should be taken before another row comes. */
   get isFull(): boolean {
     if (this.rowCount >= BATCH_ROWS) return true;
-    for (const column of this.columns) {
-      if (column instanceof BytesColumn && column.length > BATCH_BYTES) return true;
+    const texts = this.#texts;
+    for (let index = 0; index < texts.length; index++) {
+      if ((texts[index] as BytesColumn).length > BATCH_BYTES) return true;
     }
     return false;
   }

@@ -186,13 +186,20 @@ export class DeltaIndex {
     const count = slots.length;
     const keys = new Float64Array(count);
     // The radix sort puts NaN last: where NULLs come first they are moved there afterwards.
-    let nulls = 0;
+    let nulls = 0, previous = -Infinity, ascends = true;
     for (let index = 0; index < count; index++) {
       const key = this.#numberKey(slots[index] as number);
       if (key === undefined) return false;
       if (key !== key) nulls++;
+      if (!(key > previous)) ascends = false;
+      previous = key;
       keys[index] = key;
       if ((index & STEP_MASK) === STEP_MASK) yield;
+    }
+    if (ascends) {
+      // As ids that a table gives its rows do.
+      yield* (this.numbers as NumberTree).insertSorted(keys, slots);
+      return true;
     }
     const sorted = yield* sortPairsInSteps(keys, slots);
     const isRotated = nulls > 0 && this.encoder.nullsFirst;
