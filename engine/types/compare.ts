@@ -14,7 +14,6 @@ import { compareJson, isJsonArray, isJsonObject, jsonHashKey, parseJson } from "
 import type { JsonValue } from "./json.ts";
 import { absolute, compareNumbersOrBigints } from "./number_or_bigint.ts";
 import { elementOf, fieldTypesOf, physicalTypeOf } from "./physical_type.ts";
-import { hexOf } from "./scalar_text.ts";
 import { compareArrays, SqlArray } from "./sql_array.ts";
 import type { SqlType } from "./sql_type.ts";
 import { compareCharacters, compareText, trimTrailingSpaces } from "./text.ts";
@@ -129,7 +128,7 @@ function compositeKey(parts: readonly (readonly [SqlType, SqlValue])[]): string 
 }
 
 function latin1(bytes: Uint8Array): string {
-  return bytes.length > 64 ? hexOf(bytes) : `b${String.fromCharCode(...bytes)}`;
+  return bytes.length > 64 ? bytes.toHex() : `b${String.fromCharCode(...bytes)}`;
 }
 
 const NULL_FIRST = "\x00";

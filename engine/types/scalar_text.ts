@@ -4,6 +4,7 @@
  * Floating-point numbers print with the fewest digits that read back as the same value, with an exponent below 1e-4
  * and from 1e15 (1e6 for single precision) on. All parsers ignore white space around the value.
  */
+import { decodeUtf8 } from "../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { Decimal, decimalDigits, exactDecimal } from "./decimal.ts";
 import { INTEGER_NAMES, INTEGER_RANGES, normalize } from "./number_or_bigint.ts";
@@ -263,8 +264,6 @@ export function parseUuid(text: string): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
 }
 
-const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
-
 /** The sixteen bytes of a UUID. */
 export function uuidToBytes(uuid: string): Uint8Array {
   const hex = uuid.replaceAll("-", "");
@@ -275,15 +274,8 @@ export function uuidToBytes(uuid: string): Uint8Array {
 
 /** The UUID of sixteen bytes. */
 export function uuidFromBytes(bytes: Uint8Array): string {
-  const hex = hexOf(bytes);
+  const hex = bytes.toHex();
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
-}
-
-/** Lower-case hexadecimal digits, two a byte. */
-export function hexOf(bytes: Uint8Array): string {
-  let hex = "";
-  for (let index = 0; index < bytes.length; index++) hex += HEX[bytes[index] as number] as string;
-  return hex;
 }
 
 /** Parses pairs of hexadecimal digits, white space between pairs allowed; 22023 as PostgreSQL words it. */
@@ -347,12 +339,24 @@ function isOctal(code: number, highest: number): boolean {
 
 /** The text of a byte string, `\x1f` or with `escape` the older form. */
 export function formatBytea(bytes: Uint8Array, style: "hex" | "escape" = "hex"): string {
-  if (style === "hex") return `\\x${hexOf(bytes)}`;
-  let text = "";
-  for (const byte of bytes) {
-    if (byte === 0x5c) text += "\\\\";
-    else if (byte < 0x20 || byte > 0x7e) text += `\\${byte.toString(8).padStart(3, "0")}`;
-    else text += String.fromCharCode(byte);
+  if (style === "hex") return `\\x${bytes.toHex()}`;
+  return escapeBytes(bytes, 0x20, 0x7e);
+}
+
+/** Bytes as a text in which backslashes are doubled, and what is less or more than these bounds is in octal. */
+export function escapeBytes(bytes: Uint8Array, least: number, most: number): string {
+  const escaped = new Uint8Array(bytes.length * 4);
+  let length = 0;
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index] as number;
+    const isPlain = byte >= least && byte <= most;
+    if (byte === 0x5c || !isPlain) escaped[length++] = 0x5c;
+    if (isPlain) escaped[length++] = byte;
+    else {
+      escaped[length++] = 0x30 + (byte >> 6);
+      escaped[length++] = 0x30 + (byte >> 3 & 7);
+      escaped[length++] = 0x30 + (byte & 7);
+    }
   }
-  return text;
+  return decodeUtf8(escaped.subarray(0, length));
 }

@@ -5,7 +5,6 @@
 import assert from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import { decodeBinary, encodeBinary } from "./binary_io.ts";
-import { hexOf } from "./scalar_text.ts";
 import { formatText, parseText } from "./text_io.ts";
 import { parseTypeText } from "./type_names.ts";
 
@@ -618,7 +617,7 @@ Deno.test("encodeBinary() writes PostgreSQL's format and decodeBinary() reads it
     const type = parseTypeText(typeName);
     if (binary === undefined || type === undefined) continue;
     const bytes = encodeBinary(type, parseText(type, input));
-    assert.equal(hexOf(bytes), binary, `${typeName} ${input}`);
+    assert.equal(bytes.toHex(), binary, `${typeName} ${input}`);
     assert.equal(formatText(type, decodeBinary(type, bytes)), expected, `${typeName} ${input}`);
   }
 });
@@ -645,5 +644,5 @@ Deno.test("formatText() shows native types and scaled numerics", () => {
     () => parseText({ kind: "bytes", length: 2 }, "\\x010203"),
     /value too long for type bytes\(2\)/,
   );
-  assert.equal(hexOf(encodeBinary({ kind: "u32" }, 4294967295)), "00000000ffffffff");
+  assert.equal(encodeBinary({ kind: "u32" }, 4294967295).toHex(), "00000000ffffffff");
 });

@@ -5,7 +5,6 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { encodeUtf8 } from "../../base/bytes.ts";
-import { hexOf } from "../../types/scalar_text.ts";
 
 /** What a request is signed with. */
 export interface S3Credentials {
@@ -87,10 +86,10 @@ export function signedHeaders(request: SignedRequest, credentials: S3Credentials
     names,
     headers["x-amz-content-sha256"] ?? EMPTY_HASH,
   ].join("\n");
-  const text = [ALGORITHM, time, scope, hexOf(sha256(encodeUtf8(canonical)))].join("\n");
+  const text = [ALGORITHM, time, scope, sha256(encodeUtf8(canonical)).toHex()].join("\n");
   let key = encodeUtf8(`AWS4${credentials.secret}`);
   for (const part of scope.split("/")) key = hmac(sha256, key, encodeUtf8(part));
-  const signature = hexOf(hmac(sha256, key, encodeUtf8(text)));
+  const signature = hmac(sha256, key, encodeUtf8(text)).toHex();
   const authorization =
     `${ALGORITHM} Credential=${credentials.keyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`;
   return { ...headers, authorization };

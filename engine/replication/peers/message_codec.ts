@@ -14,7 +14,7 @@ import type { DatabaseError } from "../../base/errors.ts";
 import { LIMITS } from "../../base/limits.ts";
 import { isCheckpointFileName } from "../../storage/file_hashes.ts";
 import type { CheckpointProof } from "../../storage/manifest.ts";
-import { hexOf, parseHex } from "../../types/scalar_text.ts";
+import { parseHex } from "../../types/scalar_text.ts";
 import type { ReplicatedEntry, Slot } from "../protocol/entry_header.ts";
 import {
   corruptedReplication,
@@ -403,11 +403,11 @@ function writeProof(writer: ByteWriter, proof: CheckpointProof | null): void {
 function readProof(reader: ByteReader): CheckpointProof | null {
   const op = reader.readVarint();
   if (op === 0) return null;
-  return { op, history: hexOf(reader.readBytes(HISTORY_BYTES)), id: readHash(reader) };
+  return { op, history: reader.readBytes(HISTORY_BYTES).toHex(), id: readHash(reader) };
 }
 
 function readHash(reader: ByteReader): string {
-  return hexOf(reader.readBytes(HASH_BYTES));
+  return reader.readBytes(HASH_BYTES).toHex();
 }
 
 function readTruth(reader: ByteReader): boolean {

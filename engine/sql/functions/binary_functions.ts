@@ -7,19 +7,11 @@ import { md5 } from "@noble/hashes/legacy.js";
 import { sha224, sha256, sha384, sha512 } from "@noble/hashes/sha2.js";
 import { encodeUtf8 } from "../../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { escapeBytes } from "../../types/scalar_text.ts";
 import type { NumberOrBigint } from "../../types/value.ts";
 import { negativeSubstringLength, overlayEnd } from "./characters.ts";
 import type { FunctionDefinition } from "./definition.ts";
 import { defineFunction, type Overload } from "./overload.ts";
-
-const hexDigits = "0123456789abcdef";
-
-/** Lower-case hexadecimal digits. */
-export function toHexadecimal(bytes: Uint8Array): string {
-  let text = "";
-  for (const byte of bytes) text += (hexDigits[byte >> 4] ?? "") + (hexDigits[byte & 15] ?? "");
-  return text;
-}
 
 function fromHexadecimal(text: string): Uint8Array {
   const digits = text.replaceAll(/[ \n\t\r]/g, "");
@@ -30,11 +22,7 @@ function fromHexadecimal(text: string): Uint8Array {
   if (digits.length % 2 !== 0) {
     throw new DatabaseError(SQLSTATE.invalidParameterValue, "invalid hexadecimal data: odd number of digits");
   }
-  const bytes = new Uint8Array(digits.length / 2);
-  for (let index = 0; index < bytes.length; index++) {
-    bytes[index] = parseInt(digits.slice(2 * index, 2 * index + 2), 16);
-  }
-  return bytes;
+  return Uint8Array.fromHex(digits);
 }
 
 const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -101,12 +89,7 @@ function base64Error(message: string): DatabaseError {
 
 /** The `escape` format: zero and bytes above 127 as octal, backslashes doubled. */
 function toEscape(bytes: Uint8Array): string {
-  let text = "";
-  for (const byte of bytes) {
-    if (byte === 0 || byte > 127) text += `\\${byte.toString(8).padStart(3, "0")}`;
-    else text += byte === 92 ? "\\\\" : String.fromCharCode(byte);
-  }
-  return text;
+  return escapeBytes(bytes, 1, 127);
 }
 
 function fromEscape(text: string): Uint8Array {
@@ -140,7 +123,7 @@ function unknownEncoding(name: string): DatabaseError {
 function encodeBytes(bytes: Uint8Array, format: string): string {
   switch (format.toLowerCase()) {
     case "hex":
-      return toHexadecimal(bytes);
+      return bytes.toHex();
     case "base64":
       return toBase64(bytes);
     case "escape":
@@ -291,7 +274,7 @@ const overloads: readonly Overload[] = [
     takes: "text",
     returns: "text",
     summary: "MD5 hash (RFC 1321) in hexadecimal digits.",
-    run: (value: string) => toHexadecimal(md5(encodeUtf8(value))),
+    run: (value: string) => md5(encodeUtf8(value)).toHex(),
   },
   {
     ...hash,
@@ -299,7 +282,7 @@ const overloads: readonly Overload[] = [
     takes: "bytea",
     returns: "text",
     summary: "MD5 hash (RFC 1321) in hexadecimal digits.",
-    run: (bytes: Uint8Array) => toHexadecimal(md5(bytes)),
+    run: (bytes: Uint8Array) => md5(bytes).toHex(),
   },
   {
     name: "encode",

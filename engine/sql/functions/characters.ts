@@ -2,6 +2,7 @@
  * Text operations that count in characters (code points). Texts without characters beyond the Basic Multilingual Plane,
  * nearly all, are worked on as JavaScript strings directly.
  */
+import { assert } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { characterLength, hasSurrogates } from "../../types/text.ts";
 
@@ -129,33 +130,101 @@ export function lowerCase(text: string): string {
 }
 
 const wordCharacter = /[\p{L}\p{N}]/u;
+/** Whether characters are of words, by code point: 0 when that is not known yet, 1 for others, 2. */
+let wordKinds = new Uint8Array(0);
+
+function isOfWord(code: number): boolean {
+  if (wordKinds.length === 0) wordKinds = new Uint8Array(0x110000);
+  if (wordKinds[code] === 0) wordKinds[code] = wordCharacter.test(String.fromCodePoint(code)) ? 2 : 1;
+  return wordKinds[code] === 2;
+}
 
 /** The first letter of each word in upper case, the rest in lower case; words are runs of letters and digits. */
 export function initialCapitals(text: string): string {
-  let inWord = false;
-  let result = "";
-  for (const character of text) {
-    result += inWord ? lowerCase(character) : upperCase(character);
-    inWord = wordCharacter.test(character);
+  // Neither changes the number of characters, and no character has another number of units than its other case.
+  const upper = upperCase(text), lower = lowerCase(text);
+  assert(upper.length === text.length && lower.length === text.length, "cases are as long as each other");
+  const writer = new UnitWriter();
+  let isInWord = false;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index), cased = isInWord ? lower : upper;
+    const isPair = unit >= 0xd800 && unit < 0xdc00;
+    isInWord = isOfWord(isPair ? text.codePointAt(index) as number : unit);
+    writer.add(cased.charCodeAt(index));
+    if (isPair) writer.add(cased.charCodeAt(++index));
   }
-  return result;
+  return writer.finish();
 }
 
 /** Each character of `from` becomes the one at the same place in `to`, or nothing when `to` is shorter. */
 export function translateCharacters(text: string, from: string, to: string): string {
   const targets = [...to];
-  const map = new Map<string, string>();
+  const map = new Map<number, string>();
   for (const [index, character] of [...from].entries()) {
-    if (!map.has(character)) map.set(character, targets[index] ?? "");
+    const code = character.codePointAt(0) as number;
+    if (!map.has(code)) map.set(code, targets[index] ?? "");
   }
-  let result = "";
-  for (const character of text) result += map.get(character) ?? character;
-  return result;
+  // What one unit becomes, where it becomes one.
+  const direct = Int32Array.from({ length: 256 }, (_, code) => {
+    const target = map.get(code);
+    return target === undefined ? code : target.length === 1 ? target.charCodeAt(0) : -1;
+  });
+  const writer = new UnitWriter();
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    const simple = unit < 256 ? direct[unit] as number : -1;
+    if (simple >= 0) {
+      writer.add(simple);
+      continue;
+    }
+    const isPair = unit >= 0xd800 && unit < 0xdc00;
+    const target = map.get(isPair ? text.codePointAt(index) as number : unit);
+    if (target === undefined) {
+      writer.add(unit);
+      if (isPair) writer.add(text.charCodeAt(++index));
+    } else {
+      for (let at = 0; at < target.length; at++) writer.add(target.charCodeAt(at));
+      if (isPair) index++;
+    }
+  }
+  return writer.finish();
 }
 
 /** The characters in the opposite order. */
 export function reverseText(text: string): string {
-  return [...text].reverse().join("");
+  const writer = new UnitWriter();
+  for (let index = text.length - 1; index >= 0; index--) {
+    const unit = text.charCodeAt(index);
+    const isPair = unit >= 0xdc00 && unit < 0xe000 && index > 0;
+    if (isPair) writer.add(text.charCodeAt(--index));
+    writer.add(unit);
+  }
+  return writer.finish();
+}
+
+/** Makes a text of UTF-16 units, many at a time: pieces of one character each would take ten times as long. */
+class UnitWriter {
+  readonly #units = new Uint16Array(4096);
+  #count = 0;
+  #text = "";
+
+  add(unit: number): void {
+    if (this.#count === this.#units.length) this.#flush();
+    this.#units[this.#count++] = unit;
+  }
+
+  finish(): string {
+    this.#flush();
+    return this.#text;
+  }
+
+  #flush(): void {
+    this.#text += String.fromCharCode.apply(
+      null,
+      this.#units.subarray(0, this.#count) as unknown as number[],
+    );
+    this.#count = 0;
+  }
 }
 
 /** The n-th part between delimiters, from the end when negative; the empty text when there is none. */

@@ -3,6 +3,10 @@
  * are our own). Each case runs through overload resolution and casts, and through `evaluate` and the inlined source,
  * which must agree. Rows of a set-returning function are separated by `|`, a line break is written ⏎.
  */
+import { strictEqual as equal } from "node:assert/strict";
+import { SeededRandom } from "../../base/random.ts";
+import { escapeBytes, formatBytea } from "../../types/scalar_text.ts";
+import { initialCapitals, lowerCase, reverseText, translateCharacters, upperCase } from "./characters.ts";
 import { checkCases } from "./test_expression.ts";
 
 Deno.test("mathematical functions give PostgreSQL's results", () => {
@@ -286,4 +290,37 @@ Deno.test("text and byte functions give PostgreSQL's results", () => {
   current_setting('server_version_num')  ⇒  150000
   current_setting('nope')  ⇒  ERROR 42704: unrecognized configuration parameter "nope"
   `);
+});
+
+Deno.test("initcap, translate, reverse and encode work on long texts as they do on each character", () => {
+  const letters = [..."abßΣςİıǆÀ😀𐐨𐐀 -'9٣ⓐⅷ\u0301ﬁ\\"];
+  for (let seed = 1; seed <= 300; seed++) {
+    const random = new SeededRandom(seed);
+    const pick = (count: number) =>
+      Array.from({ length: count }, () => letters[random.between(0, letters.length - 1)] ?? "");
+    const text = pick(random.between(0, 12) * (seed % 100 === 0 ? 1000 : 1)),
+      from = pick(4),
+      to = pick(random.between(0, 5));
+    const label = JSON.stringify([text.join(""), from.join(""), to.join("")]);
+    const isWord = (character = "") => /[\p{L}\p{N}]/u.test(character);
+    equal(
+      initialCapitals(text.join("")),
+      text.map((each, at) => isWord(text[at - 1]) ? lowerCase(each) : upperCase(each)).join(""),
+      label,
+    );
+    equal(
+      translateCharacters(text.join(""), from.join(""), to.join("")),
+      text.map((each) => from.includes(each) ? to[from.indexOf(each)] ?? "" : each).join(""),
+      label,
+    );
+    equal(reverseText(text.join("")), [...text].reverse().join(""), label);
+    const bytes = new Uint8Array(random.between(0, 300)).map(() => random.between(0, 255));
+    const octal = (byte: number) => byte === 92 ? "\\\\" : `\\${byte.toString(8).padStart(3, "0")}`;
+    const escaped = (least: number, most: number) =>
+      [...bytes].map((byte) =>
+        byte >= least && byte <= most && byte !== 92 ? String.fromCharCode(byte) : octal(byte)
+      ).join("");
+    equal(escapeBytes(bytes, 1, 127), escaped(1, 127));
+    equal(formatBytea(bytes, "escape"), escaped(32, 126));
+  }
 });
