@@ -1,6 +1,6 @@
 /**
  * Workers: threads that run parts of statements over the files of tables, while the thread of the sessions serves
- * others. They are started when a statement first has need of them, which itself runs without them, and stop with the
+ * others. They are started when statements have scanned so much that it would have been worth it, and stop with the
  * engine.
  */
 import { assertDefined } from "../base/assert.ts";
@@ -30,6 +30,11 @@ const ROW_BYTES = 32;
 const BLOCK_BYTES = BLOCK_ROWS * ROW_BYTES;
 /** A join is shared out when its left side has so many times the rows of the others. */
 const INPUT_SHARE = 8;
+/**
+ * What statements scan of large tables before workers are started: that takes as long as scanning some of it, and
+ * workers compile all code anew, while the first statements after a start are slow already.
+ */
+const START_BYTES = 512 << 20;
 
 /** How many there may be, and with what they work. */
 export interface WorkersOptions {
@@ -39,6 +44,8 @@ export interface WorkersOptions {
   readonly start?: StartWorker;
   /** Blocks of a morsel; for tests. */
   readonly morselBlocks?: number;
+  /** Bytes that are scanned before they are started; for tests. */
+  readonly startBytes?: number;
 }
 
 /** See the file's head. */
@@ -52,10 +59,13 @@ export class Workers implements StatementWorkers {
   readonly #code = new WeakMap<Fragment, { readonly number: number; readonly over: FragmentOver }>();
   #nextFragment = 1;
   #nextRun = 1;
+  /** Bytes to be scanned until they are started. */
+  #untilStart: number;
   #isClosed = false;
 
   constructor(options: WorkersOptions) {
     this.#options = options;
+    this.#untilStart = options.startBytes ?? START_BYTES;
   }
 
   get count(): number {
@@ -74,11 +84,13 @@ export class Workers implements StatementWorkers {
 
   wants(fragments: readonly Fragment[], context: WorkerContext): boolean {
     const least = context.settings.bytes("min_parallel_table_scan_size");
-    const isWorth = fragments.some((fragment) => {
+    let bytes = 0;
+    for (const fragment of fragments) {
       const { fileBytes = 0 } = tableOf(fragment, context);
-      return fileBytes > 0 && fileBytes >= least;
-    });
-    return isWorth && this.#ready(context).length > 0;
+      if (fileBytes >= least) bytes += fileBytes;
+    }
+    this.#untilStart = least === 0 ? 0 : Math.max(0, this.#untilStart - bytes);
+    return bytes > 0 && this.#ready(context).length > 0;
   }
 
   /** Fragments that are being run. */
@@ -94,7 +106,7 @@ export class Workers implements StatementWorkers {
 
   #ready({ settings }: WorkerContext): readonly WorkerPort[] {
     const count = this.allowed(settings);
-    if (this.#ports.length < count) this.#start(count);
+    if (this.#ports.length < count && this.#untilStart === 0) this.#start(count);
     return this.#ports.slice(0, count);
   }
 

@@ -6,7 +6,8 @@ import type { Session } from "../session/session.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { formatText } from "../types/text_io.ts";
-import { WorkersForTest } from "./workers_for_test.ts";
+import { Workers } from "./workers.ts";
+import { WorkersForTest, workersInThisThread } from "./workers_for_test.ts";
 
 /** What a statement answers, row by row in the order in which they come, or its error. */
 async function answer(session: Session, sql: string): Promise<string> {
@@ -259,5 +260,32 @@ Deno.test("who has no room at a worker runs anew without, and writes to files", 
     deepStrictEqual((await answer(session, sql)).split("\n").sort(), expected.split("\n").sort());
   } finally {
     await opened.close();
+  }
+});
+
+Deno.test("workers are started when statements have scanned as much as that is worth", async () => {
+  const host = memoryHost();
+  const workers = new Workers({ count: 1, start: workersInThisThread(host.disk), startBytes: 1 << 20 });
+  const engine = await Engine.open({ host, directory: "data", workers });
+  try {
+    const session = engine.openSession();
+    await answer(
+      session,
+      "CREATE TABLE t AS SELECT i AS k, i * 7919 % 100003 AS v FROM generate_series(1, 60000) AS i",
+    );
+    await answer(session, "CHECKPOINT");
+    await answer(session, "SET min_parallel_table_scan_size = '100kB'");
+    const gathered: boolean[] = [];
+    for (let run = 0; run < 8; run++) {
+      const text = await answer(session, "EXPLAIN ANALYZE SELECT sum(v) FROM t");
+      gathered.push(text.includes("Worker 0"));
+      // What is being started is there in the next turn.
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+    const first = gathered.indexOf(true);
+    ok(first > 1, `by run ${first}`);
+    deepStrictEqual(gathered, gathered.map((_, run) => run >= first));
+  } finally {
+    await engine.close();
   }
 });
