@@ -31,10 +31,10 @@ const BLOCK_BYTES = BLOCK_ROWS * ROW_BYTES;
 /** A join is shared out when its left side has so many times the rows of the others. */
 const INPUT_SHARE = 8;
 /**
- * What statements scan of large tables before workers are started: that takes as long as scanning some of it, and
- * workers compile all code anew, while the first statements after a start are slow already.
+ * Rows of large tables that statements scan before workers are started: that takes as long as scanning some millions,
+ * and workers compile all code anew, while the first statements after a start are slow already.
  */
-const START_BYTES = 512 << 20;
+const START_ROWS = 16_000_000;
 
 /** How many there may be, and with what they work. */
 export interface WorkersOptions {
@@ -44,8 +44,8 @@ export interface WorkersOptions {
   readonly start?: StartWorker;
   /** Blocks of a morsel; for tests. */
   readonly morselBlocks?: number;
-  /** Bytes that are scanned before they are started; for tests. */
-  readonly startBytes?: number;
+  /** Rows that are scanned before they are started; for tests. */
+  readonly startRows?: number;
 }
 
 /** See the file's head. */
@@ -59,13 +59,13 @@ export class Workers implements StatementWorkers {
   readonly #code = new WeakMap<Fragment, { readonly number: number; readonly over: FragmentOver }>();
   #nextFragment = 1;
   #nextRun = 1;
-  /** Bytes to be scanned until they are started. */
+  /** Rows to be scanned until they are started. */
   #untilStart: number;
   #isClosed = false;
 
   constructor(options: WorkersOptions) {
     this.#options = options;
-    this.#untilStart = options.startBytes ?? START_BYTES;
+    this.#untilStart = options.startRows ?? START_ROWS;
   }
 
   get count(): number {
@@ -84,13 +84,15 @@ export class Workers implements StatementWorkers {
 
   wants(fragments: readonly Fragment[], context: WorkerContext): boolean {
     const least = context.settings.bytes("min_parallel_table_scan_size");
-    let bytes = 0;
+    let rows = 0, isWorth = false;
     for (const fragment of fragments) {
-      const { fileBytes = 0 } = tableOf(fragment, context);
-      if (fileBytes >= least) bytes += fileBytes;
+      const { fileBytes = 0, estimatedRows } = tableOf(fragment, context);
+      if (fileBytes === 0 || fileBytes < least) continue;
+      isWorth = true;
+      rows += estimatedRows;
     }
-    this.#untilStart = least === 0 ? 0 : Math.max(0, this.#untilStart - bytes);
-    return bytes > 0 && this.#ready(context).length > 0;
+    this.#untilStart = least === 0 ? 0 : Math.max(0, this.#untilStart - rows);
+    return isWorth && this.#ready(context).length > 0;
   }
 
   /** Fragments that are being run. */
