@@ -21,6 +21,7 @@ const TAG = {
   newShape: 11,
   object: 12,
   loose: 13,
+  texts: 14,
 } as const;
 
 /** Lists of names that are remembered; objects of more travel with their names. */
@@ -31,6 +32,10 @@ export const FRAME_BYTES = 4;
 const KEPT_BYTES = 1 << 20;
 /** Up to here an integer travels as one. */
 const MAX_INTEGER = 2 ** 52;
+
+/** So many texts travel as numbers of those that differ, if few do: a text costs ten times what a number does. */
+const MANY_TEXTS = 64;
+const FEW_TEXTS = 256;
 
 const TYPED_ARRAYS = [Uint8Array, Float64Array, Uint32Array, Int32Array, Uint16Array, Float32Array] as const;
 
@@ -115,6 +120,7 @@ export class MessageEncoder {
   #object(value: object): void {
     const writer = this.#writer;
     if (Array.isArray(value)) {
+      if (value.length >= MANY_TEXTS && this.#fewTexts(value)) return;
       writer.writeU8(TAG.array);
       writer.writeVarint(value.length);
       for (let index = 0; index < value.length; index++) this.value(value[index]);
@@ -127,6 +133,29 @@ export class MessageEncoder {
         this.value(each);
       }
     } else this.#plain(value as PlainObject);
+  }
+
+  /** Writes texts of which few differ; false: it is something else. */
+  #fewTexts(list: readonly unknown[]): boolean {
+    const codes = new Uint8Array(list.length);
+    const known = new Map<string, number>();
+    const most = Math.min(FEW_TEXTS, list.length >> 2);
+    for (let index = 0; index < list.length; index++) {
+      const text = list[index];
+      if (typeof text !== "string") return false;
+      let code = known.get(text);
+      if (code === undefined) {
+        if (known.size === most) return false;
+        known.set(text, code = known.size);
+      }
+      codes[index] = code;
+    }
+    const writer = this.#writer;
+    writer.writeU8(TAG.texts);
+    writer.writeVarint(known.size);
+    for (const text of known.keys()) writer.writeText(text);
+    writer.writeSizedBytes(codes);
+    return true;
   }
 
   #typed(value: ArrayBufferView): void {
@@ -211,6 +240,15 @@ export class MessageDecoder {
         const array: unknown[] = [];
         for (let index = 0; index < count; index++) array.push(this.value());
         return array;
+      }
+      case TAG.texts: {
+        const texts = Array.from({ length: reader.readVarint() }, () => reader.readText());
+        const codes = reader.readSizedBytes();
+        const list: string[] = [];
+        for (let index = 0; index < codes.length; index++) {
+          list.push(assertDefined(texts[codes[index] as number], "a text"));
+        }
+        return list;
       }
       case TAG.map: {
         const map = new Map<unknown, unknown>();

@@ -51,6 +51,12 @@ const EDGES: readonly unknown[] = [
   { a: {} },
   { a: 1, b: { a: 2 } },
   JSON.parse('{"__proto__": 1, "constructor": 2}'),
+  // Texts of which few differ, one too many, and something among them that is none.
+  Array.from({ length: 1024 }, (_, index) => `t${index % 256}`),
+  Array.from({ length: 1028 }, (_, index) => `t${index % 257}`),
+  Array.from({ length: 64 }, (_, index) => index % 16 === 0 ? "" : "ü"),
+  Array.from({ length: 63 }, () => "t"),
+  Array.from({ length: 100 }, (_, index) => index === 99 ? null : "t"),
   new Map<unknown, unknown>([[1, 2n], ["k", new Map()]]),
   new Uint8Array(0),
   new Uint8Array([0, 255]),

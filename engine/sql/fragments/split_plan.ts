@@ -86,9 +86,9 @@ const SMALL_BYTES = 4096;
 
 /**
  * How many rows of a table that threads share out are read for each row that travels, at the least: what it costs to
- * travel is some dozen times what it costs to scan or to probe. Groups apart are fewer than they are taken for.
+ * travel is some times what it costs to scan or to probe. Groups apart are fewer than they are taken for.
  */
-const READ_FOR = { row: 64, group: 32, groupApart: 8, input: 128 } as const;
+const READ_FOR = { row: 32, group: 16, groupApart: 8, input: 64 } as const;
 
 /** Rows of groups that take no more are sent to one place each, so that a join above runs where other rows are. */
 const FEW_BYTES = 1 << 18;
