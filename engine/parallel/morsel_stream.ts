@@ -22,8 +22,11 @@ import type { FragmentGiven, FragmentOver } from "./fragment_over.ts";
 import type { FromWorker, RunRequest } from "./messages.ts";
 import type { WorkerPort } from "./worker_port.ts";
 
-/** Morsels that a worker has at a time: the next one is there when it is done with one. */
-const AT_A_WORKER = 2;
+/**
+ * Morsels that a worker has at a time: the next one is there when it is done with one, though this thread may get no
+ * processor for a millisecond or two.
+ */
+const AT_A_WORKER = 4;
 
 /** Rows of one piece of the scan: some blocks of a file, or what is read here. */
 interface Stretch {
