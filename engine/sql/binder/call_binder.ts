@@ -8,7 +8,12 @@ import { SQLSTATE } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
 import { commonType, withoutLimits } from "../functions/casts.ts";
-import type { BoundAggregate, BoundFunction, FunctionDefinition } from "../functions/definition.ts";
+import type {
+  BoundAggregate,
+  BoundFunction,
+  FunctionDefinition,
+  Volatility,
+} from "../functions/definition.ts";
 import {
   functionsNamed,
   isAggregateName,
@@ -139,11 +144,11 @@ function userFunctionsOf(binding: Binding, ast: FunctionCall): readonly Function
   return catalog.functionsNamed(name, schema === undefined ? searchPath : [schema]).map(userFunctionOverload);
 }
 
-/** Whether a call is a scalar function that is built in and not volatile. */
-export function isSteadyCall(binding: Binding, level: QueryLevel, ast: FunctionCall): boolean {
-  if (userFunctionsOf(binding, ast).length > 0) return false;
+/** What a call of a scalar function that is built in is; null: it calls something else. */
+export function builtInVolatility(binding: Binding, level: QueryLevel, ast: FunctionCall): Volatility | null {
+  if (userFunctionsOf(binding, ast).length > 0) return null;
   const bound = bindCall(binding, level, ast);
-  return (bound.kind === "call" || bound.kind === "cast") && volatilityOf(bound) !== "volatile";
+  return bound.kind === "call" || bound.kind === "cast" ? volatilityOf(bound) : null;
 }
 
 /** The names by which user-defined functions can be called. */

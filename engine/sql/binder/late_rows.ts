@@ -4,7 +4,7 @@
  * times the memory of the text, and every look at the plan seconds in which nobody else has a turn.
  */
 import type { SqlType } from "../../types/sql_type.ts";
-import type { BoundFunction } from "../functions/definition.ts";
+import type { BoundFunction, Volatility } from "../functions/definition.ts";
 import type { Expression as Ast, FunctionCall } from "../parser/ast.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -23,14 +23,15 @@ interface LateRows {
   readonly types: readonly SqlType[];
   /** Binds a cell, given its place in the row. */
   bindCell(ast: Ast, index: number): Expression;
-  /** Whether a call gives the same whenever it is bound, and draws from nothing. */
-  isSteady(call: FunctionCall): boolean;
+  /** What a call's function is, which may be of any arguments; null: it is to be bound with the statement. */
+  volatilityOf(call: FunctionCall): Volatility | null;
 }
 
-/** A plan that binds the rows one by one; null: they are too few, or have parameters, subqueries or volatile calls. */
-export function lateRows({ rows, outputs, types, bindCell, isSteady }: LateRows): Plan | null {
-  const areSteady = steadiness(isSteady);
-  if (rows.length <= LATE_ROWS || !rows.every(areSteady)) return null;
+/** A plan that binds the rows one by one; null: they are few, or have parameters, subqueries or users' functions. */
+export function lateRows({ rows, outputs, types, bindCell, volatilityOf }: LateRows): Plan | null {
+  if (rows.length <= LATE_ROWS) return null;
+  const volatility = lateVolatility(rows, volatilityOf);
+  if (volatility === null) return null;
   /** By place in the row; their text is that of the table, and bound once. */
   const defaults: (Expression | undefined)[] = [];
   const bind = (ast: Ast, index: number): Expression =>
@@ -43,7 +44,7 @@ export function lateRows({ rows, outputs, types, bindCell, isSteady }: LateRows)
     name: '"*VALUES*"',
     argumentTypes: [],
     returnType: { kind: "record", fields: [] },
-    volatility: "stable",
+    volatility,
     strict: false,
     mayReturnNull: true,
     evaluate: () => null,
@@ -62,18 +63,26 @@ export function lateRows({ rows, outputs, types, bindCell, isSteady }: LateRows)
   };
 }
 
-/** Finds out whether all of a list can be bound late; a literal that `normalize` has taken out is a parameter. */
-function steadiness(isSteady: LateRows["isSteady"]): (list: readonly Ast[]) => boolean {
+/**
+ * Whether all of the rows can be bound late, and whether a call among them is volatile. A literal that `normalize` has
+ * taken out is a parameter.
+ */
+function lateVolatility(
+  rows: LateRows["rows"],
+  volatilityOf: LateRows["volatilityOf"],
+): "stable" | "volatile" | null {
   /** By the name as it was written; all rows have the same ones. */
-  const known = new Map<string, boolean>();
-  const isSteadyCall = (call: FunctionCall): boolean => {
+  const known = new Map<string, Volatility | null>();
+  let volatility: "stable" | "volatile" = "stable";
+  const isLateCall = (call: FunctionCall): boolean => {
     const name = call.name.join("\0");
-    const found = known.get(name) ?? isSteady(call);
-    known.set(name, found);
-    return found && call.over === null && call.filter === null && call.orderBy.length === 0 &&
-      areSteady(call.arguments.map(({ value }) => value));
+    let found = known.get(name);
+    if (found === undefined) known.set(name, found = volatilityOf(call));
+    if (found === "volatile") volatility = found;
+    return found !== null && call.over === null && call.filter === null && call.orderBy.length === 0 &&
+      areLate(call.arguments.map(({ value }) => value));
   };
-  const is = (ast: Ast): boolean => {
+  const isLate = (ast: Ast): boolean => {
     switch (ast.kind) {
       case "default":
       case "typed_literal":
@@ -81,19 +90,19 @@ function steadiness(isSteady: LateRows["isSteady"]): (list: readonly Ast[]) => b
       case "literal":
         return ast.literalIndex === null;
       case "unary":
-        return ast.schema === null && is(ast.operand);
+        return ast.schema === null && isLate(ast.operand);
       case "binary":
-        return ast.schema === null && is(ast.left) && is(ast.right);
+        return ast.schema === null && isLate(ast.left) && isLate(ast.right);
       case "cast":
-        return is(ast.operand);
+        return isLate(ast.operand);
       case "array":
-        return areSteady(ast.items);
+        return areLate(ast.items);
       case "call":
-        return isSteadyCall(ast);
+        return isLateCall(ast);
       default:
         return false;
     }
   };
-  const areSteady = (list: readonly Ast[]): boolean => list.every(is);
-  return areSteady;
+  const areLate = (list: readonly Ast[]): boolean => list.every(isLate);
+  return rows.every(areLate) ? volatility : null;
 }

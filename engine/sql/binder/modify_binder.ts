@@ -28,7 +28,7 @@ import { substitute } from "../plan/rewrite.ts";
 import type { Binding } from "./binding.ts";
 import { assignedElement } from "./element_assignment.ts";
 import { arbitersOf } from "./conflict_target.ts";
-import { inClause, isSteadyCall } from "./call_binder.ts";
+import { builtInVolatility, inClause } from "./call_binder.ts";
 import { coerceAssignment, withoutModifiers } from "./coercion.ts";
 import { bindBinary, bindCondition, bindExpression } from "./expression_binder.ts";
 import { bindFrom, ONE_ROW } from "./from_binder.ts";
@@ -382,7 +382,7 @@ export function bindInsertValues(
   const late = rowNumber !== null || statement.overriding === "user" ? null : lateRows({
     ...{ rows: body.rows, outputs, types },
     bindCell: (ast, index) => bindCell(ast, used[index] ?? 0),
-    isSteady: (call) => isSteadyCall(binding, level, call),
+    volatilityOf: (call) => builtInVolatility(binding, level, call),
   });
   if (late !== null) return { plan: late, values, rowNumber };
   const list = body.rows.map((row, number) => {
