@@ -228,6 +228,7 @@ export class StateMachine {
 
   reserveRowIds(tableId: number, count: number): RowId {
     const first = this.nextRowId(tableId);
+    if (count === 1) return first;
     const last = BigInt(first) + BigInt(count - 1);
     this.#handOut(tableId, last <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(last) : last);
     return first;

@@ -63,7 +63,7 @@ export function* firstTakenKey(check: BatchCheck, index: IndexDefinition): Gener
     if (own) { for (const _ of writeSet.lookup(index, key)) return { row, lock: null }; }
     if (committed) {
       const id = batch.ids[row] as number;
-      if (manager.keyHolderNow(table, index, key, transaction, writeSet, id, isNoted)) {
+      if (manager.keyHolderNow(table, index, key, transaction, writeSet, id, isNoted) !== null) {
         return { row, lock: null };
       }
     }

@@ -317,7 +317,7 @@ function* checkKeys(
     if (!forbidsDuplicates(index, key)) continue;
     const text = keyText(columns, key);
     const isTaken = seen.has(text) ||
-      isCommitted && manager.keyHolderNow(table, index, key, transaction, writeSet, id);
+      isCommitted && manager.keyHolderNow(table, index, key, transaction, writeSet, id) !== null;
     if (isTaken) throw duplicateKey(table, index, row);
     if (manager.locks.heldByOther(index.id, text, transaction) !== undefined) {
       throw serializationFailure(manager.catalog, { tableId: table.id, id: null, op: null });

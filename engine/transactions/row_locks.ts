@@ -5,9 +5,9 @@ import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts
 import { forbidsDuplicates } from "../catalog/index_keys.ts";
 import type { RowId, StoredRow, StoredValue } from "../operations/effect.ts";
 import { LOCK_MODES, type LockKey, type LockMode, type LockOwner, type LockTable } from "./lock_table.ts";
-import { duplicateKey } from "./duplicates.ts";
+import { duplicateId, duplicateKey } from "./duplicates.ts";
 import { referencedPositions } from "./referenced_columns.ts";
-import { LockWait, StaleSnapshot } from "./signals.ts";
+import { isRetrySignal, LockWait, StaleSnapshot } from "./signals.ts";
 import { keyColumns, keyOf, keyText } from "./stored_key.ts";
 import type { Transaction } from "./transaction.ts";
 import type { TransactionManager } from "./transaction_manager.ts";
@@ -32,6 +32,33 @@ export function takeLock(
     ? locks.acquire(space, key, transaction, mode)
     : locks.heldByOther(space, key, transaction, mode);
   if (held !== undefined) throw new LockWait(held, mode, describe());
+}
+
+/**
+ * Locks the id of a row that is to be created, unless a committed row has it that others have only locked or changed in
+ * place: there it makes no difference how they end.
+ */
+export function takeId(
+  manager: TransactionManager,
+  transaction: Transaction,
+  table: TableDefinition,
+  id: RowId,
+): void {
+  try {
+    takeLock(
+      manager,
+      transaction,
+      table.id,
+      id,
+      LOCK_MODES.update,
+      () => `row ${id} of relation "${table.name}"`,
+    );
+  } catch (thrown) {
+    const isThere = manager.remote === null && manager.existsNow(table.id, id, transaction);
+    if (!isThere || !isRetrySignal(thrown)) throw thrown;
+    manager.awaitHolder(table, id, null, transaction);
+    throw duplicateId(table, id);
+  }
 }
 
 /** Throws `LockWait` when another transaction has locked a row in any way. */
@@ -88,8 +115,10 @@ export function requireNewKeys(
     if (writeSet.truncated || manager.remote?.keepsKey(transaction, { table, index, key, id }) === true) {
       continue;
     }
-    const rival = manager.keyHolderNow(table, index, key, transaction, writeSet, id);
-    if (rival) throw duplicateKey(table, index, values);
+    const holder = manager.keyHolderNow(table, index, key, transaction, writeSet, id);
+    if (holder === null) continue;
+    manager.awaitHolder(table, holder, { columns: keyColumns(table, index), values: key }, transaction);
+    throw duplicateKey(table, index, values);
   }
 }
 

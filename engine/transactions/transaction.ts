@@ -31,11 +31,19 @@ import type { NontransactionalEffects } from "./nontransactional_effects.ts";
 import { type Done, lastSequences } from "./transaction_effects.ts";
 import { TransactionSize } from "./transaction_size.ts";
 import { type Reading, TransactionViews } from "./transaction_views.ts";
-import { TableWriteSet, type WriteSetRow } from "./write_set.ts";
+import { type HeldKey, TableWriteSet, type WriteSetRow } from "./write_set.ts";
 import { requireStorableBatch, requireStorableRow } from "./storable_rows.ts";
 import type { ReadPredicate } from "./read_set.ts";
 import { duplicateId } from "./duplicates.ts";
-import { isLocked, lockWritten, modeOfWrite, requireFree, requireNewKeys, takeLock } from "./row_locks.ts";
+import {
+  isLocked,
+  lockWritten,
+  modeOfWrite,
+  requireFree,
+  requireNewKeys,
+  takeId,
+  takeLock,
+} from "./row_locks.ts";
 import { StaleSnapshot, TableWait } from "./signals.ts";
 import { referencedPositions } from "./referenced_columns.ts";
 import type { RowIdSet } from "./row_id_set.ts";
@@ -252,9 +260,8 @@ export class Transaction {
   }
 
   /**
-   * From now on others may run in between: reads are noted and the locks on what was written are taken. No other
-   * transaction has run since this one's snapshot, so nothing can be locked by another transaction unless it was
-   * checked.
+   * From now on others may run in between: reads are noted, and the locks on what was written are taken. Nobody else has
+   * run since the snapshot, so that these are free, but for those that were checked.
    */
   becomeInterruptible(): void {
     if (this.interruptible) return;
@@ -268,10 +275,7 @@ export class Transaction {
     this.#referenced = null;
   }
 
-  /**
-   * Keeps a row that a foreign key refers to from going, or from changing its key, before this transaction ends. It may
-   * be changed otherwise.
-   */
+  /** Keeps a row that a foreign key refers to from going, and its key as it is, until this transaction ends. */
   keepReferenced(tableId: number, id: RowId): void {
     if (this.#manager.remote !== null) return;
     const describe = () => `row ${id} of relation "${this.#definition(tableId).name}"`;
@@ -291,6 +295,10 @@ export class Transaction {
     }
     this.#lockAndCheck(table, id, mode);
     return true;
+  }
+
+  awaitHolder(table: TableDefinition, id: RowId, key: HeldKey | null): void {
+    this.#manager.awaitHolder(table, id, key, this);
   }
 
   /** Rows of a batch can be changed later in the same transaction: they become rows of their own then. */
@@ -325,9 +333,7 @@ export class Transaction {
   }
 
   nextRowId(tableId: number): RowId {
-    this.tookNumbers = true;
-    if (this.numbers === null) return this.#manager.nextRowId(tableId);
-    return this.numbers.get(tableId, 1, () => this.#manager.nextRowId(tableId));
+    return this.reserveRowIds(tableId, 1);
   }
 
   create(tableId: number, id: RowId, values: StoredRow): void {
@@ -335,14 +341,7 @@ export class Transaction {
     const writeSet = this.#writable(table);
     this.#requireWhole(table, values.length);
     requireStorableRow(table, values);
-    takeLock(
-      this.#manager,
-      this,
-      tableId,
-      id,
-      LOCK_MODES.update,
-      () => `row ${id} of relation "${table.name}"`,
-    );
+    takeId(this.#manager, this, table, id);
     const own = writeSet.own(id, this.#journal);
     const existed = own === undefined
       ? !writeSet.truncated && this.#manager.existsNow(tableId, id, this)
@@ -360,9 +359,7 @@ export class Transaction {
     if (own === undefined) {
       writeSet.add(id, values, false);
       this.#note(writeSet.added);
-    } else {
-      this.#set(writeSet, own, values);
-    }
+    } else this.#set(writeSet, own, values);
   }
 
   update(tableId: number, id: RowId, values: StoredRow): void {
@@ -767,8 +764,12 @@ export class Transaction {
   }
 
   #lockAndCheck(table: TableDefinition, id: RowId, mode: LockMode = LOCK_MODES.update): void {
-    takeLock(this.#manager, this, table.id, id, mode, () => `row ${id} of relation "${table.name}"`);
-    this.#requireUnchanged(table, id);
+    try {
+      takeLock(this.#manager, this, table.id, id, mode, () => `row ${id} of relation "${table.name}"`);
+    } finally {
+      // Who would have to wait for it, too, learns at once that it has lost.
+      this.#requireUnchanged(table, id);
+    }
   }
 
   #requireUnchanged(table: TableDefinition, id: RowId): void {
@@ -792,8 +793,8 @@ export class Transaction {
     if (rival !== undefined) throw new TableWait(rival, `relation "${name}"`);
   }
 
-  /** Whether a committed row is replaced or deleted by this transaction. */
-  writeSetRow(tableId: number, id: RowId): WriteSetRow | undefined {
-    return this.#writeSets.get(tableId)?.byId.get(id);
+  /** What it has written to a table; undefined: nothing. */
+  writeSetOf(tableId: number): TableWriteSet | undefined {
+    return this.#writeSets.get(tableId);
   }
 }

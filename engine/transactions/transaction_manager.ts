@@ -12,8 +12,6 @@
  * against it.
  */
 import { assert } from "../base/assert.ts";
-import { DatabaseError } from "../base/errors.ts";
-import { forbidsDuplicates } from "../catalog/index_keys.ts";
 import { LIMITS } from "../base/limits.ts";
 import { removeItem } from "../base/remove_item.ts";
 import type { Catalog } from "../catalog/catalog.ts";
@@ -27,8 +25,9 @@ import { LockTable } from "./lock_table.ts";
 import { Losses } from "./losses.ts";
 import { firstTakenKey } from "./batch_check.ts";
 import { batchRow } from "./batch_values.ts";
-import type { TableWriteSet } from "./write_set.ts";
-import { batches, written } from "./written_rows.ts";
+import { TableWait } from "./signals.ts";
+import type { HeldKey, TableWriteSet } from "./write_set.ts";
+import { batches, requireStillNew } from "./written_rows.ts";
 import {
   type CommittedBulk,
   type CommittedWrite,
@@ -39,7 +38,6 @@ import {
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { RemoteTables } from "./remote_tables.ts";
 import type { BatchStore } from "./stored_batches.ts";
-import { keyOf } from "./stored_key.ts";
 import { duplicateId, duplicateKey } from "./duplicates.ts";
 import { type BeginOptions, Transaction } from "./transaction.ts";
 import { effectList, effectSource } from "./transaction_effects.ts";
@@ -56,7 +54,6 @@ type CommittedState = Pick<
   | "catalog"
   | "store"
   | "newestSequenceValue"
-  | "nextRowId"
   | "reserveRowIds"
   | "unloggedNumbers"
   | "commit"
@@ -155,10 +152,6 @@ export class TransactionManager {
     return this.#stateMachine.newestSequenceValue(sequenceId);
   }
 
-  nextRowId(tableId: number): RowId {
-    return this.#stateMachine.nextRowId(tableId);
-  }
-
   /** The first of `count` consecutive new ids from the table's counter. */
   reserveRowIds(tableId: number, count: number): RowId {
     return this.#stateMachine.reserveRowIds(tableId, count);
@@ -246,9 +239,9 @@ export class TransactionManager {
     writeSet: TableWriteSet,
     id: RowId,
     isNoted = false,
-  ): boolean {
+  ): RowId | null {
     const committed = this.catalog.table(table.id);
-    if (committed === undefined) return false;
+    if (committed === undefined) return null;
     const known = committed.indexes.some((each) => each.id === index.id);
     const isRemote = this.remote?.has(table.id) === true;
     if (isRemote && !isNoted) {
@@ -266,9 +259,22 @@ export class TransactionManager {
       const holder = reader.idAt(location);
       if (holder === id) continue;
       const own = writeSet.byId.get(holder);
-      if (own === undefined ? !writeSet.hides(holder) : own.isFilled) return true;
+      if (own === undefined ? !writeSet.hides(holder) : own.isFilled) return holder;
     }
-    return false;
+    return null;
+  }
+
+  /**
+   * Raises a wait for the end of a transaction that takes a key (null: the id) from the committed row which has it:
+   * until then nobody knows whether the key is free.
+   */
+  awaitHolder(table: TableDefinition, id: RowId, key: HeldKey | null, transaction: Transaction): void {
+    const held = this.locks.heldByOther(table.id, id, transaction);
+    if (held === undefined) return;
+    const rival = this.#active.find((each) =>
+      held.owners.has(each) && each.writeSetOf(table.id)?.frees(id, key)
+    );
+    if (rival !== undefined) throw new TableWait(rival, `row ${id} of relation "${table.name}"`);
   }
 
   /** The transaction that alters the table, if any. */
@@ -319,7 +325,7 @@ export class TransactionManager {
       if (transaction.needsNewest) { for (const _ of this.#finishRows(transaction)); }
       transaction.deferred.run();
       if (transaction.snapshot < this.lastOp && hasEffects) this.#validate(transaction);
-      if (snapshot < this.#lastInSteps) this.#checkWritten(transaction);
+      if (snapshot < this.#lastInSteps) requireStillNew(this, transaction);
       if (given === null && transaction.hasBatches) {
         for (const _ of this.#checkBatches(transaction, snapshot));
       }
@@ -386,15 +392,21 @@ export class TransactionManager {
   }
 
   /**
-   * A statement of the transaction begins: READ COMMITTED reads the newest state with each. One that only reads has a
-   * `floor`, and reads the newest one that may be sent, but none before that op.
+   * A statement of the transaction begins: READ COMMITTED reads the newest state with each, blocks of the other levels
+   * with their first. One that only reads has a `floor`, and reads the newest one that may be sent, but none before
+   * that op.
    */
   beginStatement(transaction: Transaction, floor: number | null = null): void {
     transaction.statements++;
     this.requireWinnable(transaction);
     const { level, snapshot } = transaction;
-    if (level !== "read committed" || snapshot === this.lastOp) return;
+    if (snapshot === this.lastOp || level !== "read committed" && !this.#mayMove(transaction)) return;
     transaction.moveSnapshot(this.tellableSnapshot(floor === null ? null : Math.max(floor, snapshot)));
+  }
+
+  /** Whether a block has read and written nothing, as far as that is noted. */
+  #mayMove({ isAlone, statements, reads, hasEffects }: Transaction): boolean {
+    return statements === 1 && !isAlone && reads.length === 0 && !hasEffects && this.remote === null;
   }
 
   /**
@@ -463,7 +475,7 @@ export class TransactionManager {
       if (transaction.needsNewest) yield* this.#finishRows(transaction);
       transaction.deferred.run();
       if (transaction.snapshot < this.lastOp) this.#validate(transaction);
-      if (snapshot < this.#lastInSteps) this.#checkWritten(transaction);
+      if (snapshot < this.#lastInSteps) requireStillNew(this, transaction);
       yield* this.#checkBatches(transaction, snapshot);
       const rewritten = transaction.rewrittenTables;
       this.#noteLostNumbers(transaction);
@@ -492,30 +504,6 @@ export class TransactionManager {
     } finally {
       this.#committing = undefined;
       this.end(transaction);
-    }
-  }
-
-  /**
-   * An id or a unique key that was free when a row was written may have come with an entry that was on its way in
-   * steps then: bulk loads take no locks.
-   */
-  #checkWritten(transaction: Transaction): void {
-    for (const { writeSet, row: { id, existed }, values } of written(transaction)) {
-      const { definition: table } = writeSet;
-      if (this.remote?.has(table.id) === true) continue;
-      const isSerializable = transaction.level === "serializable";
-      const lost = (): DatabaseError =>
-        serializationFailure(this.catalog, { tableId: table.id, id, op: null });
-      if (!existed && this.existsNow(table.id, id, transaction)) {
-        throw isSerializable ? lost() : duplicateId(table, id);
-      }
-      for (const index of table.indexes) {
-        if (!index.unique) continue;
-        const key = keyOf(table, index, values, index.columns.length);
-        if (!forbidsDuplicates(index, key)) continue;
-        if (!this.keyHolderNow(table, index, key, transaction, writeSet, id)) continue;
-        throw isSerializable ? lost() : duplicateKey(table, index, values);
-      }
     }
   }
 
@@ -583,7 +571,7 @@ export class TransactionManager {
       let op = this.lastModifiedOp(read.tableId);
       if (op <= durable) continue;
       if (read.kind === "id") {
-        if (transaction.writeSetRow(read.tableId, read.id) !== undefined) continue;
+        if (transaction.writeSetOf(read.tableId)?.byId.get(read.id) !== undefined) continue;
         const location = store.find(read.id, transaction.snapshot);
         if (location >= 0) op = store.versionOp(location);
       }
@@ -714,7 +702,10 @@ export class TransactionManager {
         case "update":
         case "delete": {
           const table = catalog.table(effect.tableId);
-          if (table === undefined || committing?.writeSetRow(effect.tableId, effect.id)?.isFilled === true) {
+          if (
+            table === undefined ||
+            committing?.writeSetOf(effect.tableId)?.byId.get(effect.id)?.isFilled === true
+          ) {
             break;
           }
           writes.push({

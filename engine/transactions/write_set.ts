@@ -9,7 +9,7 @@
  * deleted within the transaction stays in the list, and leaves no effect.
  */
 import { columnPosition } from "../catalog/catalog.ts";
-import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
+import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
 import type { Effect, OpNumber, RowBatch, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
 import { storageClassOf } from "../types/physical_type.ts";
 import { BLOCK_ROWS } from "../storage/access/block.ts";
@@ -34,6 +34,12 @@ export interface WriteSetRow {
    * it. `values` null: they have deleted it.
    */
   isFilled: boolean;
+}
+
+/** Values that a row has in the columns of a unique index. */
+export interface HeldKey {
+  readonly columns: readonly ColumnDefinition[];
+  readonly values: readonly StoredValue[];
 }
 
 /** Where it is noted that a row came back to the list. */
@@ -123,6 +129,16 @@ export class TableWriteSet {
   hides(id: RowId): boolean {
     return this.deletedSet(id) !== null ||
       typeof id === "number" && this.replaced.length > 0 && this.replaced.some((set) => set.has(id));
+  }
+
+  /** Whether a committed row loses a key that it has, or with null its id. */
+  frees(id: RowId, key: HeldKey | null): boolean {
+    const own = this.byId.get(id);
+    if (own === undefined) return this.deletedSet(id) !== null;
+    if (own.values === null || key === null) return own.values === null;
+    const { values } = own;
+    const now = key.columns.map((column) => values[columnPosition(this.definition, column.id)] ?? null);
+    return keyText(key.columns, now) !== keyText(key.columns, key.values);
   }
 
   /** How many {@link deleted} rows there are that are not in the list. */

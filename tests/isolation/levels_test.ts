@@ -254,3 +254,107 @@ scenario("levels are chosen by setting, by statement and by session", async (a) 
   await a.run("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ UNCOMMITTED");
   strictEqual(await a.run("SHOW transaction_isolation"), "read uncommitted");
 });
+
+for (const begin of [REPEATABLE, "BEGIN"]) {
+  scenario(`${begin}: the snapshot is that of the first statement`, async (a, b) => {
+    await a.run(begin);
+    await b.run("UPDATE t SET n = 11 WHERE id = 1");
+    strictEqual(await a.run("SELECT sum(n) FROM t"), "31");
+    await b.run("UPDATE t SET n = 12 WHERE id = 1");
+    strictEqual(await a.run("SELECT sum(n) FROM t"), "31");
+    await a.run("COMMIT");
+  });
+}
+
+for (const begin of [COMMITTED, REPEATABLE, "BEGIN"]) {
+  scenario(`${begin}: ON CONFLICT locks also the row that its condition leaves alone`, async (a, b) => {
+    await a.run(begin);
+    const left = "INSERT INTO t VALUES (1, 0, NULL) ON CONFLICT (id) DO UPDATE SET n = 0 WHERE t.n > 10";
+    strictEqual(await a.run(left), "INSERT 0 0");
+    const other = b.run("UPDATE t SET n = 100 WHERE id = 1");
+    ok(await isWaiting(other));
+    strictEqual(await a.run("SELECT n FROM t WHERE id = 1"), "10");
+    await a.run("COMMIT");
+    strictEqual(await other, "UPDATE 1");
+  });
+
+  scenario(
+    `${begin}: whether a key is free that an open transaction takes away is known at its end`,
+    async (a, b, c) => {
+      const takings: readonly [taking: string, wanting: string][] = [
+        ["DELETE FROM t WHERE id = 1", "INSERT INTO t VALUES (5, 5, 1)"],
+        ["UPDATE t SET u = 9 WHERE id = 1", "UPDATE t SET u = 1 WHERE id = 2"],
+        ["DELETE FROM t WHERE id = 1", "INSERT INTO t VALUES (5, 5, 1) ON CONFLICT DO NOTHING"],
+        ["UPDATE t SET id = 9 WHERE id = 1", "INSERT INTO t VALUES (1, 5, 5) ON CONFLICT DO NOTHING"],
+      ];
+      for (const [taking, wanting] of takings) {
+        for (const [end, result] of [["ROLLBACK", 0], ["COMMIT", 1]] as const) {
+          await a.run(`${begin}; ${taking}`);
+          await b.run(begin);
+          const wanted = b.fails(wanting);
+          ok(await isWaiting(wanted), wanting);
+          await a.run(end);
+          const expected = result === 1
+            ? `succeeded with ${wanting.startsWith("UPDATE") ? "UPDATE 1" : "INSERT 0 1"}`
+            : wanting.includes("CONFLICT")
+            ? "succeeded with INSERT 0 0"
+            : "23505";
+          strictEqual(await wanted, expected, `${taking}; ${end}; ${wanting}`);
+          await b.run("ROLLBACK");
+        }
+        await c.run("DELETE FROM t; INSERT INTO t VALUES (1, 10, 1), (2, 20, 2)");
+      }
+    },
+  );
+
+  for (const action of ["", "ON DELETE RESTRICT"]) {
+    scenario(`${begin}: a parent waits for whoever has deleted its child ${action}`, async (a, b) => {
+      await a.run(
+        `CREATE TABLE c2 (id int PRIMARY KEY, p int REFERENCES p ${action}, q int); INSERT INTO c2 VALUES (1, 1)`,
+      );
+      for (const changing of ["UPDATE c2 SET q = 5", "UPDATE c2 SET p = 2"]) {
+        await a.run(`${begin}; ${changing}`);
+        strictEqual(await b.fails("DELETE FROM p WHERE id = 1"), "23503");
+        await a.run("ROLLBACK");
+      }
+      for (const [end, result] of [["ROLLBACK", "23503"], ["COMMIT", "succeeded with DELETE 1"]]) {
+        await a.run(`${begin}; DELETE FROM c2`);
+        await b.run(begin);
+        const wanted = b.fails("DELETE FROM p WHERE id = 1");
+        ok(await isWaiting(wanted));
+        await a.run(end as string);
+        strictEqual(await wanted, result, end);
+        await b.run("ROLLBACK");
+      }
+      await a.run("DROP TABLE c2");
+    });
+  }
+
+  scenario(
+    `${begin}: the id of a row that others have locked, or change otherwise, is taken`,
+    async (a, b) => {
+      for (
+        const holding of ["SELECT 1 FROM t WHERE id = 1 FOR UPDATE", "UPDATE t SET n = n + 1 WHERE id = 1"]
+      ) {
+        await a.run(`${begin}; ${holding}`);
+        strictEqual(await b.fails("INSERT INTO t VALUES (1, 5, NULL)"), "23505");
+        if (holding.startsWith("SELECT")) {
+          strictEqual(await b.fails("INSERT INTO t VALUES (5, 5, 1)"), "23505");
+        }
+        strictEqual(await b.run("INSERT INTO t VALUES (1, 5, NULL) ON CONFLICT DO NOTHING"), "INSERT 0 0");
+        await a.run("ROLLBACK");
+      }
+    },
+  );
+}
+
+scenario(
+  "REPEATABLE READ: who has lost a row does not wait for the one who has locked it since",
+  async (a, b) => {
+    await a.run(`${REPEATABLE}; SELECT n FROM t WHERE id = 2`);
+    await b.run("UPDATE t SET n = 11 WHERE id = 1");
+    await b.run("BEGIN; UPDATE t SET n = 12 WHERE id = 1");
+    strictEqual(await a.fails("UPDATE t SET n = 0 WHERE id = 1"), "40001");
+    await b.run("COMMIT");
+  },
+);

@@ -7,7 +7,7 @@ import { assertDefined } from "../../base/assert.ts";
 import type { IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import { triggersFor } from "../../catalog/triggers.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
-import type { ModifyPlan } from "../../sql/plan/plan.ts";
+import { LOCK_STRENGTHS, type ModifyPlan } from "../../sql/plan/plan.ts";
 import { emitTruth } from "../codegen/condition.ts";
 import type { Emitter, Value } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
@@ -224,6 +224,9 @@ function emitConflictUpdate(
       emitCounted(code, plan, modify, newId);
     });
   };
-  if (onConflict.where === null) update();
-  else code.block(`if (${emitTruth(code, onConflict.where)}) `, "conditional", update);
+  if (onConflict.where === null) return update();
+  // Also a row that the condition keeps as it is stays so until the transaction ends.
+  const mode = LOCK_STRENGTHS.indexOf("no key update");
+  code.emit(`${modify.writer(code)}.lockRow(${table.id}, ${rowId}, "wait", ${mode});`);
+  code.block(`if (${emitTruth(code, onConflict.where)}) `, "conditional", update);
 }

@@ -14,6 +14,7 @@ import { NO_ROW, type RowLocation } from "../../storage/access/block.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { ReadableTable } from "../../storage/access/readable_table.ts";
 import { StaleSnapshot } from "../../transactions/signals.ts";
+import { keyColumns } from "../../transactions/stored_key.ts";
 import type { ExecutionContext, RowTransaction } from "../runtime/execution.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { keyAt, positionsOf, readRow } from "./key_route.ts";
@@ -194,14 +195,13 @@ export class ModifyRun {
     for (let index = 0; index < arbiters.length; index++) {
       const arbiter = arbiters[index];
       if (arbiter === undefined) continue;
-      let found: RowLocation;
-      if (arbiter === "row_id") found = reader.find(id);
-      else {
-        const key = keyAt(row, this.#arbiterPositions[index] ?? []);
-        if (!forbidsDuplicates(arbiter, key)) continue;
-        found = reader.lookup(arbiter.id, key).next();
-      }
-      if (found !== NO_ROW) return found;
+      const key = arbiter === "row_id" ? [] : keyAt(row, this.#arbiterPositions[index] ?? []);
+      if (arbiter !== "row_id" && !forbidsDuplicates(arbiter, key)) continue;
+      const found = arbiter === "row_id" ? reader.find(id) : reader.lookup(arbiter.id, key).next();
+      if (found === NO_ROW) continue;
+      const held = arbiter === "row_id" ? null : { columns: keyColumns(this.table, arbiter), values: key };
+      this.#writer.awaitHolder?.(this.table, reader.idAt(found), held);
+      return found;
     }
     return NO_ROW;
   }

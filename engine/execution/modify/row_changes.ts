@@ -270,7 +270,7 @@ export class RowChanges implements UnfinishedChanges {
     if (isLate) this.#notePending(rule, rule.parent);
     // A row that came to refer to it may have been checked at another transaction's commit, which waits for no lock.
     if (isLate || rule.constraint.deferrable && writer.repeatsChecks === true) {
-      writer.beforeCommit?.(() => runAll(this.#checkUnreferenced([task])), rule.constraint.id);
+      writer.beforeCommit?.(() => runAll(this.#checkUnreferenced([task], false)), rule.constraint.id);
     }
     if (isLate) return;
     if (actionOf(task) === "no action") this.#finalChecks.push(task);
@@ -367,9 +367,7 @@ export class RowChanges implements UnfinishedChanges {
     const { rule } = task;
     const action = actionOf(task);
     if (ids.length === 0) return;
-    if (action === "restrict") {
-      throw stillReferenced(rule.parent, rule.constraint.name, rule.child, rule.parentColumns, task.oldKey);
-    }
+    if (action === "restrict") throw this.#referencedBy(task, ids[0] as RowId);
     const rules = rulesOf(this.#context.writer.catalog, rule.child.id);
     let keepsKey = false;
     for (const id of ids) {
@@ -446,8 +444,11 @@ export class RowChanges implements UnfinishedChanges {
     yield* this.#checkUnreferenced(tasks);
   }
 
-  /** NO ACTION: nothing references the keys any more, or they exist again. The tasks are of one constraint. */
-  *#checkUnreferenced(tasks: readonly ActionTask[]): Steps {
+  /**
+   * NO ACTION: nothing references the keys any more, or they exist again. The tasks are of one constraint. `waits`: for
+   * others who have deleted a child, which a commit cannot.
+   */
+  *#checkUnreferenced(tasks: readonly ActionTask[], waits = true): Steps {
     const { rule } = assertDefined(tasks[0], "check");
     if (this.#isDropped(rule)) return;
     const parents = this.#newest(rule.parent);
@@ -461,7 +462,7 @@ export class RowChanges implements UnfinishedChanges {
     if (gone.length === 0) return;
     if (rule.childRoute.kind === "scan") {
       for (const { task, ids } of yield* this.#scanChildren(rule, gone)) {
-        if (ids.length > 0) throw referencedBy(task);
+        if (ids.length > 0) throw this.#referencedBy(task, waits ? ids[0] as RowId : null);
       }
       return;
     }
@@ -469,12 +470,16 @@ export class RowChanges implements UnfinishedChanges {
     for (const task of gone) {
       const key = convertKey(rule.toChild, task.oldKey);
       if (key === null) continue;
-      const isReferenced = findFirst(children, rule.childRoute, rule.childColumns, key) !== NO_ROW;
-      this.#countRead(rule.childRoute, isReferenced ? 1 : 0);
-      if (isReferenced) {
-        throw referencedBy(task);
-      }
+      const child = findFirst(children, rule.childRoute, rule.childColumns, key);
+      this.#countRead(rule.childRoute, child === NO_ROW ? 0 : 1);
+      if (child !== NO_ROW) throw this.#referencedBy(task, waits ? children.idAt(child) : null);
     }
+  }
+
+  /** The 23503 for a child, unless another transaction has deleted it: raises a wait for that one then. */
+  #referencedBy({ rule, oldKey }: ActionTask, id: RowId | null): Error {
+    if (id !== null) this.#context.writer.awaitHolder?.(rule.child, id, null);
+    return stillReferenced(rule.parent, rule.constraint.name, rule.child, rule.parentColumns, oldKey);
   }
 }
 
@@ -491,10 +496,6 @@ export function* finishAll(parts: readonly UnfinishedChanges[]): Steps {
 /** Does work to its end at once: at the commit nothing else may run in between. */
 function runAll(steps: Steps): void {
   while (steps.next().done !== true);
-}
-
-function referencedBy({ rule, oldKey }: ActionTask): Error {
-  return stillReferenced(rule.parent, rule.constraint.name, rule.child, rule.parentColumns, oldKey);
 }
 
 function actionOf(task: ActionTask): ForeignKeyRule["constraint"]["onDelete"] {

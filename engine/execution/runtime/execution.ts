@@ -6,6 +6,7 @@
  * in their first step.
  */
 import type { DatabaseError } from "../../base/errors.ts";
+import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { SpillFile } from "../../storage/spill_file.ts";
 import type { ReadableTable } from "../../storage/access/readable_table.ts";
@@ -19,6 +20,7 @@ import type { MemoryShare } from "./query_memory.ts";
 import type { ResultWriter } from "./result_writer.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import type { LockMode } from "../../transactions/lock_table.ts";
+import type { HeldKey } from "../../transactions/write_set.ts";
 
 /** What row changes of a statement leave to do, in three turns; each yields between its morsels. */
 export interface UnfinishedChanges {
@@ -161,6 +163,11 @@ export interface RowTransaction {
    * `skip locked` applies.
    */
   lockRow(tableId: number, id: RowId, wait: "wait" | "nowait" | "skip locked", mode?: LockMode): boolean;
+  /**
+   * Raises a wait where another transaction takes a key (null: the id) from the row that has it: whether it is free
+   * is known later. Absent: nothing else runs beside it.
+   */
+  readonly awaitHolder?: (table: TableDefinition, id: RowId, key: HeldKey | null) => void;
   /** The table in the newest state with this transaction's own rows, for constraints; absent: as it sees it. */
   readonly newestTable?: (tableId: number) => ReadableTable;
   /** The same, nothing noted: for rows that are kept from going as soon as they are found; absent: as it sees it. */
