@@ -12,6 +12,8 @@ import { keyColumns, keyOf, keyText } from "./stored_key.ts";
 import type { Transaction } from "./transaction.ts";
 import type { TransactionManager } from "./transaction_manager.ts";
 import type { TableWriteSet } from "./write_set.ts";
+import { written } from "./written_rows.ts";
+import { serializationFailure } from "./conflicts.ts";
 
 /** The transaction that takes locks; `interruptible`: others may run in between. */
 type Locking = LockOwner & { readonly interruptible: boolean };
@@ -119,6 +121,30 @@ export function requireNewKeys(
     if (holder === null) continue;
     manager.awaitHolder(table, holder, { columns: keyColumns(table, index), values: key }, transaction);
     throw duplicateKey(table, index, values);
+  }
+}
+
+/**
+ * An id or a unique key that was free when a row was written may have come with an entry that was on its way in steps
+ * then: bulk loads take no locks.
+ */
+export function requireStillNew(manager: TransactionManager, transaction: Transaction): void {
+  for (const { writeSet, row: { id, existed }, values } of written(transaction)) {
+    const { definition: table } = writeSet;
+    if (manager.remote?.has(table.id) === true) continue;
+    const isSerializable = transaction.level === "serializable";
+    const lost = (): DatabaseError =>
+      serializationFailure(manager.catalog, { tableId: table.id, id, op: null });
+    if (!existed && manager.existsNow(table.id, id, transaction)) {
+      throw isSerializable ? lost() : duplicateId(table, id);
+    }
+    for (const index of table.indexes) {
+      if (!index.unique) continue;
+      const key = keyOf(table, index, values, index.columns.length);
+      if (!forbidsDuplicates(index, key)) continue;
+      if (manager.keyHolderNow(table, index, key, transaction, writeSet, id) === null) continue;
+      throw isSerializable ? lost() : duplicateKey(table, index, values);
+    }
   }
 }
 

@@ -260,8 +260,8 @@ export class Transaction {
   }
 
   /**
-   * From now on others may run in between: reads are noted, and the locks on what was written are taken. Nobody else has
-   * run since the snapshot, so that these are free, but for those that were checked.
+   * From now on others may run in between: reads are noted, and the locks on what was written are taken. Nobody else
+   * has run since the snapshot, so that these are free, but for those that were checked.
    */
   becomeInterruptible(): void {
     if (this.interruptible) return;

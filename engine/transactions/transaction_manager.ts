@@ -27,7 +27,8 @@ import { firstTakenKey } from "./batch_check.ts";
 import { batchRow } from "./batch_values.ts";
 import { TableWait } from "./signals.ts";
 import type { HeldKey, TableWriteSet } from "./write_set.ts";
-import { batches, requireStillNew } from "./written_rows.ts";
+import { batches } from "./written_rows.ts";
+import { requireStillNew } from "./row_locks.ts";
 import {
   type CommittedBulk,
   type CommittedWrite,

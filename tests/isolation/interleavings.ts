@@ -1,7 +1,7 @@
 /**
- * Sessions that interleave, statement by statement, here and in PostgreSQL: which statement waits, which one is answered
- * what, and with which SQLSTATE, must be the same at READ COMMITTED and REPEATABLE READ. SERIALIZABLE is left out: there
- * the two find out by different means who loses.
+ * Sessions that interleave, statement by statement, here and in PostgreSQL: which statement waits, which one is
+ * answered what, and with which SQLSTATE, must be the same at READ COMMITTED and REPEATABLE READ. SERIALIZABLE is left
+ * out: there the two find out by different means who loses.
  *
  * Statements touch one row each where it matters in which order rows are locked.
  */
@@ -113,21 +113,30 @@ interface Open {
 /**
  * Whether the answers of this engine and of PostgreSQL may differ. Where they do, what comes next may, too.
  *
- * - The first statement of a block has told nobody anything: at REPEATABLE READ it begins anew at a newer snapshot here.
+ * - The first statement of a block has told nobody anything: at REPEATABLE READ it begins anew at a newer snapshot.
  * - MERGE looks again here when another session has inserted the row.
  * - Who changes a row and keeps its keys is in nobody's way here who wants one with the same keys.
  * - ON CONFLICT goes by the row that the snapshot has, whether it was changed since or not, or has gone.
  * - A row that has changed since the snapshot cannot be locked here, not even for its key.
+ * - What a statement has locked while it waits for something else is not locked here, and what it waited for stays
+ *   locked, also when it is not what it wanted any more.
  */
-function mayDiffer({ sql, isFirst }: Open, ours: string, theirs: string): boolean {
+function mayDiffer(
+  { sql, isFirst }: Open,
+  ours: string,
+  theirs: string,
+  others: { readonly wait: boolean; readonly haveWaited: boolean },
+): boolean {
+  const isLost = (answer: string) => answer === "40001" || answer === "40P01";
   if (isFirst && theirs === "40001") return true;
   if (sql.startsWith("MERGE") && theirs === "23505") return true;
-  if (sql.includes("ON CONFLICT") && [ours, theirs].some((each) => each === "40001" || each === "40P01")) {
-    return true;
-  }
+  if (sql.includes("ON CONFLICT") && (isLost(ours) || isLost(theirs))) return true;
   if (sql.includes("DO NOTHING") && ours === "INSERT 0 0 " && theirs.startsWith("INSERT 0 1")) return true;
   if (sql.includes("KEY SHARE") && ours === "40001") return true;
-  return theirs === WAITS && (ours === "23505" || sql.includes("DO NOTHING"));
+  if (sql.includes(" LOCKED") || sql.includes(" NOWAIT")) return others.wait;
+  if (ours === WAITS) return others.haveWaited;
+  if (ours === "23505" && (theirs === WAITS || theirs === "40P01")) return true;
+  return theirs === WAITS && sql.includes("DO NOTHING");
 }
 
 const WAITS = "waits";
@@ -145,6 +154,7 @@ export async function compareInterleaving(
   const pending = servers.map(() => new Map<number, Asked>());
   const open = new Map<number, Open>();
   const blocks = new Map<number, { statements: number; hasSavepoint: boolean }>();
+  let haveWaited = false;
   /** "same": all is well; null: they may differ from here on. */
   const settle = async (): Promise<string | null> => {
     await Promise.all(servers.map((server, at) => server.settle(pending[at] as Map<number, Asked>)));
@@ -156,14 +166,20 @@ export async function compareInterleaving(
     const [first] = different;
     if (first !== undefined) {
       const areRivals = answered.filter(({ theirs }) => theirs !== WAITS).length > 1;
-      if (areRivals || different.some(({ asked, ours, theirs }) => mayDiffer(asked, ours, theirs))) {
-        return null;
-      }
+      const others = { wait: answered.some(({ theirs }) => theirs === WAITS), haveWaited };
+      const mayAll = areRivals ||
+        different.some(({ asked, ours, theirs }) => mayDiffer(asked, ours, theirs, others));
+      if (mayAll) return null;
       const { session, asked: { sql }, ours, theirs } = first;
       return [...transcript, `  ${session}: ${sql} -> here ${ours}, there ${theirs}`].join("\n");
     }
     for (const { session, asked, ours } of answered) {
-      if (ours === WAITS) continue;
+      if (ours === WAITS) {
+        // Its snapshot is another one here.
+        if (asked.isFirst && level === "REPEATABLE READ") return null;
+        haveWaited = true;
+        continue;
+      }
       transcript.push(`  ${session}: ${asked.sql} -> ${ours}`);
       open.delete(session);
       for (const map of pending) map.delete(session);

@@ -231,7 +231,6 @@ function sinkOf(database: TestDatabase): ConstructorParameters<typeof Transactio
     store: (tableId) => database.store(tableId),
     newestSequenceValue: () => undefined,
     unloggedNumbers: () => [],
-    nextRowId: (tableId) => database.nextRowId(tableId),
     reserveRowIds: (tableId, count) => {
       const first = database.nextRowId(tableId);
       for (let more = 1; more < count; more++) database.nextRowId(tableId);
