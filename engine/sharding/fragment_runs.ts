@@ -16,7 +16,9 @@ import { inputs, visitPlan } from "../sql/plan/traverse.ts";
 import type { StoredValue } from "../operations/effect.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import { ReadCounts } from "../storage/access/read_counts.ts";
+import type { SpillFile } from "../storage/spill_file.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
+import { SpillNeed } from "../transactions/signals.ts";
 import { TableView } from "../transactions/table_view.ts";
 import { fromStored } from "../types/stored_value.ts";
 import type { SqlValue } from "../types/value.ts";
@@ -33,6 +35,8 @@ export interface FragmentRun {
   /** Whether what is read is noted. */
   readonly notesReads: boolean;
   readonly memoryLimitBytes: number;
+  /** A new file for rows that do not fit into the limit; absent: there is nowhere to put them. */
+  readonly spillFile?: () => SpillFile;
   readonly catalog: Catalog;
   table(tableId: number): ReadableTable;
   /** Microseconds. */
@@ -117,10 +121,17 @@ export class FragmentCode {
       takeReads: () => reads.splice(0),
       tasks: (pass) => {
         const context = contextOf(run, values, { reads, memory: new StatementMemory(run), pass });
+        const spilling = (): RowProduction => {
+          const bounds = { ...run, spills: true };
+          const given = { reads, memory: new StatementMemory(bounds), pass };
+          return this.#producer.start({ ...contextOf(run, values, given), spills: true });
+        };
         const task = new RowTask(prepared?.fork(context) ?? this.#producer.start(context), {
           outlet,
           add: output.add,
           finish: () => {},
+          // What comes from other places comes only once.
+          ...(this.#sendingExchanges().length === 0 ? { spilling } : {}),
         });
         const { ends } = run;
         if (ends === null) return [task];
@@ -172,36 +183,54 @@ class Outlet {
 /** Makes rows, as far as what they give can be sent. */
 class RowTask implements FragmentTask {
   isWaiting = false;
-  readonly #production: RowProduction;
+  #production: RowProduction;
   readonly #outlet: Outlet;
   readonly #add: (values: readonly SqlValue[]) => void;
   readonly #finish: () => void;
+  readonly #spilling: (() => RowProduction) | null;
   #isMade = false;
+  #hasRows = false;
 
-  /** `finish` is called behind the last row. */
+  /** `finish` is called behind the last row. `spilling`: makes the rows anew, in less memory. */
   constructor(
     production: RowProduction,
-    { outlet, add, finish }: {
+    { outlet, add, finish, spilling }: {
       readonly outlet: Outlet;
       readonly add: (values: readonly SqlValue[]) => void;
       readonly finish: () => void;
+      readonly spilling?: () => RowProduction;
     },
   ) {
     this.#production = production;
     this.#outlet = outlet;
-    this.#add = add;
+    this.#add = (values) => {
+      this.#hasRows = true;
+      add(values);
+    };
     this.#finish = finish;
+    this.#spilling = spilling ?? null;
   }
 
   step(): boolean {
     let isSent = this.#outlet.flush();
     if (isSent && !this.#isMade) {
-      this.#isMade = this.#production.step(this.#add);
+      this.#isMade = this.#make();
       if (this.#isMade) this.#finish();
       isSent = this.#outlet.flush();
     }
     this.isWaiting = !isSent || this.#production.isWaiting;
     return this.#isMade && isSent;
+  }
+
+  #make(): boolean {
+    try {
+      return this.#production.step(this.#add);
+    } catch (thrown) {
+      if (!(thrown instanceof SpillNeed)) throw thrown;
+      if (this.#hasRows || this.#spilling === null) throw thrown.otherwise;
+      this.#production = this.#spilling();
+      return false;
+    }
   }
 }
 
@@ -303,6 +332,7 @@ function contextOf(
     writer: nobody as ExecutionContext["writer"],
     reads: new ReadCounts(),
     memoryLimitBytes: run.memoryLimitBytes,
+    ...(run.spillFile === undefined ? {} : { spillFile: run.spillFile }),
     memory,
     exchange: (number) =>
       run.inputs?.(number) ?? assertDefined(run.ends, "ways to other places").source(edgeName(number, pass)),

@@ -45,6 +45,7 @@ import {
   TO_ROUTER,
 } from "./exchange_ends.ts";
 import type { FragmentCode, FragmentTask } from "./fragment_runs.ts";
+import { FragmentFiles } from "./fragment_files.ts";
 import { ShardFragments } from "./shard_fragments.ts";
 import { cursorOfPoints, type Points } from "./points.ts";
 import { StopFlags } from "./stop_flags.ts";
@@ -116,6 +117,7 @@ export class Shard {
   readonly #stopped = new Set<number>();
   readonly #stops: StopFlags;
   readonly #fragments = new ShardFragments();
+  readonly #files: FragmentFiles;
   readonly #exchanges = new RunningExchanges();
   #sendToPeer: SendToPeer | null = null;
   /** By the call that runs a fragment with exchanges, or waits for credits of the router. */
@@ -147,6 +149,7 @@ export class Shard {
     this.closed = promise;
     this.#announceClosed = resolve;
     this.#options = options;
+    this.#files = new FragmentFiles(options.host.disk, options.directory);
     this.#stops = new StopFlags(options.stopFlags);
     this.#storage = storage;
     this.#machine = machine;
@@ -459,12 +462,14 @@ export class Shard {
     let keeper: Transaction | null = null;
     let ends = this.#ends.get(call) ?? null;
     const passes = request.exchange?.passes ?? 1;
+    const files = this.#files.forRun();
     try {
       const execution = code.start({
         parameters,
         session,
         notesReads,
         memoryLimitBytes,
+        ...files.given,
         catalog: this.#machine.catalog,
         table: (tableId) => this.#machine.store(tableId).at(snapshot),
         monotonic: () => this.#options.host.clock.monotonic(),
@@ -488,6 +493,7 @@ export class Shard {
     } catch (error) {
       this.#answer(call, null, error);
     } finally {
+      files.close();
       this.#closeEnds(request);
       this.#ended(call);
       if (keeper !== null) this.manager.end(keeper);

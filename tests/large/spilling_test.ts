@@ -100,6 +100,9 @@ const STATEMENTS = [
   "WITH RECURSIVE r(n, w) AS (SELECT 1, repeat('a', 99) UNION ALL SELECT n + 1, left(md5(n::text) || w, 99) FROM r WHERE n < 9000) SELECT n, w FROM r ORDER BY n",
   "WITH RECURSIVE r(n, w) AS (SELECT 1, repeat('a', 99) UNION ALL SELECT n + 1, left(md5(n::text) || w, 99) FROM r) SELECT n, w FROM r LIMIT 9000",
   "WITH RECURSIVE r(n, w) AS (SELECT 1, repeat('a', 99) UNION ALL SELECT n + 1, left(md5(n::text) || w, 99) FROM r WHERE n < 9000) SELECT count(*), min(x.w), max(y.w) FROM r x JOIN r y ON x.n = y.n + 1",
+  "WITH RECURSIVE r(n, c, k) AS (SELECT a, c, 1 FROM t UNION ALL SELECT n + 1, c, k + 1 FROM r WHERE k < 4) SELECT n, c, k FROM r",
+  "WITH RECURSIVE r(c, d, k) AS (SELECT c, d, 1 FROM t WHERE a % 3 = 0 UNION SELECT CASE WHEN k % 2 = 0 THEN c ELSE upper(c) END, d, (k + 1) % 4 FROM r) SELECT c, d, k FROM r",
+  "WITH RECURSIVE r(n, e) AS (SELECT 1, NULL::bigint UNION SELECT x, 9007199254740990 + x % 9 FROM r, LATERAL (VALUES (2 * n), (2 * n + 1), (n / 2)) v(x) WHERE x BETWEEN 1 AND 30000) SELECT n, e FROM r",
   "SELECT x.a, count(y.a), max(y.v) FROM (SELECT a, c FROM t WHERE a % 1500 = 0) x LEFT JOIN (SELECT a, repeat(c, 4) AS v FROM t) y ON x.a < y.a AND y.v > x.c GROUP BY x.a",
   "SELECT x.a, y.a, y.v FROM (SELECT a, c FROM t WHERE a % 3000 = 0) x FULL JOIN (SELECT a, repeat(c, 4) AS v FROM t) y ON x.a < y.a AND y.v > x.c",
   "SELECT x.a, count(*), max(y.v) FROM (SELECT a, c FROM t WHERE a % 1500 = 0) x, (SELECT a, repeat(c, 4) AS v FROM t OFFSET 0) y WHERE y.v > x.c GROUP BY x.a",
@@ -220,6 +223,44 @@ Deno.test("statements that write may need files behind the first rows that they 
     const groups = ROWS - Math.floor(ROWS / 11) + 1;
     // The groups, the row whose number is 1, and the NULLs, which nothing joins.
     deepStrictEqual(JSON.parse(counts ?? "[]"), [groups + 1 + Math.floor(ROWS / 11), 0]);
+  }));
+
+/** Each changes rows that it has read all of before, more of them than its memory holds. */
+const CHANGES = [
+  "UPDATE t SET c = s.c || 'x', b = s.a FROM (SELECT a, c FROM t WHERE a % 3 > 0) s WHERE s.c = t.c RETURNING t.a, t.b, t.c",
+  "UPDATE t SET b = s.n FROM (SELECT x.c, 2 AS n FROM t x, generate_series(1, 2)) s WHERE s.c = t.c RETURNING t.a, t.b, t.d",
+  "UPDATE t SET c = t.c || y.c FROM t y WHERE y.c = t.c AND y.a = t.a RETURNING t.a, t.c, y.h",
+  "DELETE FROM t USING t x JOIN t y ON x.a = y.a WHERE x.c = t.c RETURNING t.a, x.c, y.i",
+  "DELETE FROM t USING t x, generate_series(1, 3) WHERE x.c = t.c AND x.a <> 5 RETURNING t.a",
+  "MERGE INTO t USING (SELECT a + 6000 AS k, c FROM t) s ON t.a = s.k WHEN MATCHED AND t.a % 3 = 0 THEN DELETE " +
+  "WHEN MATCHED THEN UPDATE SET c = s.c || 'm' WHEN NOT MATCHED THEN INSERT (a, c) VALUES (s.k, s.c)",
+  "INSERT INTO t SELECT a + 100000, b, c, d, e, f, g, h, i FROM t WHERE c IS NOT NULL RETURNING a, c, e, h",
+];
+
+Deno.test("with little memory statements change the same rows as with enough", (test) =>
+  withSession(async (session, host) => {
+    for (const sql of CHANGES) {
+      await test.step(sql, async () => {
+        const answers: unknown[] = [];
+        for (const size of ["1GB", "1MB"]) {
+          await rows(session, `SET statement_memory = '${size}'; BEGIN`);
+          const made = await filesMade(host, async () => {
+            answers.push((await rows(session, sql)).toSorted());
+          });
+          strictEqual(made > 0, size === "1MB", `${made} files`);
+          await rows(session, "SET statement_memory = '1GB'");
+          answers.push(
+            await rows(
+              session,
+              "SELECT count(*), sum(a), md5(string_agg(a || '-' || b || '-' || c, ',' ORDER BY a)) FROM t",
+            ),
+          );
+          await rows(session, "ROLLBACK");
+        }
+        deepStrictEqual(answers.slice(2), answers.slice(0, 2));
+        deepStrictEqual(spillFiles(host), []);
+      });
+    }
   }));
 
 Deno.test("what comes behind rows that have been given out goes to files from its beginning, for it cannot begin anew", () =>

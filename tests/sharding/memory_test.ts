@@ -5,6 +5,7 @@ import { Engine } from "../../engine/session/engine.ts";
 import { Shard } from "../../engine/sharding/shard.ts";
 import { ShardPort } from "../../engine/sharding/shard_port.ts";
 import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
+import { openSharded, shardInThisThread } from "../../engine/sharding/open_sharded.ts";
 import { openShardedEngine } from "./sharded_database.ts";
 
 const ROWS = 8_000;
@@ -94,5 +95,38 @@ Deno.test("aggregates, DISTINCT, sorts and joins need no more memory with shards
     strictEqual(await answer(client, "SELECT count(*) FROM t"), String(ROWS + 4));
     await client.close();
   }
+  await alone.close();
+});
+
+Deno.test("fragments write files where their rows need more than their memory", async () => {
+  const alone = TestClient.over(await Engine.open({ host: memoryHost(), directory: ":memory:" }));
+  await alone.run(...SETUP);
+  const host = memoryHost();
+  const { disk } = host;
+  const made: string[] = [];
+  const { openFile } = disk;
+  disk.openFile = (path, options) => {
+    // Those of the router are in no folder of a part.
+    if (/\/[^/]+\/spill-/.test(path)) made.push(path);
+    return openFile.call(disk, path, options);
+  };
+  const startShard = shardInThisThread(host);
+  const client = TestClient.over(await openSharded({ host, directory: "data", shardCount: 2, startShard }));
+  await client.run(...SETUP, "ANALYZE");
+  limitMemory(client, 1 << 20);
+  for (
+    const sql of [
+      "SELECT count(*), sum(n), max(f) FROM (SELECT id, f || 'x' AS f, count(*) AS n FROM t GROUP BY 1, 2) x",
+      "SELECT count(*), max(p.f) FROM heap p JOIN heap q ON p.kind = q.kind AND p.f = q.f",
+      "SELECT count(*), sum(n), max(f) FROM (SELECT kind, f, count(*) AS n FROM heap GROUP BY kind, f) x",
+      "SELECT max(n), max(f) FROM (SELECT f, row_number() OVER (PARTITION BY kind ORDER BY f) AS n FROM heap) x",
+    ]
+  ) {
+    const before = made.length;
+    strictEqual(await answer(client, sql), await answer(alone, sql), sql);
+    ok(made.length > before, `files for ${sql}`);
+    for (const path of made) ok(!disk.exists(path), "they are gone");
+  }
+  await client.close();
   await alone.close();
 });

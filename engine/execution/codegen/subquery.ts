@@ -181,7 +181,8 @@ function emitSingle(
   code.emit(`S.x[${slot}] = ${memo}.get(${memoKey});`);
   code.block(`if (S.x[${slot}] === undefined) `, "conditional", () => {
     compute();
-    code.emit(`if (${memo}.size < ${MEMO_ENTRIES}) { S.charge(64); ${memo}.set(${memoKey}, S.x[${slot}]); }`);
+    const hasRoom = `${memo}.size < ${MEMO_ENTRIES} && !S.isHalfFull`;
+    code.emit(`if (${hasRoom}) { S.charge(64); ${memo}.set(${memoKey}, S.x[${slot}]); }`);
   });
   return slotValue(code, slot, parts.nullable);
 }

@@ -8,11 +8,11 @@ import type { ModifyPlan } from "../../sql/plan/plan.ts";
 import { mayBeNull } from "../../sql/plan/build.ts";
 import { emitTurn } from "../codegen/gas_code.ts";
 import { type Program, rowSink, type Sink } from "../codegen/region.ts";
-import { HeldRows, type ModifyCode, sourceColumnsOfReturning } from "./modify_code.ts";
+import { HeldRows, type ModifyCode, produceHeld, sourceColumnsOfReturning } from "./modify_code.ts";
 import type { ModifyFacts } from "./modify_run.ts";
 import { looksAtRows, mayRepeat, yieldsOneRow } from "./plan_shape.ts";
 import { emitResultRow } from "./row_code.ts";
-import { emitMeet, emitMeetOfParts, rowIdValue } from "./update.ts";
+import { emitMeetOfParts, rowIdValue } from "./update.ts";
 
 /** A DELETE. */
 export type DeletePlan = Extract<ModifyPlan, { kind: "delete" }>;
@@ -43,7 +43,7 @@ export function produceDelete(plan: DeletePlan, program: Program, modify: Modify
     ({ expression }) => mayBeNull(expression, ({ column }) => compilation.mayBeNull(column)),
   );
   const repeats = plan.refusesRepeats !== true && mayRepeat(plan.source);
-  program.produce(plan.source, rows.sink((code) => emitMeet(code, modify, plan.rowId, repeats)));
+  produceHeld(plan, rows, { program, modify, repeats });
   program.loop(plan, rows.source(), deleteSink(plan, modify));
 }
 

@@ -74,7 +74,7 @@ export function produceInsert(plan: InsertPlan, program: Program, modify: Modify
     held,
     ({ expression }) => mayBeNull(expression, ({ column }) => compilation.mayBeNull(column)),
   );
-  program.produce(plan.source, rows.sink(() => {}));
+  program.produce(plan.source, rows.sink);
   const references = held.map(({ column, expression }): Expression => ({
     kind: "column",
     type: expression.type,
@@ -133,7 +133,7 @@ function insertSink(
     const location = code.define("found", `${run}.conflict(${rowId}, ${proposed.row})`);
     code.block(`if (${location} === -1) `, "conditional", () => {
       code.emit(`${run}.createUnlessConflict(${rowId}, ${proposed.row});`);
-      if (onConflict.action === "update") code.emit(`${run}.meet(${rowId});`);
+      if (onConflict.action === "update") code.emit(`${run}.noteWritten(${rowId});`);
       if (table.constraints.some((constraint) => constraint.kind === "foreign_key")) {
         code.emit(`${run}.changes.created(${rowId}, ${proposed.row});`);
       }
@@ -220,7 +220,7 @@ function emitConflictUpdate(
       const { newRow, generated, checks } = plan;
       const changed = emitNewRow(code, { table, newRow, generated, checks, before }, values);
       const newId = code.define("id", `${run}.change(${rowId}, ${changed.row})`);
-      code.emit(`${run}.meet(${newId});`);
+      code.emit(`${run}.noteWritten(${newId});`);
       emitCounted(code, plan, modify, newId);
     });
   };

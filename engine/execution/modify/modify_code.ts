@@ -9,11 +9,13 @@
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { ModifyPlan, ResultColumn } from "../../sql/plan/plan.ts";
 import { columnsOf, columnTypes } from "../../sql/plan/traverse.ts";
-import { BufferCode, bufferColumn, type ReadNames } from "../codegen/buffer_code.ts";
+import { bufferColumn } from "../codegen/buffer_code.ts";
 import type { Compilation } from "../codegen/compilation.ts";
-import type { Emitter, Value } from "../codegen/emitter.ts";
+import type { Emitter } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
-import type { LoopSource, Sink } from "../codegen/region.ts";
+import { before, type LoopSource, type Program, type Sink } from "../codegen/region.ts";
+import { DistinctCode } from "../operators/distinct.ts";
+import { KeptCode } from "../operators/materialize.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { type ModifyFacts, ModifyRun } from "./modify_run.ts";
 
@@ -71,47 +73,83 @@ export interface HeldValue {
   readonly expression: Expression;
 }
 
-/** Rows held back between two loops. */
+/** Rows held back between two loops; in files if need be. */
 export class HeldRows {
-  readonly #buffer: BufferCode;
+  readonly #compilation: Compilation;
+  readonly #kept: KeptCode;
   readonly #values: readonly HeldValue[];
-  readonly #namesKey = {};
 
   constructor(
     compilation: Compilation,
     values: readonly HeldValue[],
     mayBeNull: (value: HeldValue) => boolean,
   ) {
+    this.#compilation = compilation;
     this.#values = values;
-    this.#buffer = new BufferCode(
+    this.#kept = new KeptCode(
       compilation,
       values.map((value) => bufferColumn(value.column, value.expression.type, mayBeNull(value))),
+      true,
     );
   }
 
-  /** Takes in rows; `accept` may skip a row first. */
-  sink(accept: (code: Emitter) => void): Sink {
+  /** Takes in rows. */
+  get sink(): Sink {
+    const kept = this.#kept;
     return {
-      open: (code) => this.#buffer.openAppend(code),
-      row: (code) => {
-        accept(code);
-        this.#buffer.append(code, this.#values.map((value): Value => emitValue(code, value.expression)));
-      },
-      close: (code) => this.#buffer.closeAppend(code),
+      open: (code) => kept.openAppend(code),
+      row: (code) => kept.append(code, this.#values.map((value) => emitValue(code, value.expression))),
+      close: (code) => kept.closeAppend(code),
     };
   }
 
   /** Hands the rows out again, with the values bound to their columns. */
   source(): LoopSource {
-    return {
-      kind: "counted",
-      count: (code) => {
-        const names = code.note(this.#namesKey, this.#buffer.openRead(code));
-        return `${names.buffer}.count`;
-      },
-      bind: (code, index) => this.#buffer.bindRow(code, code.recall<ReadNames>(this.#namesKey), index),
-    };
+    return this.#kept.reader(this.#compilation).source;
   }
+}
+
+/** Takes in the rows of a target that a plan gives, each once; `repeats`: some may come again. */
+export function produceHeld(
+  plan: Extract<ModifyPlan, { kind: "update" | "delete" }>,
+  rows: HeldRows,
+  { program, modify, repeats }: {
+    readonly program: Program;
+    readonly modify: ModifyCode;
+    readonly repeats: boolean;
+  },
+): void {
+  const { rowId, source } = plan;
+  // Those that an outer join left out.
+  const skipAbsent = (code: Emitter): string => {
+    const id = code.column(rowId);
+    if (id.isNull !== null) code.emit(`if (${id.isNull}) ${code.skip}`);
+    return id.code;
+  };
+  const { compilation } = modify;
+  if (repeats && compilation.spills) {
+    // What has been met may need more than the memory.
+    const key: Expression = { kind: "column", type: { kind: "i64" }, column: rowId, nullable: true };
+    const distinct = new DistinctCode(compilation, source, compilation.neededAbove(source), [key]);
+    const sink = distinct.sink(program, rows.sink);
+    program.produce(
+      source,
+      before(sink, (code) => {
+        skipAbsent(code);
+        sink.row(code);
+      }),
+    );
+    distinct.finish(program, rows.sink);
+    return;
+  }
+  program.produce(
+    source,
+    before(rows.sink, (code) => {
+      const id = skipAbsent(code);
+      if (repeats) code.emit(`if (!${modify.run(code)}.meet(${id})) ${code.skip}`);
+      rows.sink.row(code);
+    }),
+  );
 }
 
 /** Columns of the source that RETURNING refers to; `own`: those that the modification itself makes. */

@@ -110,6 +110,11 @@ export class ModifyRun {
     return true;
   }
 
+  /** Notes a row that the statement has written: it is in what the transaction keeps, which has a limit of its own. */
+  noteWritten(id: RowId): void {
+    (this.#seen ??= new Set()).add(id);
+  }
+
   /** A row as it is before the statement changes it. */
   #rowBefore(id: RowId): StoredValue[] {
     const reader = this.#context.table(this.table.id);

@@ -5,11 +5,9 @@
  *
  * A row that one part has changed or deleted is left alone by the parts after it.
  */
-import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { gas } from "../../base/gas.ts";
 import type { RowId } from "../../operations/effect.ts";
 import type { VirtualRelation } from "../../sql/plan/plan.ts";
-import type { SqlValue } from "../../types/value.ts";
 import type {
   CompiledStatement,
   ExecutionContext,
@@ -17,7 +15,11 @@ import type {
   StatementExecution,
   UnfinishedChanges,
 } from "../runtime/execution.ts";
+import type { MemoryUser } from "../runtime/memory_user.ts";
 import type { ResultWriter } from "../runtime/result_writer.ts";
+import { StatementMemory } from "../runtime/statement_memory.ts";
+import type { Work } from "../runtime/work.ts";
+import { PartRows } from "./part_rows.ts";
 import { finishAll } from "./row_changes.ts";
 
 /** A part with the relation that its rows go to. */
@@ -86,9 +88,15 @@ class PartsExecution implements StatementExecution {
   #next = 0;
   #counted = 0;
   #running: StatementExecution | null = null;
-  #rows: RowCollector;
+  readonly #user: MemoryUser;
+  /** What the rows of all parts take. */
+  #rowBytes = 0;
+  /** Those of the running part. */
+  #rows: PartRows | null = null;
+  /** Some of them are being written. */
+  #writing: Work | null = null;
   readonly #unfinished: UnfinishedChanges[] = [];
-  readonly #materialized = new Map<VirtualRelation, SqlValue[][]>();
+  readonly #materialized = new Map<VirtualRelation, PartRows>();
   #finishing: Generator<void, void, void> | null = null;
 
   constructor(
@@ -100,7 +108,20 @@ class PartsExecution implements StatementExecution {
     this.#parts = parts;
     this.#body = body;
     this.#context = contextOfParts(context, tableIds, this.#unfinished, this.#materialized);
-    this.#rows = new RowCollector(context);
+    const memory = context.memory ?? new StatementMemory(context);
+    this.#user = {
+      context,
+      get isHalfFull() {
+        return memory.bytes > context.memoryLimitBytes / 2;
+      },
+      charge: (bytes) => {
+        this.#rowBytes += bytes;
+        memory.charge(bytes);
+      },
+      wrote: () => {},
+      beganRun: () => {},
+      beganPass: () => {},
+    };
   }
 
   /** What the last part has come to, and those before that count. */
@@ -115,20 +136,23 @@ class PartsExecution implements StatementExecution {
   step(writer: ResultWriter): boolean {
     gas.beginTurn();
     while (this.#next <= this.#parts.length) {
-      if (this.#running === null) {
-        const part = this.#parts[this.#next];
-        if (part === undefined) break;
-        this.#running = part.compiled.start(this.#context);
-      }
-      if (!this.#running.step(this.#rows)) return false;
-      const part = this.#parts[this.#next++] as CompiledPart;
+      const part = this.#parts[this.#next];
+      if (part === undefined) break;
+      if (!this.#hasWritten()) return false;
+      this.#running ??= part.compiled.start(this.#context);
+      const rows = this.#rows ??= new PartRows(this.#user, part.relation.columns.map(({ type }) => type));
+      const isDone = this.#running.step(rows);
+      this.#writing = rows.due();
+      if (!isDone) return false;
+      this.#next++;
       if (part.counts) this.#counted += this.#running.rowCount;
-      this.#materialized.set(part.relation, this.#rows.take());
-      this.#running = null;
+      this.#materialized.set(part.relation, rows);
+      this.#running = this.#rows = null;
       // Nothing of a part is left but its rows.
       const { memory } = this.#context;
-      memory?.charge(this.#rows.bytes - memory.bytes);
+      memory?.charge(this.#rowBytes - memory.bytes);
     }
+    if (!this.#hasWritten()) return false;
     if (this.#next === this.#parts.length) {
       this.#running = this.#body.start(this.#context);
       this.#next++;
@@ -137,64 +161,11 @@ class PartsExecution implements StatementExecution {
     this.#finishing ??= finishAll(this.#unfinished);
     return this.#finishing.next().done === true;
   }
-}
 
-/** Keeps the rows of a part as values. */
-class RowCollector implements ResultWriter {
-  readonly #context: ExecutionContext;
-  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  #rows: SqlValue[][] = [];
-  #row: SqlValue[] = [];
-  #bytes = 0;
-
-  constructor(context: ExecutionContext) {
-    this.#context = context;
-  }
-
-  /** What all rows take. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** The rows since the last call. */
-  take(): SqlValue[][] {
-    const rows = this.#rows;
-    this.#rows = [];
-    return rows;
-  }
-
-  beginRow(): void {
-    this.#row = [];
-  }
-
-  writeNull(): void {
-    this.#row.push(null);
-  }
-
-  writeInteger(value: number | bigint): void {
-    this.#row.push(value);
-  }
-
-  writeText(value: string): void {
-    this.#bytes += 2 * value.length;
-    this.#row.push(value);
-  }
-
-  writeUtf8(bytes: Uint8Array, start: number, end: number): void {
-    this.writeText(this.#decoder.decode(bytes.subarray(start, end)));
-  }
-
-  writeValue(_column: number, value: SqlValue): void {
-    if (value instanceof Uint8Array) this.#bytes += value.length;
-    this.#row.push(value instanceof Uint8Array ? value.slice() : value);
-  }
-
-  endRow(): void {
-    this.#rows.push(this.#row);
-    this.#bytes += 32 + 16 * this.#row.length;
-    if (this.#bytes <= this.#context.memoryLimitBytes) return;
-    throw new DatabaseError(SQLSTATE.outOfMemory, "out of memory", {
-      detail: "The rows of the statement's WITH need more than the memory limit of a statement.",
-    });
+  /** Writes on, a morsel at a time. true: nothing is left of what was to be written. */
+  #hasWritten(): boolean {
+    if (this.#writing?.advance() === false) return false;
+    this.#writing = null;
+    return true;
   }
 }

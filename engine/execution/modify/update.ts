@@ -18,7 +18,13 @@ import { emitTurn } from "../codegen/gas_code.ts";
 import { mayBeNull } from "../../sql/plan/build.ts";
 import type { Program, Sink } from "../codegen/region.ts";
 import { storedCode } from "../codegen/value_form.ts";
-import { HeldRows, type HeldValue, type ModifyCode, sourceColumnsOfReturning } from "./modify_code.ts";
+import {
+  HeldRows,
+  type HeldValue,
+  type ModifyCode,
+  produceHeld,
+  sourceColumnsOfReturning,
+} from "./modify_code.ts";
 import { changesOf, type ModifyFacts } from "./modify_run.ts";
 import { hasSubquery, looksAtRows, mayRepeat, yieldsOneRow } from "./plan_shape.ts";
 import {
@@ -67,7 +73,7 @@ export function produceUpdate(plan: UpdatePlan, program: Program, modify: Modify
     ({ expression }) => mayBeNull(expression, ({ column }) => compilation.mayBeNull(column)),
   );
   const repeats = plan.refusesRepeats !== true && mayRepeat(plan.source);
-  program.produce(plan.source, rows.sink((code) => emitMeet(code, modify, plan.rowId, repeats)));
+  produceHeld(plan, rows, { program, modify, repeats });
   program.loop(plan, rows.source(), updateSink(plan, modify, assignments, "table"));
 }
 
@@ -91,13 +97,6 @@ function keepsKeys(plan: UpdatePlan): boolean {
 /** The row id as a held value. */
 export function rowIdValue(column: ColumnRef): HeldValue {
   return { column, expression: { kind: "column", type: { kind: "i64" }, column, nullable: false } };
-}
-
-/** Skips rows of the target that have come before, and those that an outer join left out. */
-export function emitMeet(code: Emitter, modify: ModifyCode, rowId: ColumnRef, repeats: boolean): void {
-  const id = code.column(rowId);
-  if (id.isNull !== null) code.emit(`if (${id.isNull}) ${code.skip}`);
-  if (repeats) code.emit(`if (!${modify.run(code)}.meet(${id.code})) ${code.skip}`);
 }
 
 /** Skips a row that another part of the statement has changed; MERGE refuses it. */

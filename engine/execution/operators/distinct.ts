@@ -14,7 +14,9 @@ import { emitValue } from "../codegen/expression.ts";
 import { hasSameKeys } from "../codegen/value_keys.ts";
 import { nullableCode } from "../codegen/value_form.ts";
 import { type Program, type Region, resetSlot, type Sink } from "../codegen/region.ts";
-import { areSteady, DividedCode, produceRounds } from "./spilled.ts";
+import { DividedCode } from "./divided_code.ts";
+import { produceRounds } from "./rounds.ts";
+import { areSteady } from "./spilled.ts";
 
 type Distinct = Extract<Plan, { kind: "distinct" }>;
 
@@ -144,4 +146,4 @@ export class DistinctCode {
 }
 
 /** Groups between two looks at the memory; a power of two. */
-const LOOK_GROUPS = 256;
+const LOOK_GROUPS = 32;

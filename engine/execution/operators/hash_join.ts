@@ -13,7 +13,8 @@ import { type Found, HashProbe, keptRows, type ProbeNames } from "./hash_probe.t
 import { expressionFacts } from "../codegen/plan_analysis.ts";
 import { definedColumns } from "../../sql/plan/traverse.ts";
 import { produceMarkJoin } from "./mark_join.ts";
-import { nullsSlot, piecesSlot, positionKey } from "./spilled.ts";
+import { positionKey } from "./divided_code.ts";
+import { nullsSlot, piecesSlot } from "./spilled.ts";
 
 type HashJoin = Extract<Plan, { kind: "hash_join" }>;
 

@@ -4,12 +4,20 @@
 import type { ColumnRef } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
+import type { SqlValue } from "../../types/value.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { RowBuffer } from "../runtime/row_buffer.ts";
-import { BufferCode, type BufferColumn, bufferColumn, type ReadNames } from "../codegen/buffer_code.ts";
+import {
+  BufferCode,
+  type BufferColumn,
+  bufferColumn,
+  bufferOf,
+  type ReadNames,
+} from "../codegen/buffer_code.ts";
 import type { Compilation } from "../codegen/compilation.ts";
 import type { Emitter, Value } from "../codegen/emitter.ts";
-import { keptReader, keptRows, type KeptSlots } from "../runtime/kept_rows.ts";
+import { keptReader, KeptRows, keptRows, type KeptSlots } from "../runtime/kept_rows.ts";
+import { allOf } from "../runtime/work.ts";
 import { emitSpill, openSpillOf, type SpillNames, spillRounds } from "./sort.ts";
 import { type LoopSource, Program, type Region, type Sink } from "../codegen/region.ts";
 
@@ -93,6 +101,32 @@ export class KeptCode {
   /** Writes the number of rows back. */
   closeAppend(code: Emitter): void {
     this.buffer.closeAppend(code);
+  }
+
+  /** Appends a row by its values, outside of generated code. */
+  *appendTo(state: ExecutionState, values: readonly SqlValue[]): Generator<void, void, void> {
+    const buffer = bufferOf(state, this.buffer.slot, this.buffer.columns);
+    const rows = this.#slots === null ? null : keptRows(state, this.#slots, this.buffer.columns);
+    buffer.append(values);
+    if (rows !== null && buffer.count > rows.full && rows.isDue(buffer)) {
+      yield* allOf(rows.writeAll(buffer));
+    }
+  }
+
+  /** Forgets its rows and takes those of another one, which gets the room. */
+  takeFrom(state: ExecutionState, other: KeptCode): void {
+    const { x } = state;
+    const kept = this.#slots === null ? undefined : x[this.#slots.kept];
+    const isInFile = kept instanceof KeptRows && kept.isInFile;
+    const buffer = x[this.buffer.slot];
+    if (isInFile) kept.release();
+    if (buffer instanceof RowBuffer) buffer.reset();
+    for (const [index, slot] of this.slots.entries()) {
+      const from = other.slots[index] as number;
+      const before = isInFile && slot !== this.buffer.slot ? undefined : x[slot];
+      x[slot] = x[from];
+      x[from] = before;
+    }
   }
 
   /** An expression of the number of rows. */

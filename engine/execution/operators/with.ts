@@ -9,16 +9,20 @@ import { assertDefined } from "../../base/assert.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
+import type { SqlValue } from "../../types/value.ts";
 import { bufferColumn } from "../codegen/buffer_code.ts";
 import type { Compilation } from "../codegen/compilation.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import { GroupCode } from "../codegen/group_code.ts";
 import { KeyCode } from "../codegen/key_code.ts";
 import { planFacts } from "../codegen/plan_analysis.ts";
+import { nullableCode } from "../codegen/value_form.ts";
 import { InlineRegion, Program, type Region, type Sink } from "../codegen/region.ts";
 import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
-import { RowBuffer } from "../runtime/row_buffer.ts";
-import { KeptCode, rowsIn } from "./materialize.ts";
+import { SeenRows } from "../runtime/seen_rows.ts";
+import { slotObject } from "../runtime/slot_object.ts";
+import type { Work } from "../runtime/work.ts";
+import { KeptCode } from "./materialize.ts";
 
 type With = Extract<Plan, { kind: "with" }>;
 type Definition = With["definitions"][number];
@@ -97,7 +101,7 @@ function defineOne(definition: Definition, region: Region): void {
   const isHere = region.isInline &&
     plans.some((plan) => planFacts(plan).free.some((column) => !inside.has(column)));
   const result = new KeptCode(compilation, columns, !isHere);
-  const working = new KeptCode(compilation, columns, false);
+  const working = new KeptCode(compilation, columns, !isHere);
   if (isHere) {
     // It depends on the row of the surrounding loop: it runs here, where that row is.
     const code: DefinitionCode = { result, working, emitEnsure: () => {}, isInline: true, recursion: null };
@@ -125,15 +129,20 @@ function defineOne(definition: Definition, region: Region): void {
   } else {
     const begunSlot = compilation.newSlot();
     const begin = new Program(compilation, { reruns: true });
-    const next = new KeptCode(compilation, columns, false);
-    const rounds = new Rounds(compilation, { working: working.buffer.slot, next: next.buffer.slot });
+    const next = new KeptCode(compilation, columns, true);
+    const rounds = new Rounds(compilation, { working, next });
     const emitBegin = (emitter: Emitter) => emitter.subplan(begunSlot, begin.pipelines, false);
     const recursion = isInline ? null : { emitBegin, rounds };
     codesOf(region).set(definition.id, { result, working, emitEnsure, isInline, recursion });
     const recursive = { definition, recursive: definition.recursive, result, working, next };
     begin.reset(rounds.slot);
-    const sink = produceBegin(recursive, begin);
+    const seen = compilation.spills && !definition.recursive.all
+      ? new SeenCode(compilation, recursive)
+      : null;
+    const sink = produceBegin(recursive, begin, seen);
+    seen?.settle(begin, working);
     rounds.term.produce(definition.recursive.plan, sink);
+    seen?.settle(rounds.term, next);
     program.add(new BeginPipeline(begunSlot, begin));
     program.add(new RecursionPipeline(rounds));
     if (!isStable) region.reset(doneSlot, begunSlot);
@@ -153,24 +162,25 @@ function fill(definition: Definition, region: Region, code: DefinitionCode): voi
   region.produce(definition.plan, intoBuffers(definition.columns, null, [code.result]));
 }
 
-/** Appends the named columns of each row to buffers. */
+/** Skips rows that have been there. */
+interface Distinctness {
+  open(code: Emitter): void;
+  skipSeen(code: Emitter): void;
+}
+
+/** Appends the named columns of each row to buffers; `distinct` knows which rows have been there. */
 function intoBuffers(
   columns: readonly ColumnRef[],
-  groups: { readonly code: GroupCode; readonly expressions: readonly Expression[] } | null,
+  distinct: Distinctness | null,
   buffers: readonly KeptCode[],
 ): Sink {
   return {
     open: (code) => {
-      groups?.code.open(code);
+      distinct?.open(code);
       for (const buffer of buffers) buffer.openAppend(code);
     },
     row: (code) => {
-      if (groups !== null) {
-        const isNew = code.name("isNew");
-        code.emit(`let ${isNew} = false;`);
-        groups.code.lookup(code, groups.expressions, () => code.emit(`${isNew} = true;`));
-        code.emit(`if (!${isNew}) ${code.skip}`);
-      }
+      distinct?.skipSeen(code);
       const values = columns.map((column) => code.column(column));
       for (const buffer of buffers) buffer.append(code, values);
     },
@@ -180,14 +190,72 @@ function intoBuffers(
   };
 }
 
-/** Exchanges the rows of two slots and empties the second. */
-export function exchange(state: ExecutionState, working: number, next: number): boolean {
-  const current = state.x[working];
-  const produced = state.x[next];
-  if (current instanceof RowBuffer) current.reset();
-  state.x[working] = produced;
-  state.x[next] = current;
-  return produced instanceof RowBuffer && produced.count > 0;
+/** Which rows a recursion without ALL has given out, in files if need be. */
+class SeenCode {
+  readonly #slot: number;
+  readonly #workSlot: number;
+  readonly #types: readonly SqlType[];
+  readonly #result: KeptCode;
+
+  constructor(compilation: Compilation, { definition, result }: Recursive) {
+    this.#slot = compilation.newSlot();
+    this.#workSlot = compilation.newSlot();
+    this.#types = definition.types;
+    this.#result = result;
+  }
+
+  get slots(): readonly number[] {
+    return [this.#slot, this.#workSlot];
+  }
+
+  /** What stands in front of the buffers for rows with these columns. */
+  of(columns: readonly ColumnRef[]): Distinctness {
+    const key = {};
+    return {
+      open: (code) => {
+        const types = code.constant("types", this.#types);
+        code.note(key, code.define("seen", `${code.use("seenRows", seenRows)}(S, ${this.#slot}, ${types})`));
+      },
+      skipSeen: (code) => {
+        const seen = code.recall<string>(key);
+        const values = columns.map((column) => nullableCode(code.column(column)));
+        const isNew = code.define("isNew", `${seen}.add([${values.join(", ")}])`);
+        code.block(`if (${seen}.isDue) `, "conditional", () => void code.work(`${seen}.write()`));
+        code.emit(`if (!${isNew}) ${code.skip}`);
+      },
+    };
+  }
+
+  /** Puts behind a round that what was not known to be new in it goes to the result and to the next one. */
+  settle(round: Program, next: KeptCode): void {
+    round.add({
+      writesResult: false,
+      operators: [],
+      run: (state) => {
+        const { x } = state;
+        const seen = x[this.#slot];
+        if (!(seen instanceof SeenRows)) return true;
+        const work = (x[this.#workSlot] ??= seen.settle((values) => this.#take(state, next, values))) as Work;
+        if (!work.advance()) return false;
+        x[this.#workSlot] = undefined;
+        return true;
+      },
+    });
+  }
+
+  *#take(state: ExecutionState, next: KeptCode, values: readonly SqlValue[]): Generator<void, void, void> {
+    for (const kept of [this.#result, next]) yield* kept.appendTo(state, values);
+  }
+}
+
+function seenRows(state: ExecutionState, slot: number, types: readonly SqlType[]): SeenRows {
+  return slotObject(state, slot, SeenRows, types);
+}
+
+/** Rows of one round become those that the next one works on. false: there are none. */
+function turn(state: ExecutionState, working: KeptCode, next: KeptCode): boolean {
+  working.takeFrom(state, next);
+  return working.count(state) > 0;
 }
 
 /** The recursive term, which is run once for each round. */
@@ -195,10 +263,10 @@ class Rounds {
   readonly term: Program;
   /** Holds true while the term runs. */
   readonly slot: number;
-  readonly #working: number;
-  readonly #next: number;
+  readonly #working: KeptCode;
+  readonly #next: KeptCode;
 
-  constructor(compilation: Compilation, buffers: { readonly working: number; readonly next: number }) {
+  constructor(compilation: Compilation, buffers: { readonly working: KeptCode; readonly next: KeptCode }) {
     this.term = new Program(compilation, { reruns: true });
     this.slot = compilation.newSlot();
     this.#working = buffers.working;
@@ -208,8 +276,8 @@ class Rounds {
   /** Calls the term for one more round; false: there is nothing left for it to work on. The caller ends its piece. */
   advance(state: ExecutionState): boolean {
     const hasRows = state.x[this.slot] === true
-      ? exchange(state, this.#working, this.#next)
-      : rowsIn(state, this.#working) > 0;
+      ? turn(state, this.#working, this.#next)
+      : this.#working.count(state) > 0;
     state.x[this.slot] = hasRows ? true : undefined;
     if (hasRows) state.call(this.term.pipelines);
     return hasRows;
@@ -261,29 +329,52 @@ interface Recursive {
 }
 
 /** Puts the term that is not recursive into a region, and answers what becomes of the recursive term's rows. */
-function produceBegin({ definition, recursive, result, working, next }: Recursive, region: Region): Sink {
+function produceBegin(
+  { definition, recursive, result, working, next }: Recursive,
+  region: Region,
+  seen: SeenCode | null,
+): Sink {
   const { compilation } = region;
   const keys = definition.types.map((type) => new KeyCode(compilation, type));
-  const groups = recursive.all ? null : new GroupCode(compilation, keys, []);
+  const groups = recursive.all || seen !== null ? null : new GroupCode(compilation, keys, []);
   const distinct = (columns: readonly ColumnRef[]) =>
-    groups === null ? null : { code: groups, expressions: columnExpressions(columns, definition.types) };
-  region.reset(...[result, working, next].flatMap(({ slots }) => slots), ...(groups?.stateSlots ?? []));
+    seen?.of(columns) ?? (groups === null ? null : distinctBy(groups, columns, definition.types));
+  region.reset(
+    ...[result, working, next].flatMap(({ slots }) => slots),
+    ...(seen?.slots ?? groups?.stateSlots ?? []),
+  );
   const begin = definition.columns;
   region.produce(definition.plan, intoBuffers(begin, distinct(begin), [result, working]));
   return intoBuffers(recursive.columns, distinct(recursive.columns), [result, next]);
 }
 
+/** Knows the rows with these columns by their groups. */
+function distinctBy(
+  groups: GroupCode,
+  columns: readonly ColumnRef[],
+  types: readonly SqlType[],
+): Distinctness {
+  return {
+    open: (code) => groups.open(code),
+    skipSeen: (code) => {
+      const isNew = code.name("isNew");
+      code.emit(`let ${isNew} = false;`);
+      groups.lookup(code, columnExpressions(columns, types), () => code.emit(`${isNew} = true;`));
+      code.emit(`if (!${isNew}) ${code.skip}`);
+    },
+  };
+}
+
 /** Puts a whole recursion into the code of a surrounding row. */
 function produceInlineRecursion(parts: Recursive, region: Region): void {
   const { definition, recursive, working, next } = parts;
-  const sink = produceBegin(parts, region);
+  const sink = produceBegin(parts, region, null);
   region.once(definition.plan, (code) => {
     code.block(`if (S.x[${working.buffer.slot}] !== undefined) for (;;) `, "row", () => {
       new InlineRegion(code).produce(recursive.plan, sink);
       code.pause();
-      code.emit(
-        `if (!${code.use("exchange", exchange)}(S, ${working.buffer.slot}, ${next.buffer.slot})) break;`,
-      );
+      const buffers = `${code.constant("working", working)}, ${code.constant("next", next)}`;
+      code.emit(`if (!${code.use("turn", turn)}(S, ${buffers})) break;`);
     });
   });
 }

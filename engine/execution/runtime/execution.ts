@@ -139,7 +139,7 @@ export interface GatheredBatch {
 }
 
 /** The rows of CTEs that have run. */
-export type MaterializedRows = ReadonlyMap<VirtualRelation, readonly (readonly SqlValue[])[]>;
+export type MaterializedRows = ReadonlyMap<VirtualRelation, Iterable<readonly SqlValue[]>>;
 
 /**
  * Writes of one transaction. Each raises an internal retry signal when another open transaction holds the row or key;

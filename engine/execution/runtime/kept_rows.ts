@@ -21,7 +21,6 @@ const BYTES_FOR_ROW = 8192;
 /** See the file's head. */
 export class KeptRows extends SpilledRows implements PageSource {
   readonly page: PageSource["page"];
-  readonly #layout: readonly SpilledColumn[];
   readonly #blocks = new WrittenBlocks();
   /** Holds those that are not in the file. */
   readonly #buffer: RowBuffer;
@@ -35,7 +34,6 @@ export class KeptRows extends SpilledRows implements PageSource {
       bytes: blockBytesFor(memoryLimitBytes),
       count: 0,
     };
-    this.#layout = layout;
     this.#buffer = buffer;
   }
 
@@ -58,7 +56,7 @@ export class KeptRows extends SpilledRows implements PageSource {
     const { count } = buffer;
     this.state.beganRun();
     this.state.beganPass(1);
-    const rows = { order: identity(count), from: 0, to: count };
+    const rows = { order: identity(count), from: 0, to: count, inPlace: true as const };
     for (const written of this.write(buffer, rows, this.page)) {
       this.#blocks.add(written);
       yield;
@@ -81,7 +79,7 @@ export class KeptRows extends SpilledRows implements PageSource {
     }
     const from = position - written;
     const to = Math.min(this.#buffer.count, from + this.page.rows);
-    copyRows(this.#buffer, { from, to }, { buffer, at }, this.#layout);
+    copyRows(this.#buffer, { from, to }, { buffer, at });
     return { begin: position, end: written + to };
   }
 }

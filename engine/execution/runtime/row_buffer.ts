@@ -45,6 +45,16 @@ export class ColumnBuffer {
     }
   }
 
+  /** The value of a row, of any form but that of codes. */
+  get(row: number): SqlValue {
+    const { data, nulls, storage } = this;
+    if (Array.isArray(data)) return data[row] as SqlValue;
+    if (nulls !== null && nulls[row] !== 0) return null;
+    const value = data[row] as number;
+    if (storage === "bool") return value !== 0;
+    return storage === "number_or_bigint" && Number.isNaN(value) ? this.getBig(row) : value;
+  }
+
   /** Keeps an integer that is not safe; the data holds NaN in its place. */
   putBig(row: number, value: bigint): void {
     this.big ??= new Map();

@@ -1,4 +1,9 @@
-/** Rows of a {@link RowBuffer} as bytes, column by column, for files in which a statement keeps what it cannot hold. */
+/**
+ * Rows of a {@link RowBuffer} as bytes, column by column, for files in which a statement keeps what it cannot hold.
+ *
+ * Each array is behind the one before, from a multiple of eight bytes on, as it is in memory: only this process reads
+ * it. So numbers are copied from array to array, and not written one by one.
+ */
 import { ByteReader, ByteWriter } from "../../base/bytes.ts";
 import { decodeNullable, encodeNullable } from "../../types/value_codec.ts";
 import type { SqlType } from "../../types/sql_type.ts";
@@ -10,49 +15,140 @@ export interface SpilledColumn extends ColumnLayout {
   readonly type: SqlType;
 }
 
-/** Larger ones are not kept for the next block. */
-const MAX_WRITER_BYTES = 1 << 20;
-let writer = new ByteWriter(1 << 16);
+type Numbers = Int32Array | Float64Array | Uint8Array;
 
-/** The rows `order[from]` up to `order[to]`; valid until the next call. */
+/** Rows `order[from]` up to `order[to]`. */
+export interface ChosenRows {
+  readonly order: Int32Array;
+  readonly from: number;
+  readonly to: number;
+  /** The order is that of the rows themselves. */
+  readonly inPlace?: true;
+}
+
+const ALIGNMENT = 8;
+const FIRST_BYTES = 1 << 16;
+/** Larger ones are not kept for the next block. */
+const MAX_KEPT_BYTES = 1 << 20;
+let block = new ArrayBuffer(FIRST_BYTES);
+let length = 0;
+let writer = new ByteWriter(FIRST_BYTES);
+
+const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;
+
+/** Makes room for so many bytes at the end of the block; the answer is where they begin. */
+function extend(bytes: number): number {
+  const begin = length;
+  length += aligned(bytes);
+  if (length > block.byteLength) {
+    const larger = new ArrayBuffer(Math.max(length, 2 * block.byteLength));
+    new Uint8Array(larger).set(new Uint8Array(block, 0, begin));
+    block = larger;
+  }
+  return begin;
+}
+
+/** The rows as bytes, which are valid until the next call. */
 export function encodeRows(
   { columns }: RowBuffer,
   layout: readonly SpilledColumn[],
-  { order, from, to }: { readonly order: Int32Array; readonly from: number; readonly to: number },
+  rows: ChosenRows,
 ): Uint8Array {
-  if (writer.length > MAX_WRITER_BYTES) writer = new ByteWriter(1 << 16);
-  writer.reset();
+  if (block.byteLength > MAX_KEPT_BYTES) block = new ArrayBuffer(FIRST_BYTES);
+  if (writer.length > MAX_KEPT_BYTES) writer = new ByteWriter(FIRST_BYTES);
+  length = 0;
   columns.forEach((column, position) => {
     const { data, nulls } = column;
-    for (let index = from; nulls !== null && index < to; index++) {
-      writer.writeU8(nulls[order[index] as number] as number);
-    }
-    if (data instanceof Int32Array) {
-      for (let index = from; index < to; index++) writer.writeI32(data[order[index] as number] as number);
-    } else if (data instanceof Uint8Array) {
-      for (let index = from; index < to; index++) writer.writeU8(data[order[index] as number] as number);
-    } else if (data instanceof Float64Array) {
-      for (let index = from; index < to; index++) writer.writeF64(data[order[index] as number] as number);
-      if (column.storage === "number_or_bigint") encodeBig(column, order, from, to);
+    if (nulls !== null) putBytes(nulls, rows);
+    if (data instanceof Int32Array) putIntegers(data, rows);
+    else if (data instanceof Uint8Array) putBytes(data, rows);
+    else if (data instanceof Float64Array) {
+      putFloats(data, rows);
+      if (column.storage === "number_or_bigint") putWritten(() => encodeBig(column, rows));
     } else {
       const { type } = layout[position] as SpilledColumn;
-      for (let index = from; index < to; index++) {
-        encodeNullable(type, data[order[index] as number] as SqlValue, writer);
-      }
+      putWritten(() => encodeValues(data, type, rows));
     }
   });
-  return writer.view();
+  return new Uint8Array(block, 0, length);
 }
 
-function encodeBig({ big }: ColumnBuffer, order: Int32Array, from: number, to: number): void {
-  const rows: number[] = [];
-  for (let index = from; big !== null && index < to; index++) {
-    if (big.has(order[index] as number)) rows.push(index);
+// One function for each kind of array: one for all would be slow.
+function putIntegers(from: Int32Array, { order, from: begin, to, inPlace }: ChosenRows): void {
+  const at = extend((to - begin) * 4);
+  const target = new Int32Array(block, at, to - begin);
+  if (inPlace === true) return target.set(from.subarray(begin, to));
+  for (let index = begin; index < to; index++) target[index - begin] = from[order[index] as number] as number;
+}
+
+function putFloats(from: Float64Array, { order, from: begin, to, inPlace }: ChosenRows): void {
+  const at = extend((to - begin) * 8);
+  const target = new Float64Array(block, at, to - begin);
+  if (inPlace === true) return target.set(from.subarray(begin, to));
+  for (let index = begin; index < to; index++) target[index - begin] = from[order[index] as number] as number;
+}
+
+function putBytes(from: Uint8Array, { order, from: begin, to, inPlace }: ChosenRows): void {
+  const at = extend(to - begin);
+  const target = new Uint8Array(block, at, to - begin);
+  if (inPlace === true) return target.set(from.subarray(begin, to));
+  for (let index = begin; index < to; index++) target[index - begin] = from[order[index] as number] as number;
+}
+
+/** Puts what `write` gives to the writer, with its length in front. */
+function putWritten(write: () => void): void {
+  writer.reset();
+  write();
+  const bytes = writer.view();
+  const at = extend(4 + bytes.length);
+  new Uint32Array(block, at, 1)[0] = bytes.length;
+  new Uint8Array(block, at + 4, bytes.length).set(bytes);
+}
+
+function encodeValues(data: readonly unknown[], type: SqlType, { order, from, to }: ChosenRows): void {
+  for (let index = from; index < to; index++) {
+    encodeNullable(type, data[order[index] as number] as SqlValue, writer);
   }
-  writer.writeU32(rows.length);
-  for (const index of rows) {
+}
+
+function encodeBig({ big }: ColumnBuffer, { order, from, to }: ChosenRows): void {
+  for (let index = from; big !== null && index < to; index++) {
+    const value = big.get(order[index] as number);
+    if (value === undefined) continue;
     writer.writeU32(index - from);
-    writer.writeSignedVarint(big?.get(order[index] as number) ?? 0n);
+    writer.writeSignedVarint(value);
+  }
+}
+
+/** Reads the arrays of a block, which begins at the beginning of its memory, one behind the other. */
+class BlockReader {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  /** The next elements of an array. */
+  readInto(target: Numbers, at: number, count: number): void {
+    const { buffer } = this.#bytes;
+    const begin = this.#take(count * target.BYTES_PER_ELEMENT);
+    if (target instanceof Int32Array) target.set(new Int32Array(buffer, begin, count), at);
+    else if (target instanceof Float64Array) target.set(new Float64Array(buffer, begin, count), at);
+    else target.set(new Uint8Array(buffer, begin, count), at);
+  }
+
+  /** What {@link putWritten} has put there. */
+  readWritten(): ByteReader {
+    const [bytes = 0] = new Uint32Array(this.#bytes.buffer, this.#at, 1);
+    const begin = this.#take(4 + bytes) + 4;
+    return new ByteReader(this.#bytes.subarray(begin, begin + bytes));
+  }
+
+  #take(bytes: number): number {
+    const begin = this.#at;
+    this.#at += aligned(bytes);
+    return begin;
   }
 }
 
@@ -63,44 +159,62 @@ export function decodeRows(
   bytes: Uint8Array,
   { at, count }: { readonly at: number; readonly count: number },
 ): void {
-  const reader = new ByteReader(bytes);
-  const end = at + count;
+  const reader = new BlockReader(bytes);
   columns.forEach((column, position) => {
     const { data, nulls } = column;
-    for (let row = at; nulls !== null && row < end; row++) nulls[row] = reader.readU8();
-    if (data instanceof Int32Array) {
-      for (let row = at; row < end; row++) data[row] = reader.readI32();
-    } else if (data instanceof Uint8Array) {
-      for (let row = at; row < end; row++) data[row] = reader.readU8();
-    } else if (data instanceof Float64Array) {
-      for (let row = at; row < end; row++) data[row] = reader.readF64();
-      if (column.storage === "number_or_bigint") decodeBig(column, reader, at, end);
-    } else {
-      const { type } = layout[position] as SpilledColumn;
-      for (let row = at; row < end; row++) data[row] = decodeNullable(type, reader);
+    if (nulls !== null) reader.readInto(nulls, at, count);
+    if (Array.isArray(data)) {
+      decodeValues(data, (layout[position] as SpilledColumn).type, reader.readWritten(), { at, count });
+      return;
     }
+    reader.readInto(data, at, count);
+    if (column.storage === "number_or_bigint") decodeBig(column, reader.readWritten(), { at, count });
   });
+}
+
+function decodeValues(
+  data: unknown[],
+  type: SqlType,
+  reader: ByteReader,
+  { at, count }: { readonly at: number; readonly count: number },
+): void {
+  for (let row = at; row < at + count; row++) data[row] = decodeNullable(type, reader);
   reader.expectEnd();
 }
 
-/** Copies rows of a buffer into another one that has room for them, from row `at` on. */
+function decodeBig(
+  column: ColumnBuffer,
+  reader: ByteReader,
+  { at, count }: { readonly at: number; readonly count: number },
+): void {
+  for (let row = at; column.big !== null && row < at + count; row++) column.big.delete(row);
+  while (reader.remaining > 0) {
+    const row = at + reader.readU32();
+    column.putBig(row, BigInt(reader.readSignedVarint()));
+  }
+}
+
+/** Copies rows of a buffer into another one of the same columns, which has room for them, from row `at` on. */
 export function copyRows(
   from: RowBuffer,
   rows: { readonly from: number; readonly to: number },
   { buffer, at }: { readonly buffer: RowBuffer; readonly at: number },
-  layout: readonly SpilledColumn[],
 ): void {
-  const count = rows.to - rows.from;
-  const order = Int32Array.from({ length: count }, (_, row) => rows.from + row);
-  // What has been read may be kept for longer than the writer's bytes.
-  const bytes = encodeRows(from, layout, { order, from: 0, to: count }).slice();
-  decodeRows(buffer, layout, bytes, { at, count });
-}
-
-function decodeBig(column: ColumnBuffer, reader: ByteReader, at: number, end: number): void {
-  for (let row = at; column.big !== null && row < end; row++) column.big.delete(row);
-  for (let left = reader.readU32(); left > 0; left--) {
-    const row = at + reader.readU32();
-    column.putBig(row, BigInt(reader.readSignedVarint()));
-  }
+  from.columns.forEach((column, position) => {
+    const target = buffer.columns[position] as ColumnBuffer;
+    const { data, nulls, big } = column;
+    if (nulls !== null) target.nulls?.set(nulls.subarray(rows.from, rows.to), at);
+    if (!Array.isArray(target.data)) {
+      target.data.set((data as Numbers).subarray(rows.from, rows.to), at);
+      for (let row = rows.from; row < rows.to && (big !== null || target.big !== null); row++) {
+        const value = big?.get(row);
+        if (value === undefined) target.big?.delete(at + row - rows.from);
+        else target.putBig(at + row - rows.from, value);
+      }
+      return;
+    }
+    for (let row = rows.from; row < rows.to; row++) {
+      target.data[at + row - rows.from] = (data as readonly unknown[])[row];
+    }
+  });
 }

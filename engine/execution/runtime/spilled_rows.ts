@@ -3,7 +3,7 @@
  */
 import type { SpillBlock, SpillFile } from "../../storage/spill_file.ts";
 import type { MemoryUser } from "./memory_user.ts";
-import { decodeRows, encodeRows, type SpilledColumn } from "./row_codec.ts";
+import { type ChosenRows, decodeRows, encodeRows, type SpilledColumn } from "./row_codec.ts";
 import type { RowBuffer } from "./row_buffer.ts";
 
 /** The part of a statement's memory that a buffer takes before it is written to a file. */
@@ -64,15 +64,16 @@ export abstract class SpilledRows {
   /** Writes the rows `order[from]` up to `order[to]` in blocks of so many bytes and rows. */
   protected *write(
     buffer: RowBuffer,
-    { order, from, to }: { readonly order: Int32Array; readonly from: number; readonly to: number },
+    chosen: ChosenRows,
     most: { readonly bytes: number; readonly rows?: number },
   ): Generator<WrittenRows, void, void> {
     const file = this.#file ??= this.state.context.spillFile?.() ?? null;
     const { rows = Infinity } = most;
+    const { order, from, to } = chosen;
     if (file === null) throw new TypeError("there is nowhere to spill to");
     for (let begin = from; begin < to;) {
       const end = buffer.endWithin(order, begin, Math.min(to, begin + rows), most.bytes);
-      const block = file.write(encodeRows(buffer, this.#layout, { order, from: begin, to: end }));
+      const block = file.write(encodeRows(buffer, this.#layout, { ...chosen, from: begin, to: end }));
       this.state.wrote(block.length);
       yield { block, rows: end - begin };
       begin = end;

@@ -8,6 +8,11 @@ import { SpillNeed } from "../../transactions/signals.ts";
 import type { ExecutionContext, MemoryCount } from "./execution.ts";
 import type { MemoryShare } from "./query_memory.ts";
 
+/** What may be too much for a statement that has written to files what it can. */
+const IN_MEMORY =
+  " It has used temporary files; one value (an array or text of a whole group) and what a subquery computes for " +
+  "one row must fit into memory.";
+
 /** What bounds it. */
 export type MemoryBounds = Pick<
   ExecutionContext,
@@ -69,7 +74,7 @@ export class StatementMemory implements MemoryCount {
     const error = new DatabaseError(SQLSTATE.outOfMemory, "out of memory", {
       detail: `The statement needs more than its limit of ${
         Math.round(limit / 1048576)
-      } MB for sorts, hash tables and results.`,
+      } MB for sorts, hash tables and results.${this.#bounds.spills === true ? IN_MEMORY : ""}`,
       hint: "Select fewer rows or columns, add a LIMIT or an index, or raise statement_memory.",
     });
     return this.#canSpill && this.#bounds.spills !== true ? new SpillNeed(error) : error;

@@ -29,3 +29,8 @@ export class GeneratorWork<T> implements Work {
     return assertDefined(this.#result, "the result of finished work").value;
   }
 }
+
+/** The morsels of a work, for a generator function that has others besides. */
+export function* allOf(work: Work): Generator<void, void, void> {
+  while (!work.advance()) yield;
+}

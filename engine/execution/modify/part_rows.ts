@@ -1,0 +1,85 @@
+/** The rows of one part of a statement that changes data in its WITH; in a file if need be. */
+import type { SqlType } from "../../types/sql_type.ts";
+import type { SqlValue } from "../../types/value.ts";
+import { KeptRows } from "../runtime/kept_rows.ts";
+import type { MemoryUser } from "../runtime/memory_user.ts";
+import type { ResultWriter } from "../runtime/result_writer.ts";
+import { RowBuffer, storageOf } from "../runtime/row_buffer.ts";
+import type { SpilledColumn } from "../runtime/row_codec.ts";
+import { BufferRows, RowPages } from "../runtime/row_pages.ts";
+import type { Work } from "../runtime/work.ts";
+
+/** Bytes that are written without a pause. */
+const WRITTEN_AT_ONCE = 1 << 20;
+
+/** See the file's head. They can be gone through again and again. */
+export class PartRows implements ResultWriter, Iterable<readonly SqlValue[]> {
+  readonly #user: MemoryUser;
+  readonly #layout: readonly SpilledColumn[];
+  readonly #buffer: RowBuffer;
+  readonly #kept: KeptRows;
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  #row: SqlValue[] = [];
+
+  constructor(user: MemoryUser, types: readonly SqlType[]) {
+    this.#user = user;
+    this.#layout = types.map((type) => ({ storage: storageOf(type), nullable: true, type }));
+    this.#buffer = new RowBuffer(user, this.#layout);
+    this.#kept = new KeptRows(user, this.#buffer, this.#layout);
+  }
+
+  /** What is to be written now; null: nothing. */
+  due(): Work | null {
+    return this.#isDue ? this.#kept.writeAll(this.#buffer) : null;
+  }
+
+  get #isDue(): boolean {
+    return this.#user.context.spills === true && this.#buffer.count > this.#kept.full &&
+      this.#kept.isDue(this.#buffer);
+  }
+
+  /** The rows, from the first one on. */
+  *[Symbol.iterator](): Generator<readonly SqlValue[], void, void> {
+    const isInFile = this.#kept.isInFile;
+    const buffer = isInFile ? new RowBuffer(this.#user, this.#layout) : this.#buffer;
+    const rows = isInFile ? new RowPages(buffer, this.#kept) : new BufferRows(buffer);
+    for (let position = 0; position < rows.count; position++) {
+      const row = rows.at(position);
+      yield buffer.columns.map((column) => column.get(row));
+    }
+    if (isInFile) buffer.release();
+  }
+
+  beginRow(): void {
+    this.#row = [];
+  }
+
+  writeNull(): void {
+    this.#row.push(null);
+  }
+
+  writeInteger(value: number | bigint): void {
+    this.#row.push(value);
+  }
+
+  writeText(value: string): void {
+    this.#row.push(value);
+  }
+
+  writeUtf8(bytes: Uint8Array, start: number, end: number): void {
+    this.writeText(this.#decoder.decode(bytes.subarray(start, end)));
+  }
+
+  writeValue(_column: number, value: SqlValue): void {
+    this.#row.push(value instanceof Uint8Array ? value.slice() : value);
+  }
+
+  endRow(): void {
+    this.#buffer.append(this.#row);
+    // Where the memory is small, what comes in one step may be too much.
+    if (this.#isDue && this.#buffer.measure() < WRITTEN_AT_ONCE) {
+      const work = this.#kept.writeAll(this.#buffer);
+      while (!work.advance());
+    }
+  }
+}

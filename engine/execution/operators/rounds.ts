@@ -1,0 +1,275 @@
+/** Operators that run over one part of their divided rows after the other; see `spilled.ts`. */
+import { assertDefined } from "../../base/assert.ts";
+import type { Plan } from "../../sql/plan/plan.ts";
+import { bufferOf } from "../codegen/buffer_code.ts";
+import { Program, resetSlot } from "../codegen/region.ts";
+import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
+import { DECODED_BYTES, MAX_LEVELS, type Part } from "../runtime/partitioned_rows.ts";
+import type { RowBuffer } from "../runtime/row_buffer.ts";
+import type { WrittenRows } from "../runtime/spilled_rows.ts";
+import type { GeneratorWork, Work } from "../runtime/work.ts";
+import type { DividedCode } from "./divided_code.ts";
+
+/** What else is known of rounds. */
+interface RoundsOptions {
+  /** See {@link piecesSlot}; null: all kept rows of a part are needed at once. */
+  readonly pieces?: number | null;
+  /** Slots of what is not needed by then. */
+  readonly forget?: readonly number[];
+}
+
+/** Runs what `produce` puts into a region over one part of the rows after the other. */
+export function produceRounds(
+  plan: Plan,
+  sides: readonly DividedCode[],
+  region: Program,
+  produce: (region: Program) => void,
+  { pieces = null, forget = [] }: RoundsOptions = {},
+): void {
+  const { compilation, flags } = region;
+  const slot = assertDefined(sides[0], "a side").roundsSlot;
+  const rounds = new Program(compilation, { reruns: true, flags });
+  produce(rounds);
+  region.add(new RoundsPipeline(plan, { sides, rounds, slot, flags, forget, pieces }));
+}
+
+/** What an operator runs over next: a part of each input, by the same bits of the hash; null: all in memory. */
+interface Round {
+  readonly parts: readonly (Part | null)[];
+  readonly level: number;
+  readonly pieces?: JoinPieces;
+}
+
+/**
+ * A join over a part of which not all kept rows fit into memory, and which cannot be divided: it runs over pieces of
+ * them, and over all rows of the other side for each piece.
+ */
+export class JoinPieces {
+  /** The piece at hand is the last one. */
+  isLast = false;
+  readonly #matched: Uint8Array;
+
+  /** `rows`: those of the other side. */
+  constructor(rows: number) {
+    this.#matched = new Uint8Array(Math.ceil(rows / 8));
+  }
+
+  /** Bytes that it takes. */
+  get bytes(): number {
+    return this.#matched.length;
+  }
+
+  /** Whether a row of the other side has had a partner. */
+  has(row: number): boolean {
+    return ((this.#matched[row >>> 3] as number) & 1 << (row & 7)) !== 0;
+  }
+
+  /** Notes that it has one. */
+  add(row: number): void {
+    this.#matched[row >>> 3] = (this.#matched[row >>> 3] as number) | 1 << (row & 7);
+  }
+}
+
+/** Runs an operator part by part. */
+class RoundsPipeline implements Pipeline {
+  readonly writesResult = false;
+  readonly operators: readonly number[];
+  readonly #sides: readonly DividedCode[];
+  readonly #rounds: Program;
+  readonly #slot: number;
+  readonly #flags: readonly number[];
+  readonly #forget: readonly number[];
+  readonly #pieces: number | null;
+
+  constructor(
+    plan: Plan,
+    { sides, rounds, slot, flags, forget, pieces }: {
+      readonly sides: readonly DividedCode[];
+      readonly rounds: Program;
+      readonly slot: number;
+      readonly flags: readonly number[];
+      readonly forget: readonly number[];
+      readonly pieces: number | null;
+    },
+  ) {
+    this.operators = [rounds.compilation.operatorIndex(plan)];
+    this.#sides = sides;
+    this.#rounds = rounds;
+    this.#slot = slot;
+    this.#flags = flags;
+    this.#forget = forget;
+    this.#pieces = pieces;
+  }
+
+  run(state: ExecutionState): boolean {
+    if (this.#sides.every((side) => side.isUnused(state))) return true;
+    const known = state.x[this.#slot];
+    let rounds: Rounds;
+    if (known instanceof Rounds) rounds = known;
+    else {
+      for (const slot of this.#forget) resetSlot(state, slot);
+      state.x[this.#slot] = rounds = new Rounds(state, this.#sides, this.#pieces);
+    }
+    const next = this.#flags.some((flag) => state.x[flag] === true) ? null : rounds.next();
+    if (next === "later") return false;
+    if (next === "round") {
+      state.call(this.#rounds.pipelines);
+      return false;
+    }
+    for (const side of this.#sides) {
+      side.rowsIn(state).release();
+      bufferOf(state, side.buffer.slot, side.buffer.columns).release();
+    }
+    state.x[this.#slot] = undefined;
+    return true;
+  }
+}
+
+function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
+}
+
+/** A round that is being divided. */
+interface Dividing {
+  readonly round: Round;
+  /** The new parts of each side, as far as they are there. */
+  readonly parts: (readonly Part[])[];
+  work: GeneratorWork<readonly Part[]>;
+}
+
+/** The rounds of one execution. */
+class Rounds {
+  readonly #state: ExecutionState;
+  readonly #sides: readonly DividedCode[];
+  /** Those to come, the next one last. */
+  readonly #left: Round[] = [];
+  /** What each side still has in memory is to be written first. */
+  #writing: readonly Work[];
+  #dividing: Dividing | null = null;
+  readonly #piecesSlot: number | null;
+  /** What a row takes in a hash table besides its values, at the most. */
+  readonly #rowBytes: number;
+
+  constructor(state: ExecutionState, sides: readonly DividedCode[], piecesSlot: number | null) {
+    this.#piecesSlot = piecesSlot;
+    this.#state = state;
+    this.#sides = sides;
+    this.#rowBytes = Math.max(...sides.flatMap(({ isKept, keptBytes }) => isKept ? [keptBytes] : []));
+    const kept = sides.filter(({ isKept }) => isKept).map((side) => this.#bufferOf(side));
+    const isInFile = sides.some((side) => side.rowsIn(state).parts.length > 0) ||
+      this.#isTooMuch(sum(kept, (buffer) => buffer.measure()), sum(kept, ({ count }) => count));
+    // All rows of a part must be found by it: none may stay in memory when others are in a file.
+    this.#writing = isInFile ? sides.map((side) => side.rowsIn(state).writeAll(this.#bufferOf(side))) : [];
+    if (!isInFile) this.#left.push({ parts: sides.map(() => null), level: MAX_LEVELS });
+  }
+
+  /** Whether a hash table of so many rows would take much of the memory. */
+  #isTooMuch(bytes: number, rows: number): boolean {
+    return bytes + rows * this.#rowBytes > this.#state.context.memoryLimitBytes / 3;
+  }
+
+  #bufferOf({ buffer }: DividedCode): RowBuffer {
+    return bufferOf(this.#state, buffer.slot, buffer.columns);
+  }
+
+  #add(parts: readonly (readonly Part[])[], level: number): void {
+    const count = Math.max(...parts.map((each) => each.length));
+    for (let index = count - 1; index >= 0; index--) {
+      const round = parts.map((each) => each[index] ?? EMPTY);
+      if (round.some(({ rows }) => rows > 0)) this.#left.push({ parts: round, level });
+    }
+  }
+
+  /** Prepares what runs next. `later`: there is more to be done first; null: all have run. */
+  next(): "round" | "later" | null {
+    const [work, ...more] = this.#writing;
+    if (work !== undefined) {
+      if (work.advance()) this.#writing = more;
+      if (this.#writing.length === 0) this.#add(this.#sides.map((side) => side.rowsIn(this.#state).parts), 1);
+      return "later";
+    }
+    if (this.#dividing !== null) return this.#divide(this.#dividing);
+    const round = this.#left.pop();
+    if (round === undefined) return null;
+    if (round.pieces === undefined && this.#isTooLarge(round)) {
+      if (this.#isDivisible(round)) this.#dividing = { round, parts: [], work: this.#begin(round, 0) };
+      else this.#split(round);
+      return "later";
+    }
+    if (this.#piecesSlot !== null) this.#usePieces(this.#piecesSlot, round);
+    for (const [index, side] of this.#sides.entries()) {
+      const part = round.parts[index] ?? null;
+      this.#state.x[side.readerSlot] = side.rowsIn(this.#state).open(this.#bufferOf(side), part);
+    }
+    return "round";
+  }
+
+  #keptParts({ parts }: Round): readonly Part[] {
+    return parts.flatMap((part, index) => part !== null && this.#sides[index]?.isKept === true ? [part] : []);
+  }
+
+  /** Whether what is kept of it would take much of the memory, and there is a way out. */
+  #isTooLarge(round: Round): boolean {
+    const kept = this.#keptParts(round);
+    const bytes = sum(kept, (part) => part.bytes);
+    return this.#isTooMuch(bytes * DECODED_BYTES, sum(kept, ({ rows }) => rows)) &&
+      (this.#isDivisible(round) ||
+        this.#piecesSlot !== null && kept.some(({ written }) => written.length > 1));
+  }
+
+  #isDivisible(round: Round): boolean {
+    return round.level < MAX_LEVELS &&
+      this.#keptParts(round).some(({ hash, rows }) => hash === null && rows > 0);
+  }
+
+  /** Makes rounds over pieces of the kept part. */
+  #split({ parts, level }: Round): void {
+    const keptIndex = this.#sides.findIndex(({ isKept }) => isKept);
+    const kept = parts[keptIndex] ?? EMPTY;
+    const pieces = new JoinPieces(sum(parts, (part) => part === kept ? 0 : part?.rows ?? 0));
+    this.#state.charge(pieces.bytes);
+    const rounds: Round[] = [];
+    for (let from = 0; from < kept.written.length;) {
+      let end = from, rows = 0, bytes = 0;
+      do {
+        const { block, rows: more } = kept.written[end++] as WrittenRows;
+        rows += more;
+        bytes += block.length;
+      } while (end < kept.written.length && !this.#isTooMuch(bytes * DECODED_BYTES, rows));
+      const piece: Part = { ...kept, written: kept.written.slice(from, end), rows, bytes };
+      rounds.push({ parts: parts.map((part, index) => index === keptIndex ? piece : part), level, pieces });
+      from = end;
+    }
+    this.#left.push(...rounds.toReversed());
+  }
+
+  /** Tells the join which piece comes. */
+  #usePieces(slot: number, { pieces }: Round): void {
+    const { x } = this.#state;
+    const before = x[slot];
+    if (before instanceof JoinPieces && before !== pieces) this.#state.charge(-before.bytes);
+    x[slot] = pieces;
+    if (pieces !== undefined) pieces.isLast = this.#left.at(-1)?.pieces !== pieces;
+  }
+
+  #begin({ parts, level }: Round, index: number): GeneratorWork<readonly Part[]> {
+    const side = assertDefined(this.#sides[index], "a side");
+    const buffer = this.#bufferOf(side);
+    buffer.release();
+    return side.rowsIn(this.#state).divide(buffer, parts[index] ?? EMPTY, level);
+  }
+
+  #divide(dividing: Dividing): "later" {
+    if (!dividing.work.advance()) return "later";
+    dividing.parts.push(dividing.work.result);
+    if (dividing.parts.length < this.#sides.length) {
+      dividing.work = this.#begin(dividing.round, dividing.parts.length);
+    } else {
+      this.#dividing = null;
+      this.#add(dividing.parts, dividing.round.level + 1);
+    }
+    return "later";
+  }
+}
+
+const EMPTY: Part = { written: [], rows: 0, bytes: 0, hash: null };
