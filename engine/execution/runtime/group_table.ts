@@ -5,7 +5,7 @@
  * {@link GroupTable.insert} for a new group; afterwards it reloads the arrays, which may have grown.
  */
 import type { MemoryUser } from "./memory_user.ts";
-import { hashCode, hashMore, nearHash } from "./hashing.ts";
+import { hashCode, hashMore, nearHash, powerOfTwo } from "./hashing.ts";
 
 /** Kinds of aggregate states: numbers, and anything. */
 export type SlotKind = "float" | "object";
@@ -18,6 +18,10 @@ export interface SumPlace {
 
 /** Groups for which there is room at first: making the arrays costs more than their size. */
 const FIRST_CAPACITY = 128;
+/** Up to so many groups their room is doubled. */
+const DOUBLED_GROUPS = 1 << 16;
+/** What a slot that is no number takes: its place, and some of what is there (a sum has the same 0n for most groups). */
+const OBJECT_BYTES = 16;
 /** The number of a sum that is farther from 0 is moved to its bigint when the sum is flushed. */
 export const FLUSH_ABOVE = 2 ** 51;
 /** What is folded without tests between two times that all sums are flushed. */
@@ -132,15 +136,20 @@ export class GroupTable {
 
   #grow(): void {
     const before = this.#capacity;
-    const capacity = before * 2;
-    const bytes = before * (8 * this.keys.length + 8 + 8 * this.#floatSlots + 24 * this.#objectSlots);
+    // Doubling large arrays would leave much of the memory unused.
+    const capacity = before < DOUBLED_GROUPS ? before * 2 : Math.ceil(before * 1.5);
+    const places = powerOfTwo(Math.ceil(capacity * 5 / 3));
+    const bytes =
+      (capacity - before) * (8 * this.keys.length + 8 * this.#floatSlots + OBJECT_BYTES * this.#objectSlots) +
+      4 * (places - this.table.length);
     this.#charged += bytes;
     this.#state.charge(bytes);
     this.#capacity = capacity;
     this.keys = this.keys.map((keys) => larger(keys, capacity));
     this.floats = larger(this.floats, capacity * this.#floatSlots);
-    this.table = new Int32Array(capacity * 2).fill(-1);
-    this.mask = capacity * 2 - 1;
+    if (places === this.table.length) return;
+    this.table = new Int32Array(places).fill(-1);
+    this.mask = places - 1;
     for (let group = 0; group < before; group++) {
       let place = this.#hash(group) & this.mask;
       while ((this.table[place] as number) >= 0) place = (place + 1) & this.mask;
