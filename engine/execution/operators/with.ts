@@ -140,9 +140,9 @@ function defineOne(definition: Definition, region: Region): void {
       ? new SeenCode(compilation, recursive)
       : null;
     const sink = produceBegin(recursive, begin, seen);
-    seen?.settle(begin, working);
+    seen?.endRound(begin, working);
     rounds.term.produce(definition.recursive.plan, sink);
-    seen?.settle(rounds.term, next);
+    seen?.endRound(rounds.term, next);
     program.add(new BeginPipeline(begunSlot, begin));
     program.add(new RecursionPipeline(rounds));
     if (!isStable) region.reset(doneSlot, begunSlot);
@@ -227,7 +227,7 @@ class SeenCode {
   }
 
   /** Puts behind a round that what was not known to be new in it goes to the result and to the next one. */
-  settle(round: Program, next: KeptCode): void {
+  endRound(round: Program, next: KeptCode): void {
     round.add({
       writesResult: false,
       operators: [],
@@ -235,7 +235,9 @@ class SeenCode {
         const { x } = state;
         const seen = x[this.#slot];
         if (!(seen instanceof SeenRows)) return true;
-        const work = (x[this.#workSlot] ??= seen.settle((values) => this.#take(state, next, values))) as Work;
+        const work = (x[this.#workSlot] ??= seen.endRound((values) =>
+          this.#take(state, next, values)
+        )) as Work;
         if (!work.advance()) return false;
         x[this.#workSlot] = undefined;
         return true;

@@ -20,7 +20,7 @@ export interface SumPlace {
 const FIRST_CAPACITY = 128;
 /** Up to so many groups their room is doubled. */
 const DOUBLED_GROUPS = 1 << 16;
-/** What a slot that is no number takes: its place, and some of what is there (a sum has the same 0n for most groups). */
+/** What a slot that is no number takes: its place, and some of what is there (most sums have the same 0n). */
 const OBJECT_BYTES = 16;
 /** The number of a sum that is farther from 0 is moved to its bigint when the sum is flushed. */
 export const FLUSH_ABOVE = 2 ** 51;

@@ -56,7 +56,7 @@ export class SeenRows {
     this.#asideBuffer = new RowBuffer(state, [...row, HASH]);
   }
 
-  /** Whether a row is new; false, too, if that is not known before {@link settle}. */
+  /** Whether a row is new; false, too, if that is not known before {@link endRound}. */
   add(values: readonly SqlValue[]): boolean {
     const key = compositeHashKey(this.#types, values);
     if (this.#latest.has(key)) return false;
@@ -125,28 +125,28 @@ export class SeenRows {
   }
 
   /** At the end of a round: gives those that were put aside, and are new, to `take`. */
-  settle(take: TakeRow): Work {
-    return new GeneratorWork(this.#settle(take));
+  endRound(take: TakeRow): Work {
+    return new GeneratorWork(this.#endRound(take));
   }
 
-  *#settle(take: TakeRow): Generator<void, void, void> {
+  *#endRound(take: TakeRow): Generator<void, void, void> {
     const { parts } = this.#aside;
     if (parts.length === 0) {
-      yield* this.#settleBuffer(take);
+      yield* this.#decideRows(take);
       this.#asideBuffer.reset();
       return;
     }
     yield* allOf(this.#aside.writeAll(this.#asideBuffer));
     for (const part of parts) {
       const rows = this.#aside.open(this.#asideBuffer, part);
-      while (rows.more()) yield* this.#settleBuffer(take, rows.order.length);
+      while (rows.more()) yield* this.#decideRows(take, rows.order.length);
       this.#asideBuffer.release();
     }
     this.#aside.release();
   }
 
   /** The same for the first rows of the buffer. */
-  *#settleBuffer(take: TakeRow, count = this.#asideBuffer.count): Generator<void, void, void> {
+  *#decideRows(take: TakeRow, count = this.#asideBuffer.count): Generator<void, void, void> {
     const byPart = new Map<number, Map<string, number>>();
     for (let row = 0; row < count; row++) {
       const key = compositeHashKey(this.#types, this.#valuesAt(row));
