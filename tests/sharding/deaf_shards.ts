@@ -1,6 +1,6 @@
 /** Shards that do not answer, for tests. */
 import type { Engine } from "../../engine/session/engine.ts";
-import { openShardedEngine, watchedShards } from "./sharded_database.ts";
+import { openShardedEngine, patientHost, watchedShards } from "./sharded_database.ts";
 
 /** Shards of which some do not hear: what is sent to them waits until they do. */
 export class DeafShards {
@@ -19,7 +19,7 @@ export class DeafShards {
         else hear();
       },
     }));
-    return await openShardedEngine(4, start);
+    return await openShardedEngine(4, start, patientHost());
   }
 
   /** All hear again, and what they have missed. */

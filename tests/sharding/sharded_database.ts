@@ -1,5 +1,6 @@
 /** Databases of shards for tests: in memory, all shards in the thread of the test. */
 import { SeededRandom } from "../../engine/base/random.ts";
+import type { Host, TimerId, Timers } from "../../engine/host/host.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Database } from "../../engine/session/database.ts";
 import type { Engine } from "../../engine/session/engine.ts";
@@ -18,8 +19,41 @@ export async function openShards(shardCount: number): Promise<Database> {
 }
 
 /** The same with a way to shards of the test's own, as an engine. */
-export function openShardedEngine(shardCount: number, startShard: StartShard): Promise<Engine> {
-  return openSharded({ host: memoryHost(), directory: ":memory:", shardCount, startShard });
+export function openShardedEngine(
+  shardCount: number,
+  startShard: StartShard,
+  host: Host = memoryHost(),
+): Promise<Engine> {
+  return openSharded({ host, directory: ":memory:", shardCount, startShard });
+}
+
+/** A shard that hears has answered within so many turns of the event loop, however long they take. */
+const TURNS = 20;
+
+/** A host whose timers are late: on a busy machine a statement's time may be over before any shard got to work. */
+export function patientHost(): Host {
+  const host = memoryHost();
+  const real = host.timers;
+  const late = new Set<TimerId>();
+  const timers: Timers = {
+    setTimer: (microseconds, callback) => {
+      const timer = real.setTimer(microseconds, async () => {
+        late.add(timer);
+        for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
+        if (late.delete(timer)) callback();
+      });
+      return timer;
+    },
+    clearTimer: (timer) => {
+      late.delete(timer);
+      real.clearTimer(timer);
+    },
+    repeat: (microseconds, callback) => real.repeat(microseconds, callback),
+    yieldToLoop: () => real.yieldToLoop(),
+    endOfTurn: () => real.endOfTurn(),
+    close: () => real.close(),
+  };
+  return { ...host, timers };
 }
 
 /** What a test does with the messages of one shard: it passes on what is to come through, and when. */

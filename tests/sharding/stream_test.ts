@@ -8,7 +8,7 @@ import { TestClient } from "../../engine/statements/copy/client_for_test.ts";
 import { RowBuffer, RowCounter } from "../../engine/statements/row_buffer.ts";
 import { scanLarge } from "./large_scan.ts";
 import { loadLarge } from "./large_tables.ts";
-import { lateShards, openShardedEngine, watchedShards } from "./sharded_database.ts";
+import { lateShards, openShardedEngine, patientHost, watchedShards } from "./sharded_database.ts";
 
 const COUNT = 4;
 const WIDE = 1200;
@@ -46,7 +46,7 @@ class Shards {
         pass(structuredClone(requests));
       },
     }));
-    const engine = await openShardedEngine(COUNT, start);
+    const engine = await openShardedEngine(COUNT, start, patientHost());
     const client = TestClient.over(engine);
     await client.run(...SETUP);
     return client;
