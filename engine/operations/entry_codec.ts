@@ -284,6 +284,8 @@ export function decodeInSteps(
 /** The part of an entry's bytes that is being decoded. */
 class SourceWindow {
   readonly #source: PayloadSource | null;
+  /** What parts of a source are read into, one after the other: nothing that was decoded refers to it. */
+  #buffer = new Uint8Array(0);
   #bytes: Uint8Array;
   /** What was decoded of the window. */
   #at = 0;
@@ -330,7 +332,9 @@ class SourceWindow {
     if (source === null || this.#isLast) return;
     const rest = this.#bytes.subarray(this.#at);
     const wanted = Math.ceil((2 * least - rest.length) / SOURCE_BYTES) * SOURCE_BYTES;
-    const bytes = new Uint8Array(rest.length + Math.min(wanted, source.length - this.#next));
+    const length = rest.length + Math.min(wanted, source.length - this.#next);
+    if (this.#buffer.length < length) this.#buffer = new Uint8Array(length);
+    const bytes = this.#buffer.subarray(0, length);
     bytes.set(rest);
     for (let at = rest.length; at < bytes.length; at += SOURCE_BYTES) {
       const piece = bytes.subarray(at, at + SOURCE_BYTES);

@@ -262,3 +262,26 @@ Deno.test("decodeInSteps() reads an entry that is not in memory in parts, whatev
   };
   throws(() => [...decodeInSteps(long).effects.each()], { code: "XX001" });
 });
+
+Deno.test("decodeInSteps() reads one part into the array of the part before, and values stay what they were", () => {
+  const whole = entry(Array.from({ length: 6000 }, (_, id): Effect => ({
+    kind: "create",
+    tableId: 1,
+    id,
+    values: [Uint8Array.of(id & 255, id >> 8), "x".repeat(500)],
+  })));
+  const bytes = entryBytes(whole);
+  const arrays: ArrayBufferLike[] = [];
+  const { effects } = decodeInSteps({
+    length: bytes.length,
+    readInto: (offset, target) => {
+      arrays.push(target.buffer);
+      target.set(bytes.subarray(offset, offset + target.length));
+    },
+  });
+  equal([...effects.each()], whole.effects);
+  ok(
+    arrays.length > 10 && new Set(arrays.slice(-10)).size === 1,
+    `${arrays.length}, ${new Set(arrays).size}`,
+  );
+});

@@ -110,8 +110,10 @@ export class StoredPayload {
 
   /** Reads what is not proven yet, a block in each step. Raises XX001 for one that is damaged. */
   *prove(): Generator<void, void> {
+    const block = new Uint8Array(PAYLOAD_BLOCK_BYTES);
     while (!this.isProven) {
-      this.read(this.#blocks.bytes, PAYLOAD_BLOCK_BYTES);
+      const offset = this.#blocks.bytes;
+      this.readInto(offset, block.subarray(0, this.length - offset));
       yield;
     }
   }

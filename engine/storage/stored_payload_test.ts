@@ -21,8 +21,12 @@ function checksumsOf(bytes: Uint8Array, pieceBytes: number): BlockChecksums {
   return blocks;
 }
 
-/** A payload behind a head in a file that can be damaged. */
-function stored(bytes: Uint8Array, blocks?: BlockChecksums): { file: Uint8Array; payload: StoredPayload } {
+/** A payload behind a head in a file that can be damaged, and the arrays that it was read into. */
+function stored(
+  bytes: Uint8Array,
+  blocks?: BlockChecksums,
+): { file: Uint8Array; payload: StoredPayload; targets: ArrayBufferLike[] } {
+  const targets: ArrayBufferLike[] = [];
   const file = new Uint8Array(HEAD + bytes.length + 5);
   file.set(bytes, HEAD);
   const digest = digestAfter(9n, crc32c(bytes), 4);
@@ -36,9 +40,10 @@ function stored(bytes: Uint8Array, blocks?: BlockChecksums): { file: Uint8Array;
   const readAt = (position: number, target: Uint8Array) => {
     const piece = file.subarray(position, position + target.length);
     target.set(piece);
+    targets.push(target.buffer);
     return piece.length;
   };
-  return { file, payload: new StoredPayload(place, readAt, blocks) };
+  return { file, payload: new StoredPayload(place, readAt, blocks), targets };
 }
 
 Deno.test("BlockChecksums are the same however the bytes come, and tell the checksum of all", () => {
@@ -93,6 +98,7 @@ Deno.test("StoredPayload that nothing is known of is proven by the name of its e
   other.file[HEAD + 5] = (other.file[HEAD + 5] as number) ^ 1;
   equal([...other.payload.prove()].length, 3);
   strictEqual(other.payload.isProven, true);
+  strictEqual(new Set(other.targets.slice(-3)).size, 1, "all are read into one array");
 
   const short = new StoredPayload(
     {

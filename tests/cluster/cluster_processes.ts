@@ -123,11 +123,6 @@ export class MemberProcess {
     return Math.round(this.#peakMebibytes);
   }
 
-  /** The largest resident memory of the life that it leads now, in MiB; null where the system does not say. */
-  lifePeakMebibytes(): number | null {
-    return this.#memory("VmHWM");
-  }
-
   /** Its resident memory now; null where the system does not say. */
   mebibytes(): number | null {
     return this.#memory("VmRSS");

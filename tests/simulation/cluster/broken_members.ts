@@ -60,4 +60,13 @@ export const BROKEN_MEMBERS: readonly SeededBuild[] = [
       "return clusterVersion < 1 ? UNMARKED_FORMAT : MEMBER_FORMAT;",
     ]],
   },
+  {
+    name: "a large entry is read as a whole",
+    seed: 1,
+    file: "engine/replication/replicated_engine.ts",
+    changes: [[
+      "this.memberLog.storedPayload(header.op, header.digest);",
+      "this.memberLog.storedPayload(header.op, header.digest)?.read(0, largeBytes) ?? null;",
+    ]],
+  },
 ];

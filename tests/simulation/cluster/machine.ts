@@ -283,7 +283,9 @@ export class Machine {
         });
         const apply = engine.applyEntry.bind(engine);
         engine.applyEntry = (op, payload) => {
-          world.applied(this, op, payload instanceof Uint8Array ? payload : payload.read(0, payload.length));
+          const isWhole = payload instanceof Uint8Array;
+          assert(!isWhole || payload.length < LARGE_ENTRIES.leastBytes, "large entries stay in their files");
+          world.applied(this, op, isWhole ? payload : payload.read(0, payload.length));
           return apply(op, payload);
         };
         const raise = engine.raiseClusterVersion.bind(engine);
