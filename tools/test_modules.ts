@@ -9,6 +9,8 @@ import { projectRoot } from "./project.ts";
 
 /** How many files share a module at most: with more of them, processors would wait for the last one. */
 const FILES = 8;
+/** The same below `tests/`, where they take longer. */
+const LONGER_FILES = 4;
 
 /** Writes the modules into an empty folder; answers them in the files' order. */
 export async function writeTestModules(
@@ -22,7 +24,9 @@ export async function writeTestModules(
     const area = isSmall(path) ? path.split("/").slice(0, -1).slice(0, 2).join("_") : null;
     const count = area === null ? 0 : counts.get(area) ?? 0;
     if (area !== null) counts.set(area, count + 1);
-    const name = area === null ? path.replaceAll("/", "_") : `${area}_${Math.floor(count / FILES) + 1}.ts`;
+    const name = area === null
+      ? path.replaceAll("/", "_")
+      : `${area}_${Math.floor(count / filesOf(path)) + 1}.ts`;
     modules.set(name, [...modules.get(name) ?? [], path]);
   }
   const names: string[] = [];
@@ -34,4 +38,8 @@ export async function writeTestModules(
     names.push(`${folder}/${name}`);
   }
   return names;
+}
+
+function filesOf(path: string): number {
+  return path.startsWith("tests/") ? LONGER_FILES : FILES;
 }

@@ -41,6 +41,7 @@ const oracleFolders = [
   "tests/large",
   "tests/mutation",
   "tests/pruning",
+  "tests/sharding",
   "tests/simulation",
   "tests/slt",
 ] as const;
@@ -49,7 +50,20 @@ const longestFiles = [
   "tests/sharding/equality_test.ts",
   "tests/sharding/crash_test.ts",
   "tests/sharding/joins_test.ts",
+  "tests/sharding/shard_by_test.ts",
+  "tests/sharding/isolation_test.ts",
+  "tests/sharding/stream_test.ts",
+  "tests/sharding/look_ups_test.ts",
+  "tests/sharding/logic_test.ts",
+  "tests/sharding/memory_test.ts",
+  "tests/sharding/lookup_joins_test.ts",
   "engine/session/altered_tables_test.ts",
+  "tests/parallel/threads_test.ts",
+  "tests/life/life_test.ts",
+  "tests/pg/clients/installed_clients_test.ts",
+  "tests/pg/clients/jdbc_test.ts",
+  "tests/lang/serve/archive_test.ts",
+  "tests/lang/lsp/editing_test.ts",
   "tests/bench/smoke_test.ts",
   "tests/answers/answers_test.ts",
   "tests/pruning/index_ranges_test.ts",
@@ -139,14 +153,15 @@ function groupsOf(files: readonly string[]): Group[] {
     tests.filter((path) => folders.some((folder) => path.startsWith(`${folder}/`)));
   const inOrder = (chosen: readonly string[]): string[] => {
     const longest = longestFiles.filter((path) => chosen.includes(path));
-    return [...new Set([...longest, ...chosen])];
+    const longer = chosen.filter((path) => path.startsWith("tests/"));
+    return [...new Set([...longest, ...longer, ...chosen])];
   };
   const endToEnd = within(endToEndFolders);
   const oracles = [...within(oracleFolders), ...otherOracles.filter((path) => tests.includes(path))];
   const rest = tests.filter((path) => !endToEnd.includes(path) && !oracles.includes(path));
   return [
     { name: "unit", parameters: ["--parallel"], isSmall, files: inOrder(rest) },
-    { name: "oracles", parameters: ["--parallel"], files: inOrder(oracles) },
+    { name: "oracles", parameters: ["--parallel"], isSmall: isSmallOracle, files: inOrder(oracles) },
     { name: "examples", parameters: ["--doc"], files: files.filter((path) => path === "mod.ts") },
     { name: "e2e", parameters: ["--parallel"], isEndToEnd: true, files: inOrder(endToEnd) },
   ];
@@ -228,9 +243,14 @@ function parseParameters(parameters: readonly string[], names: readonly string[]
   return { groups: groups.length === 0 ? names : groups, options, files };
 }
 
-/** Whether a file neither takes long nor starts threads and programs. */
+/** Whether a file does not take long. */
 function isSmall(path: string): boolean {
-  return !longestFiles.some((long) => long === path) && !path.startsWith("tests/");
+  return !longestFiles.some((long) => long === path);
+}
+
+/** Most oracles take long, or much memory. */
+function isSmallOracle(path: string): boolean {
+  return isSmall(path) && path.startsWith("tests/sharding/");
 }
 
 /** Runs the chosen groups; returns the exit code. */
