@@ -3,7 +3,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { openLoneMember } from "../../tests/support/lone_member.ts";
 import { SPOKEN_VERSIONS } from "../catalog/cluster_version.ts";
 import { equalBytes } from "../base/bytes.ts";
-import { readWholeFile } from "../host/disk.ts";
+import { diskError, readWholeFile } from "../host/disk.ts";
 import { MemoryDisk, memoryHost } from "../host/memory_host.ts";
 import { Engine, type EngineOptions } from "../session/engine.ts";
 import { answerOf } from "./testing/donor_answers.ts";
@@ -291,6 +291,38 @@ Deno.test("a donor that hears that its file has a wrong hash repairs it, if that
     askFor(size);
     await until(() => equalBytes(readWholeFile(disk, path), whole), "the repair");
     ok(questions() > 0);
+    deepStrictEqual(backup.failures, []);
+  } finally {
+    await donor.close();
+  }
+});
+
+Deno.test("a member that finds its disk full when its state is built again waits for space", async () => {
+  const disk = new MemoryDisk();
+  const donor = await primaryWith(disk);
+  try {
+    await using backup = await backupOf(donor, disk);
+    const { member } = backup;
+    backup.prepare(donor.lastOp, donor.lastOp);
+    await until(() => member.engine.appliedOp === donor.lastOp, "the entries");
+    let [isFull, refused] = [true, 0];
+    const openFile = disk.openFile.bind(disk);
+    disk.openFile = (path, options) => {
+      const file = openFile(path, options);
+      const writeAt = file.writeAt.bind(file);
+      file.writeAt = (position, bytes) => {
+        if (!isFull || !path.startsWith("own/log/")) return writeAt(position, bytes);
+        refused++;
+        throw diskError("write file", path, "ENOSPC", "No space left on device");
+      };
+      return file;
+    };
+    member.state.rebuild();
+    await until(() => refused > 1 || backup.failures.length > 0, "another try");
+    deepStrictEqual([member.state.isRebuilding, backup.failures], [true, []]);
+    isFull = false;
+    await until(() => !member.state.isRebuilding && !member.state.isBusy, "the state");
+    strictEqual(member.engine.appliedOp, donor.lastOp);
     deepStrictEqual(backup.failures, []);
   } finally {
     await donor.close();

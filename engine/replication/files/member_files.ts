@@ -6,7 +6,7 @@
 import { LIMITS } from "../../base/limits.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { DamagedFileError } from "../../storage/table/damaged_file.ts";
-import { joinPath } from "../../host/disk.ts";
+import { isDiskFull, joinPath } from "../../host/disk.ts";
 import type { Host } from "../../host/host.ts";
 import type { HashedFile } from "../../storage/file_hashes.ts";
 import { factsOfState } from "../../operations/history_digest.ts";
@@ -22,6 +22,8 @@ import type { CheckpointName } from "../protocol/ports.ts";
 
 /** No member has given its checkpoint: how long to wait before all are asked again. */
 const PAUSE_MICROSECONDS = 1_000_000;
+/** The disk has no space for what an opening writes: how long to wait before it is tried again. */
+const SPACE_MICROSECONDS = 500_000;
 
 /** What this needs of its member. */
 export interface MemberFilesOwner {
@@ -120,7 +122,7 @@ export class MemberFiles {
 
   /**
    * Opens the state: as long as that fails for a damaged file, the file is repaired first, or another checkpoint takes
-   * its place, which `onCheckpoint` hears of.
+   * its place, which `onCheckpoint` hears of. A disk that is full is waited for.
    */
   async openRepaired(
     open: () => Promise<void>,
@@ -130,9 +132,16 @@ export class MemberFiles {
       try {
         return await open();
       } catch (error) {
-        const { donors } = this.#options.owner;
+        const { host: { timers }, owner } = this.#options;
+        if (isDiskFull(error) && !this.#isClosed) {
+          owner.onError(error);
+          await new Promise<void>((resolve) => timers.setTimer(SPACE_MICROSECONDS, resolve));
+          if (this.#isClosed) throw error;
+          continue;
+        }
+        const { donors } = owner;
         if (!(error instanceof DamagedFileError) || this.#isClosed || donors.length === 0) throw error;
-        this.#options.owner.log(`${error.message}; it will be fetched from others`);
+        owner.log(`${error.message}; it will be fetched from others`);
         if (!await this.#fix(error.path)) onCheckpoint(await this.fetchCheckpoint());
         if (this.#isClosed) throw error;
       }
