@@ -1,5 +1,6 @@
 /** Workers in the thread of the test: equal answers, what is shared out and what is not, and the ends of statements. */
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
+import { type Disk, diskError, type DiskFile } from "../host/disk.ts";
 import { memoryHost } from "../host/memory_host.ts";
 import { Engine } from "../session/engine.ts";
 import type { Session } from "../session/session.ts";
@@ -32,9 +33,10 @@ interface Opened {
   close(): Promise<void>;
 }
 
-async function openWith(count: number): Promise<Opened> {
+/** `seen`: how workers see the disk. */
+async function openWith(count: number, seen: (disk: Disk) => Disk = (disk) => disk): Promise<Opened> {
   const host = memoryHost();
-  const workers = new WorkersForTest(host.disk, count);
+  const workers = new WorkersForTest(seen(host.disk), count);
   const engine = await Engine.open({ host, directory: "data", workers });
   await workers.started();
   const session = engine.openSession();
@@ -246,6 +248,74 @@ Deno.test("a statement that is canceled, and one that wants no more rows, leave 
     await opened.close();
   }
 });
+
+/** What is done to bytes that are read of a file; null: it cannot be opened. */
+type Spoil = ((bytes: Uint8Array) => void) | null;
+
+/** The disk as it would be if its files were spoiled. */
+function spoiled(disk: Disk, spoil: () => Spoil): Disk {
+  return new Proxy(disk, {
+    get: (target, name: keyof Disk) => {
+      if (name !== "openFile") return target[name]?.bind(target);
+      return (...opened: Parameters<Disk["openFile"]>): DiskFile => {
+        const change = spoil();
+        if (change === null) throw diskError("open file", opened[0], "ENOENT", "No such file or directory");
+        const file = target.openFile(...opened);
+        const readAt = file.readAt.bind(file);
+        file.readAt = (position, bytes) => {
+          const count = readAt(position, bytes);
+          change(bytes);
+          return count;
+        };
+        return file;
+      };
+    },
+  });
+}
+
+Deno.test("what a worker cannot open or finds damaged is read by the thread of the sessions", async () => {
+  let spoil: Spoil = null;
+  let opens = 0;
+  const opened = await openWith(2, (disk) => spoiled(disk, () => ++opens > 0 ? spoil : null));
+  const { engine, session, workers } = opened;
+  try {
+    await answer(
+      session,
+      "CREATE TABLE t AS SELECT i AS id, i % 9 AS k, 's' || i AS s FROM generate_series(1, 12000) AS i",
+    );
+    await engine.checkpoint();
+    const queries = [
+      "SELECT k, count(*), sum(id), min(s) FROM t GROUP BY k",
+      "SELECT id FROM t WHERE k = 5",
+      "SELECT id, 100 / (k - 8) FROM t WHERE k > 6",
+    ];
+    workers.given = 0;
+    const expected: string[] = [];
+    for (const sql of queries) expected.push(await answer(session, sql));
+    workers.given = 2;
+    // A file that is not there, one that is all wrong, one whose blocks are, and at last a good one.
+    for (const damage of [null, spoilAll, spoilBlocks, () => {}]) {
+      spoil = damage;
+      const before = opens;
+      for (const [index, sql] of queries.entries()) {
+        strictEqual(await answer(session, sql), expected[index], sql);
+      }
+      ok(opens > before, "a worker has tried");
+    }
+    match(await answer(session, `EXPLAIN ANALYZE ${queries[0]}`), /Worker 0: morsels=[12] /);
+    strictEqual(workers.running, 0);
+  } finally {
+    await opened.close();
+  }
+});
+
+function spoilAll(bytes: Uint8Array): void {
+  bytes.fill(0xa5);
+}
+
+function spoilBlocks(bytes: Uint8Array): void {
+  if (bytes.length > 2000) bytes.fill(0xa5, 1000);
+}
 
 Deno.test("who has no room at a worker runs anew without, and writes to files", async () => {
   const opened = await openWith(2);
