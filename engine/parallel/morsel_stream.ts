@@ -93,6 +93,8 @@ export class MorselStream implements GatheredStream {
   readonly #atWorker = new Map<WorkerPort, number>();
   readonly #work = new Map<number, WorkerWork>();
   readonly #ahead: number;
+  /** Morsels that nobody has yet. */
+  #left: number;
   #bytes = 0;
   /** The stretch that is being read. */
   #reading = 0;
@@ -107,8 +109,9 @@ export class MorselStream implements GatheredStream {
     this.#run = run;
     this.#ahead = run.workers.length * AT_A_WORKER * 2;
     this.#stretches = stretchesOf(run);
+    this.#left = this.#stretches.filter(({ isShared }) => isShared).length;
     this.next = () => this.#next();
-    if (this.#stretches.some(({ isShared }) => isShared)) {
+    if (this.#left > 0) {
       for (const worker of run.workers) this.#atWorker.set(worker, 0);
     }
     for (const worker of this.#atWorker.keys()) this.#open(worker);
@@ -138,11 +141,11 @@ export class MorselStream implements GatheredStream {
     }
   }
 
-  /** Gives workers what they have room for. */
+  /** Gives workers what they have room for; near the end it is less, so that all are done at the same time. */
   #shareOut(): void {
     for (const [worker, count] of this.#atWorker) {
       let has = count;
-      for (; has < AT_A_WORKER; has++) {
+      for (; has < Math.min(AT_A_WORKER, Math.max(2, this.#left / this.#atWorker.size / 2)); has++) {
         const number = this.#choose(worker, has === 0);
         if (number < 0) break;
         this.#give(worker, number);
@@ -173,6 +176,7 @@ export class MorselStream implements GatheredStream {
     const stretch = this.#stretches[number] as Stretch;
     const file = assertDefined(stretch.piece.file ?? undefined, "a file");
     stretch.worker = worker;
+    this.#left--;
     const hidden = new Map<number, Uint8Array>();
     for (let block = stretch.from; block < stretch.to; block++) {
       const mask = file.hidden(block);
