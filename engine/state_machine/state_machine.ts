@@ -122,7 +122,8 @@ export class StateMachine {
     let checked: Catalog | null = null;
     for (const { entry, payload } of storage.recovered.entries()) {
       assert(entry.op === machine.#lastOp + 1, `entry ${entry.op} follows ${machine.#lastOp}`);
-      machine.#apply(entry, payload);
+      if (payload.bytes < storage.cutBytes) machine.#apply(entry, payload);
+      else yield* machine.#applyCut(entry, payload);
       if (checked !== machine.#catalog) requireSpoken(versions, (checked = machine.#catalog).clusterVersion);
       if (storage.isCheckpointing) yield* storage.finishReplayed();
       if ((entry.op & (STEP_EFFECTS - 1)) === 0) yield;
@@ -253,7 +254,9 @@ export class StateMachine {
     const complete: Entry = { op, ...entry };
     const payload = encodeEntry(complete);
     const checksum = this.#storage.log.append(op, payload);
-    this.#apply(complete, { checksum, bytes: payload.length });
+    const facts = { checksum, bytes: payload.length };
+    if (facts.bytes < this.#storage.cutBytes) this.#apply(complete, facts);
+    else for (const _ of this.#applyCut(complete, facts));
     return op;
   }
 
@@ -333,7 +336,8 @@ export class StateMachine {
     }
     let isDone = false;
     try {
-      const finish = yield* this.#applyInSteps(op, entry.effects, entry.timestamp);
+      const cutBytes = pieces.bytes < this.#storage.cutBytes ? Infinity : this.#storage.cutBytes;
+      const finish = yield* this.#applyInSteps(op, entry.effects, entry.timestamp, cutBytes);
       finish();
       this.#finishEntry(op, entry, pieces);
       isDone = true;
@@ -388,6 +392,23 @@ export class StateMachine {
     }
   }
 
+  /** The same for one that is too large for memory, at a start or where it came at once. */
+  *#applyCut({ effects, ...entry }: RecoveredEntry["entry"], payload: PayloadFacts): Generator<void, void> {
+    const { op, timestamp } = entry;
+    const { cutBytes } = this.#storage;
+    try {
+      for (const effect of effects) {
+        this.#applyEffect(effect, op, timestamp);
+        if (effect.kind !== "create_batch" && effect.kind !== "update_batch") continue;
+        yield* this.store(effect.tableId).cutInSteps(op, effect.batch, cutBytes);
+      }
+      this.#finishEntry(op, entry, payload);
+    } catch (error) {
+      this.#storage.log.stop(error);
+      throw error;
+    }
+  }
+
   #finishEntry(
     op: OpNumber,
     entry: { readonly timestamp: number; readonly client: ClientRequest | null },
@@ -404,9 +425,16 @@ export class StateMachine {
 
   /**
    * Applies effects to the tables, invisibly to snapshots before the op. What is not kept by version (catalog,
-   * sequences, counts of rows) is left to the answered function, which makes the entry visible at once.
+   * sequences, counts of rows) is left to the answered function, which makes the entry visible at once. `cutBytes`:
+   * what makes a segment of an entry that is too large for memory.
    */
-  *#applyInSteps(op: OpNumber, effects: EffectSource, timestamp: number): Generator<void, () => void> {
+  *#applyInSteps(
+    op: OpNumber,
+    effects: EffectSource,
+    timestamp: number,
+    cutBytes = Infinity,
+  ): Generator<void, () => void> {
+    const isCut = cutBytes < Infinity;
     const touched = new Map<number, TableStore>();
     const touch = (tableId: number): TableStore => {
       const known = touched.get(tableId);
@@ -439,11 +467,13 @@ export class StateMachine {
         case "sequence":
           atTheEnd.push(() => this.#applyNumber(effect));
           break;
-        case "create_batch":
-          touch(effect.tableId);
+        case "create_batch": {
+          const store = touch(effect.tableId);
           this.#applyEffect(effect, op, timestamp);
           yield;
+          if (isCut) yield* store.cutInSteps(op, effect.batch, cutBytes);
           break;
+        }
         case "update_batch": {
           const { tableId, batch } = effect;
           for (let at = 0; at < batch.rowCount; at += DELETED_AT_ONCE, yield) {
@@ -452,6 +482,7 @@ export class StateMachine {
           touch(tableId).createBatch(op, batch);
           this.#changed(tableId).updated += batch.rowCount;
           yield;
+          if (isCut) yield* touch(tableId).cutInSteps(op, batch, cutBytes);
           break;
         }
         case "delete_batch": {

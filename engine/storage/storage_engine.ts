@@ -95,10 +95,7 @@ const IN_TABLES = `${TABLES_DIRECTORY}/`;
 export const MEMORY = ":memory:";
 const CHECKPOINT_SLICE_MICROSECONDS = 2000;
 
-/**
- * Readers that were there when a checkpoint or a truncation replaced parts are mostly gone after so many group
- * commits.
- */
+/** Readers of parts that a checkpoint or a truncation has replaced are mostly gone after so many group commits. */
 const RELEASES = 16;
 
 interface DroppedTable {
@@ -387,10 +384,7 @@ export class StorageEngine<L extends StorageLog = Log> {
     if (this.log.error !== null) throw this.log.error;
   }
 
-  /**
-   * Called by the state machine after the last of them: indexes of what was replayed are made from now on, between
-   * other work.
-   */
+  /** Called by the state machine after the last of them: indexes are made from now on, between other work. */
   endReplay(): void {
     assert(!this.#isReplaying, "replay is over");
     for (const store of this.#tables.values()) {
@@ -427,6 +421,11 @@ export class StorageEngine<L extends StorageLog = Log> {
     this.#indexing.delete(store);
     this.#dropped.push({ id, op, store });
     this.#tables.delete(id);
+  }
+
+  /** Batches of an entry of so many bytes become segments while it is applied, of about so many bytes each. */
+  get cutBytes(): number {
+    return this.#waitsForOthers ? Infinity : this.#checkpointLogBytes;
   }
 
   get #isCheckpointDue(): boolean {

@@ -84,9 +84,13 @@ class ToyMachine {
         case "delete":
           storage.table(effect.tableId).delete(op, effect.id);
           break;
-        case "create_batch":
-          storage.table(effect.tableId).createBatch(op, effect.batch);
+        case "create_batch": {
+          const store = storage.table(effect.tableId);
+          const isCut = payloadBytes >= storage.cutBytes;
+          store.createBatch(op, effect.batch);
+          if (isCut) { for (const _ of store.cutInSteps(op, effect.batch, storage.cutBytes / 3)); }
           break;
+        }
         case "delete_batch":
           for (const id of effect.ids) storage.table(effect.tableId).delete(op, id);
           break;
@@ -228,9 +232,9 @@ function randomTransaction(random: SeededRandom, model: Model, extra: Set<number
     else if (kind < 90) add({ kind: "delete", tableId, id: random.pick(ids) });
     else {
       const first = 200_000 + random.below(1_000_000);
-      const free = Array.from({ length: random.between(1, 30) }, (_, at) => first + at).filter((id) =>
-        !rows.has(id)
-      );
+      // Some of these are cut as they are applied.
+      const length = random.chance(0.1) ? 300 : random.between(1, 30);
+      const free = Array.from({ length }, (_, at) => first + at).filter((id) => !rows.has(id));
       if (free.length > 0) add({ kind: "create_batch", tableId, batch: batchOf(free, width) });
     }
   }
@@ -533,6 +537,37 @@ Deno.test("StorageEngine stops the log when a checkpoint cannot be written", asy
   const again = await open(host);
   checkState(again, modelOf(history, again.lastOp), "after a failed checkpoint");
   await host.settle(again.storage.close());
+});
+
+Deno.test("StorageEngine leaves it to the next checkpoint to cut an entry where the disk is full", async () => {
+  for (const failing of ["cut-1", "cut-2", "none"]) {
+    const host = new SimulatedHost(14);
+    const machine = await open(host);
+    const ids = Array.from({ length: 600 }, (_, at) => 1000 + at);
+    const history: Effect[][] = [
+      [{ kind: "ddl", change: { kind: "put_table", table: definitionOf(1, false) } }],
+      [{ kind: "create", tableId: 1, id: 5, values: [1, "five"] }],
+      [0, 200, 400].map((from) => {
+        return { kind: "create_batch", tableId: 1, batch: batchOf(ids.slice(from, from + 200), 2) };
+      }),
+    ];
+    if (failing !== "none") host.disk.failNext("write", failing, "ENOSPC");
+    for (const effects of history) machine.commit(effects);
+    const { segments, frozenDeltas } = machine.storage.table(1).layout();
+    equal({ segments, frozenDeltas }, {
+      segments: failing === "none" ? 3 : 2,
+      frozenDeltas: failing === "none" ? 0 : 1,
+    });
+    checkState(machine, modelOf(history, 3), `without ${failing}`);
+    await host.settle(drain(machine, host));
+    strictEqual(machine.storage.checkpointOp, 3);
+    checkState(machine, modelOf(history, 3), `with all, ${failing}`);
+    machine.storage.verify();
+    await host.settle(machine.storage.close());
+    const again = await open(host);
+    checkState(again, modelOf(history, 3), `reopened, ${failing}`);
+    await host.settle(again.storage.close());
+  }
 });
 
 Deno.test("StorageEngine refuses statements on a full disk, opens on it, and goes on when there is space", async () => {

@@ -37,8 +37,11 @@ interface Running {
   readonly client: SqlClient;
 }
 
-async function start(directory: string): Promise<Running> {
-  const parameters = ["run", "-A", "cli/dbd.ts", "--pg-addr", "127.0.0.1:0", "127.0.0.1:0", directory];
+async function start(directory: string, rows: number): Promise<Running> {
+  const parameters = ["run", "-A", "cli/dbd.ts", "--pg-addr", "127.0.0.1:0"];
+  // What takes 64 MiB of many rows takes 1 of few: an entry of more is in segments before it is complete.
+  if (rows < 1_000_000) parameters.push("--checkpoint-log", "1m");
+  parameters.push("127.0.0.1:0", directory);
   const server = await ServerProcess.start(Deno.execPath(), parameters);
   return { server, client: await connect(server) };
 }
@@ -63,7 +66,7 @@ export async function writeLarge({ rows, kills, say }: LargeWrites): Promise<Lar
   const directory = await Deno.makeTempDir({ prefix: "large-writes-" });
   const wrong: string[] = [];
   let highest = 0, longest = 0, reads = 0;
-  let running = await start(directory);
+  let running = await start(directory, rows);
   /** Runs one statement while rows are read one by one; `kill`: in the middle of it the server is killed. */
   const run = async (sql: string, expected: string, kill: number | null): Promise<void> => {
     const before = await picture(running.client);
@@ -96,7 +99,7 @@ export async function writeLarge({ rows, kills, say }: LargeWrites): Promise<Lar
     await reader.close();
     if (kill !== null) {
       await running.client.close();
-      running = await start(directory);
+      running = await start(directory, rows);
     }
     highest = Math.max(highest, residentBytes(running.server));
     const after = await picture(running.client);

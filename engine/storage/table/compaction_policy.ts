@@ -15,6 +15,9 @@ import { BLOCK_ROWS } from "../access/block.ts";
 /** Segments that a table keeps when nothing is under way. */
 export const KEPT_SEGMENTS = 5;
 
+/** More segments than this are not merged at once: each is open, and a byte tells them apart. */
+const MERGED_SEGMENTS = 128;
+
 assert(
   KEPT_SEGMENTS + 3 <= LIMITS.maximumProbedSegments,
   "a point read probes at most the promised segments",
@@ -36,7 +39,7 @@ export function planMerge(candidates: readonly MergeCandidate[]): readonly strin
     const chosen: MergeCandidate[] = [];
     let sum = 0;
     for (const candidate of sorted) {
-      if (chosen.length >= 2 && candidate.liveRows > 2 * sum) break;
+      if (chosen.length >= 2 && candidate.liveRows > 2 * sum || chosen.length === MERGED_SEGMENTS) break;
       chosen.push(candidate);
       sum += candidate.liveRows;
     }

@@ -8,23 +8,28 @@
  * it is installed. Inputs are released when every snapshot that may hold a location in them is gone, and their files
  * are removed when no manifest names them.
  *
+ * An entry that is too large for memory is *cut*: while it is applied, what has come of it becomes a segment under the
+ * entry's own op number, which no snapshot sees before the entry is complete.
+ *
  * Everything written is a function of the log and of the op numbers of the checkpoints; when the slices run is not part
  * of it. A job that fails (a full disk) begins again at the next step.
  */
 import { assert, assertDefined } from "../../base/assert.ts";
 import { equalBytes } from "../../base/bytes.ts";
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { DiskFile } from "../../host/disk.ts";
 import type { OpNumber } from "../../operations/effect.ts";
 import { BLOCK_ROWS } from "../access/block.ts";
 import type { BlockCache } from "./block_cache.ts";
-import { ChunkFile, type ChunkFileSummary, type FinishedChunkFile } from "./chunk_file.ts";
+import { ChunkFile, type ChunkFileSummary } from "./chunk_file.ts";
 import { type MergeCandidate, planMerge } from "./compaction_policy.ts";
 import { decodeDeletions, encodeDeletions, type SegmentDeletions } from "./deletion_file.ts";
 import { Delta } from "./delta.ts";
 import { DRAINED, type IndexKeys, type Part, type TableShape } from "./part.ts";
+import { type IndexJob, keyOf, type PartJob } from "./part_job.ts";
 import { Segment } from "./segment.ts";
-import { buildSegment, type SegmentFileSet } from "./segment_builder.ts";
+import { buildSegment, MERGED_OBJECT, type SegmentFileSet } from "./segment_builder.ts";
 import type { SegmentFiles } from "./segment_files.ts";
 import { SegmentIndex } from "./segment_index.ts";
 import { filesOf, type SegmentPiece, type TablePiece } from "./table_piece.ts";
@@ -32,19 +37,6 @@ import { buildIndexOfSegment, indexFileName } from "./segment_index_builder.ts";
 
 /** Ended versions that are marked between two yields; a power of two. */
 const MARKS_AT_ONCE = 256;
-
-interface Job {
-  readonly kind: "build" | "merge";
-  readonly op: OpNumber;
-  readonly definition: TableDefinition;
-  readonly indexes: readonly IndexKeys[];
-  /** Of a build. */
-  readonly frozen: Delta | null;
-  /** Keys of the inputs of a merge. */
-  readonly inputs: readonly string[];
-  sources: Part[];
-  work: Generator<void, void> | null;
-}
 
 /** What a part set is made with. */
 export interface PartSetOptions {
@@ -64,19 +56,6 @@ interface Checkpoint {
   readonly lastModifiedOp: number;
 }
 
-/** An index to be built for a segment that was written before the index came. */
-interface IndexJob {
-  readonly segment: Segment;
-  readonly keys: IndexKeys;
-  work: Generator<void, FinishedChunkFile> | null;
-  /** Written so far; they are synced with the others when the index is complete. */
-  files: DiskFile[];
-}
-
-function keyOf(op: number, object: number): string {
-  return `${op}:${object}`;
-}
-
 /** The parts of a table. */
 export class PartSet {
   readonly #shape: TableShape;
@@ -91,7 +70,9 @@ export class PartSet {
   readonly #byNumber: (Part | undefined)[] = [];
   /** Retired parts, and the newest snapshot that may have been read when each was. */
   #retired: { readonly part: Part; readonly after: number }[] = [];
-  #jobs: Job[] = [];
+  #jobs: PartJob[] = [];
+  /** The entry that was cut last, and how often. */
+  #cuts = { op: 0, count: 0 };
   #indexJobs: IndexJob[] = [];
   #checkpoint: Checkpoint = { op: 0, indexes: null, rowCount: 0, lastModifiedOp: 0 };
   /** Files that a manifest may name, those that the last description names, and those to remove once none does. */
@@ -326,23 +307,58 @@ export class PartSet {
       this.older.unshift(frozen);
       this.delta = this.#newDelta();
       this.version++;
-      this.#queue({ kind: "build", op, frozen, inputs: [] });
+      this.#queue({ kind: "build", op, object: 0, frozen, inputs: [] });
       if (frozen.liveCount > 0) {
         pending.push({ key: keyOf(op, 0), rows: frozen.liveCount, liveRows: frozen.liveCount });
       }
     }
     const inputs = planMerge(pending);
-    if (inputs !== null) this.#queue({ kind: "merge", op, frozen: null, inputs });
+    if (inputs !== null) this.#queue({ kind: "merge", op, object: MERGED_OBJECT, frozen: null, inputs });
   }
 
-  #queue(job: Pick<Job, "kind" | "op" | "frozen" | "inputs">): void {
-    this.#jobs.push({
-      ...job,
-      definition: this.#definition,
-      indexes: this.#indexes,
-      sources: [],
-      work: null,
+  /**
+   * Makes a segment of the delta, under the op of the entry that is being applied, none of whose effects comes
+   * meanwhile. Where the disk is full the next checkpoint does it.
+   */
+  *cut(op: OpNumber): Generator<void, void> {
+    const isFirst = this.#cuts.op !== op;
+    if (isFirst) this.#cuts = { op, count: 0 };
+    const frozen = this.delta;
+    if (frozen.slotCount === 0) return;
+    this.#cuts.count++;
+    this.older.unshift(frozen);
+    this.delta = this.#newDelta();
+    this.version++;
+    const job = this.#jobOf({
+      kind: "cut",
+      op,
+      object: MERGED_OBJECT + this.#cuts.count,
+      frozen,
+      inputs: [],
     });
+    job.sources = [frozen];
+    try {
+      yield* this.#work(job);
+    } catch (error) {
+      if (!(error instanceof DatabaseError && error.code === SQLSTATE.diskFull)) throw error;
+      this.#jobs.push(job);
+      return;
+    }
+    // All rows behind the first cut are of the entry: there is no snapshot that sees one of them.
+    if (!isFirst) this.#forget(frozen);
+  }
+
+  #forget(part: Part): void {
+    this.#retired = this.#retired.filter((retired) => retired.part !== part);
+    this.#drop(part);
+  }
+
+  #queue(job: Pick<PartJob, "kind" | "op" | "object" | "frozen" | "inputs">): void {
+    this.#jobs.push(this.#jobOf(job));
+  }
+
+  #jobOf(job: Pick<PartJob, "kind" | "op" | "object" | "frozen" | "inputs">): PartJob {
+    return { ...job, definition: this.#definition, indexes: this.#indexes, sources: [], work: null };
   }
 
   /** The segments there are, with the outcome of queued merges in place of their inputs. */
@@ -359,14 +375,17 @@ export class PartSet {
         liveRows += byKey.get(input)?.liveRows ?? 0;
         byKey.delete(input);
       }
-      if (liveRows > 0) byKey.set(keyOf(job.op, 1), { key: keyOf(job.op, 1), rows: liveRows, liveRows });
+      if (job.kind === "cut") liveRows = job.frozen?.liveCount ?? 0;
+      if (job.kind === "build" || liveRows === 0) continue;
+      const key = keyOf(job.op, job.object);
+      byKey.set(key, { key, rows: liveRows, liveRows });
     }
     return [...byKey.values()];
   }
 
   /** Whether a checkpoint's build is under way: {@link describe} has to wait. */
   get isBuilding(): boolean {
-    return this.#jobs.some((job) => job.kind === "build");
+    return this.#jobs.some((job) => job.kind !== "merge");
   }
 
   /** Whether any work is queued. */
@@ -406,7 +425,7 @@ export class PartSet {
     }
   }
 
-  #start(job: Job): void {
+  #start(job: PartJob): void {
     if (job.frozen !== null) job.sources = [job.frozen];
     else {
       job.sources = this.older.filter((part) =>
@@ -420,13 +439,13 @@ export class PartSet {
     job.work = this.#work(job);
   }
 
-  *#work(job: Job): Generator<void, void> {
+  *#work(job: PartJob): Generator<void, void> {
     const files = yield* buildSegment({
       definition: job.definition,
       indexes: job.indexes,
       sources: job.sources,
       op: job.op,
-      object: job.kind === "build" ? 0 : 1,
+      object: job.object,
       files: this.#trackingFiles(),
     });
     const output = files === null ? null : yield* this.#openOutput(job, files);
@@ -435,7 +454,7 @@ export class PartSet {
   }
 
   /** Opens what was built and marks, in steps, the versions in it that have ended since the op number, up to now. */
-  *#openOutput(job: Job, files: SegmentFileSet): Generator<void, Segment> {
+  *#openOutput(job: PartJob, files: SegmentFileSet): Generator<void, Segment> {
     const pieces: SegmentPiece = {
       op: files.op,
       object: files.object,
@@ -479,7 +498,7 @@ export class PartSet {
     };
   }
 
-  #install(job: Job, output: Segment | null): void {
+  #install(job: PartJob, output: Segment | null): void {
     const latestSnapshot = this.latestSnapshot;
     let until = Infinity;
     for (const source of job.sources) until = Math.min(until, source.until);
@@ -670,7 +689,8 @@ export class PartSet {
     }
     if (piece.deletions !== null) this.#readDeletions(piece.deletions, piece.op);
     for (const merge of piece.merges) {
-      this.#queue({ kind: "merge", op: merge.op as OpNumber, frozen: null, inputs: merge.inputs });
+      const op = merge.op as OpNumber;
+      this.#queue({ kind: "merge", op, object: MERGED_OBJECT, frozen: null, inputs: merge.inputs });
     }
   }
 

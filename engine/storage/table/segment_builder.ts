@@ -28,11 +28,14 @@ import {
   type SegmentColumnDescription,
 } from "./segment_format.ts";
 import type { SegmentFiles } from "./segment_files.ts";
-import { buildIndexFile } from "./segment_index_builder.ts";
+import { buildIndexFile, objectName } from "./segment_index_builder.ts";
 import { sortInSteps, sortNumbersInSteps } from "./sort_order.ts";
 
 /** Rows that are ordered between two yields. */
 const STEP_ROWS = 16384;
+
+/** Tells a merge apart from what else was made at its op. */
+export const MERGED_OBJECT = 1;
 
 /** What is to be built. */
 export interface SegmentOrder {
@@ -41,8 +44,8 @@ export interface SegmentOrder {
   readonly sources: readonly Part[];
   /** Rows live at this op number go in. */
   readonly op: number;
-  /** 0 for a flush, 1 for a merge. */
-  readonly object: 0 | 1;
+  /** 0 for a flush, {@link MERGED_OBJECT} for a merge, more for the cuts of an entry. */
+  readonly object: number;
   readonly files: SegmentFiles;
 }
 
@@ -57,7 +60,7 @@ export interface SegmentFileSet {
 
 /** The name of a segment's data file, a function of the log. */
 export function segmentName(tableId: number, op: number, object: number): string {
-  return `${tableId}-${op.toString(16).padStart(14, "0")}-${object === 0 ? "flush" : "merge"}.segment`;
+  return `${objectName(tableId, op, object)}.segment`;
 }
 
 /** The rows of a segment to be, in id order. */

@@ -22,9 +22,13 @@ const EVERYTHING = { prefix: [], low: null, high: null, backward: false } as con
 
 /** The name of an index file, a function of the log. */
 export function indexFileName(tableId: number, op: number, object: number, indexId: number): string {
-  return `${tableId}-${op.toString(16).padStart(14, "0")}-${
-    object === 0 ? "flush" : "merge"
-  }-${indexId}.index`;
+  return `${objectName(tableId, op, object)}-${indexId}.index`;
+}
+
+/** What the names of a segment's files begin with. */
+export function objectName(tableId: number, op: number, object: number): string {
+  const kind = object === 0 ? "flush" : object === 1 ? "merge" : `cut-${object - 1}`;
+  return `${tableId}-${op.toString(16).padStart(14, "0")}-${kind}`;
 }
 
 /** An index file to be written along with a segment. */

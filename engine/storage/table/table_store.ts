@@ -11,6 +11,7 @@
 import { assert, assertDefined } from "../../base/assert.ts";
 import { encodeUtf8 } from "../../base/bytes.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
+import { batchBytes } from "../../operations/batch_codec.ts";
 import type { OpNumber, RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import { type BlockCursor, NO_ROW, type RowLocation } from "../access/block.ts";
 import type {
@@ -100,6 +101,8 @@ export class TableStore implements TableShape {
   #isInEntry = false;
   #heldRows = 0;
   #heldOp = 0;
+  /** The last entry that was cut, and what has come of it since. */
+  #cutting = { op: 0, bytes: 0 };
   readonly #indexes = new Map<number, IndexKeys>();
   readonly #missing: StoredValue[] = [];
   readonly #missingBytes: (Uint8Array | undefined)[] = [];
@@ -231,6 +234,15 @@ export class TableStore implements TableShape {
     this.#modified(op);
     // While the log is replayed there are no readers, and most of what comes will be in a segment before the first.
     if (!this.#isInEntry && this.#horizon.oldestSnapshot() !== Infinity) delta.settle(UNSORTED_ROWS);
+  }
+
+  /** Another batch of an entry that is too large for memory has come; from so many bytes on they become a segment. */
+  *cutInSteps(op: OpNumber, batch: RowBatch, cutBytes: number): Generator<void, void> {
+    if (this.#cutting.op !== op) this.#cutting = { op, bytes: 0 };
+    this.#cutting.bytes += batchBytes(batch);
+    if (this.#cutting.bytes < cutBytes) return;
+    this.#cutting.bytes = 0;
+    yield* this.#parts.cut(op);
   }
 
   // An entry that is applied in steps.

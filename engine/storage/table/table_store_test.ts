@@ -1,7 +1,7 @@
 /** Tests of tables against a model, over random histories and random snapshots held open. */
 import assertStrict from "node:assert/strict";
 import { MemoryDisk } from "../../host/memory_host.ts";
-import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
+import type { OpNumber, RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import {
   checkAgainstModel,
   drain,
@@ -200,8 +200,28 @@ function runHistory(seed: number, options: HistoryOptions): void {
       );
       if (definition.columns.length === 5) {
         const rows = ids.map(() => randomValues(random));
-        apply((target) => target.createBatch(now, batchOf(ids, rows)));
-        ids.forEach((item, index) => model.put(at, item, rows[index] ?? []));
+        if (random() < 0.5) {
+          apply((target) => target.createBatch(now, batchOf(ids, rows)));
+          ids.forEach((item, index) => model.put(at, item, rows[index] ?? []));
+        } else {
+          // An entry that is cut, and that changes rows as well.
+          const changed = model.rows(at - 1).map((row) => Number(row.id)).filter((item) =>
+            Number.isSafeInteger(item) && random() < 0.05
+          );
+          const inSteps = random() < 0.5 && !isReplaying;
+          const order = { now, created: ids, changed, rows: [...rows, ...changed.map(values)], inSteps };
+          apply((target) =>
+            applyCut(target, order, () => {
+              if (isReplaying) return;
+              target.releaseOldVersions();
+              const snapshot = held[Math.floor(random() * held.length)];
+              if (snapshot === undefined || random() < 0.99) return;
+              const anyId = (): RowId => idOf(Math.floor(random() * (nextId + 20)));
+              checkAgainstModel(target, model, snapshot, { random, anyId });
+            })
+          );
+          order.rows.forEach((row, index) => model.put(at, [...ids, ...changed][index] ?? 0, row));
+        }
       } else {
         for (const item of ids) {
           const row = values();
@@ -287,6 +307,32 @@ function runHistory(seed: number, options: HistoryOptions): void {
   }
   table.verify();
   table.close();
+}
+
+/** Rows of one entry in pieces; `between` is called while the entry is on its way. */
+interface CutEntry {
+  readonly now: OpNumber;
+  readonly created: readonly number[];
+  readonly changed: readonly number[];
+  /** Of those created, then of those changed. */
+  readonly rows: readonly StoredRow[];
+  readonly inSteps: boolean;
+}
+
+function applyCut(table: TableStore, entry: CutEntry, between: () => void): void {
+  const { now, created, changed, rows, inSteps } = entry;
+  if (inSteps) table.beginEntry();
+  const ids = [...created, ...changed];
+  for (let from = 0; from < ids.length; from += 7) {
+    const batch = batchOf(ids.slice(from, from + 7), rows.slice(from, from + 7));
+    table.endRows(now, Float64Array.from(ids.slice(Math.max(from, created.length), from + 7)));
+    table.createBatch(now, batch);
+    for (const _ of table.cutInSteps(now, batch, 1000)) between();
+    between();
+  }
+  if (!inSteps) return;
+  for (const _ of table.settleInSteps()) between();
+  table.endEntry();
 }
 
 Deno.test("TableStore answers as the model does over random histories", () => {
