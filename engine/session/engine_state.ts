@@ -105,7 +105,7 @@ export async function openState(options: EngineOptions): Promise<EngineState> {
   const openSpillFile = directory === MEMORY
     ? null
     : (owner: SpaceOwner) => new SpillFile(host.disk, directory, temporarySpace.of(owner));
-  if (openSpillFile !== null) {
+  if (openSpillFile !== null && parts === null) {
     manager.batchStore = new BatchStore(() => openSpillFile(TRANSACTIONS));
   }
   const plans = new Planning(machine);

@@ -48,6 +48,7 @@ export interface StatementHost {
     /** How values are read from and written as text. */
     readonly textOptions: TextOptions;
   };
+  readonly settings: Settings;
   /** What the planner asks about a statement of this text, whose parameters have these types. */
   planEnvironment(text: string, types: readonly (SqlType | undefined)[]): PlanEnvironment;
   /** The relation that a statement names. Raises 42P01 with a hint. */

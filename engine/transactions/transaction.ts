@@ -45,6 +45,7 @@ import {
   takeLock,
 } from "./row_locks.ts";
 import { StaleSnapshot, TableWait } from "./signals.ts";
+import { fileOf, keptBatch } from "./stored_batches.ts";
 import { referencedPositions } from "./referenced_columns.ts";
 import type { RowIdSet } from "./row_id_set.ts";
 import { HandedOutNumbers } from "./handed_out_numbers.ts";
@@ -126,11 +127,7 @@ export class Transaction {
       this.#note({ kind: "bulkSet", writeSet, of: kind });
       if (this.interruptible) this.#manager.locks.lockSet(writeSet.definition.id, set, this);
     },
-    batchCame: (writeSet, batch) => {
-      const stored = this.#size.storesBatches ? this.#manager.batchStore?.storeFor(this, batch) : undefined;
-      writeSet.replacing.add(stored ?? batch);
-      this.#addBatch(writeSet, stored ?? batch, stored !== undefined);
-    },
+    batchCame: (writeSet, batch) => writeSet.replacing.add(this.#addBatch(writeSet, batch)),
   });
 
   constructor(manager: TransactionManager, options: BeginOptions) {
@@ -463,11 +460,14 @@ export class Transaction {
     this.#addBatch(writeSet, batch);
   }
 
-  #addBatch(writeSet: TableWriteSet, batch: RowBatch, isStored = false): void {
-    this.#size.addBatch(batch, isStored);
+  /** Answers the batch as it is kept: in a file, where those in memory take much of it. */
+  #addBatch(writeSet: TableWriteSet, batch: RowBatch): RowBatch {
+    const kept = keptBatch(this, batch, this.#size.storesBatches ? this.#manager.batchStore : null);
+    this.#size.addBatch(kept, fileOf(kept) !== undefined);
     this.#size.checkBatches();
-    writeSet.batches.push(batch);
+    writeSet.batches.push(kept);
     this.#note({ kind: "batch", writeSet });
+    return kept;
   }
 
   truncate(tableId: number): void {

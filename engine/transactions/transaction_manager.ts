@@ -38,7 +38,7 @@ import {
 } from "./read_set.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { RemoteTables } from "./remote_tables.ts";
-import type { BatchStore } from "./stored_batches.ts";
+import { type BatchStore, fileOf } from "./stored_batches.ts";
 import { duplicateId, duplicateKey } from "./duplicates.ts";
 import { type BeginOptions, Transaction } from "./transaction.ts";
 import { effectList, effectSource } from "./transaction_effects.ts";
@@ -490,10 +490,10 @@ export class TransactionManager {
       transaction.isCommitted = true;
       this.#lastInSteps = op;
       // Others may have begun meanwhile.
-      const bulk = [...batches(transaction)].map(({ table, batch }): CommittedBulk => ({
-        tableId: table.id,
-        batch,
-      }));
+      const bulk = [...batches(transaction)].map(({ table: { id: tableId }, batch }): CommittedBulk =>
+        // What is in a file goes with the transaction.
+        fileOf(batch) === undefined ? { tableId, batch } : { tableId, batch: null, byVersion: true }
+      );
       for (const { definition, writesRows } of transaction.writeSets) {
         if (writesRows) bulk.push({ tableId: definition.id, batch: null, byVersion: true });
       }

@@ -3,15 +3,26 @@
  * row.
  */
 import assert from "node:assert/strict";
+import { LIMITS } from "../../base/limits.ts";
 import { SeededRandom } from "../../base/random.ts";
+import { memoryHost } from "../../host/memory_host.ts";
+import { Engine } from "../../session/engine.ts";
 import { RowBuffer } from "../row_buffer.ts";
 import { TestClient } from "./client_for_test.ts";
 
-async function withClient(action: (client: TestClient) => Promise<void>): Promise<void> {
-  const client = await TestClient.open();
+/** `stores`: what is loaded is kept in temporary files, of which none may be left. */
+async function withClient(action: (client: TestClient) => Promise<void>, stores = false): Promise<void> {
+  const host = memoryHost();
+  const client = TestClient.over(await Engine.open({ host, directory: stores ? "db" : ":memory:" }));
+  const limits = LIMITS as { transactionKeptBatchBytes: number };
+  const kept = limits.transactionKeptBatchBytes;
+  if (stores) limits.transactionKeptBatchBytes = -1;
   try {
     await action(client);
+    const left = stores ? host.disk.list("db").filter((name) => name.endsWith(".tmp")) : [];
+    assert.deepEqual(left, []);
   } finally {
+    limits.transactionKeptBatchBytes = kept;
     await client.close();
   }
 }
@@ -96,8 +107,56 @@ for (const [number, table] of TABLES.entries()) {
         }
       }
       assert.ok(refused > 3 && refused < 30, `${refused} of 30 loads refused`);
-    }));
+    }, number % 2 === 1));
 }
+
+Deno.test("COPY keeps rows in a file, which later statements and savepoints see, until its transaction ends", () =>
+  withClient(async (client) => {
+    await client.run("CREATE TABLE p (id int PRIMARY KEY, b text); CREATE TABLE q (a int, b text UNIQUE)");
+    const data = (from: number, count: number): string =>
+      Array.from({ length: count }, (_, row) => `${from + row}\tb${from + row}\n`).join("");
+    const sums = (): Promise<readonly string[]> =>
+      client.rows("SELECT count(*), sum(id), min(b) FROM p UNION ALL SELECT count(*), sum(a), min(b) FROM q");
+    await client.run("BEGIN");
+    for (const table of ["p", "q"]) await client.copyIn(`COPY ${table} FROM STDIN`, data(1, 17_000));
+    const loaded = ["17000|144508500|b1", "17000|144508500|b1"];
+    assert.deepEqual(await sums(), loaded);
+    assert.deepEqual(
+      await client.rows("SELECT p.b, q.a FROM p, q WHERE p.id = 16500 AND q.b = 'b16999'"),
+      ["b16500|16999"],
+    );
+    await client.run("SAVEPOINT s");
+    assert.match(
+      await client.failure(client.copyIn("COPY q FROM STDIN", data(16_999, 2))),
+      /^23505 .*\(b\)=\(b16999\)/s,
+    );
+    await client.run("ROLLBACK TO s");
+    await client.copyIn("COPY p FROM STDIN", data(50_000, 100));
+    await client.run("UPDATE q SET a = 0 WHERE a > 10000; ROLLBACK TO s");
+    assert.deepEqual(await sums(), loaded);
+    await client.run("DELETE FROM p WHERE id > 10; UPDATE q SET b = 'x' || b WHERE a = 2; COMMIT");
+    assert.deepEqual(await sums(), ["10|55|b1", "17000|144508500|b1"]);
+    const swapped = data(100_001, 17_000).replaceAll("100001\t", "120001\t");
+    await client.run("CREATE TABLE w (a int)");
+    const others = [60_050, 60_500].map((id) => ({ id, session: client.engine.openSession() }));
+    for (const { id, session } of others) {
+      await session.simple(`BEGIN; SELECT b FROM p WHERE id = ${id}`, new RowBuffer(), () => {});
+    }
+    assert.equal(await client.copyIn("COPY p FROM STDIN", data(60_000, 100) + swapped), "COPY 17100");
+    const late = others.map(({ session }) => inSession(client, session, "INSERT INTO w VALUES (1); COMMIT"));
+    assert.deepEqual((await Promise.all(late)).map((failure) => failure.slice(0, 5)), ["40001", "no er"]);
+    const twice = await client.failure(
+      client.copyIn("COPY p FROM STDIN", data(5_000, 17_000) + data(7_000, 1)),
+    );
+    assert.match(twice, /^23505 .*\(id\)=\(7000\).*line 17001$/s);
+    await client.run("ALTER TABLE q ADD COLUMN c int GENERATED ALWAYS AS (a + 1) STORED");
+    await client.copyIn("COPY q (a, b) FROM STDIN", data(80_000, 100));
+    assert.deepEqual(await client.rows("SELECT count(*), sum(c - a) FROM q"), ["17100|17100"]);
+    await client.run("BEGIN");
+    await client.copyIn("COPY q (a, b) FROM STDIN", data(200_000, 100));
+    await client.run("ROLLBACK; CREATE TABLE r AS SELECT * FROM q");
+    assert.deepEqual(await client.rows("SELECT count(*), max(b) FROM r"), ["17100|xb2"]);
+  }, true));
 
 Deno.test("COPY finds a repeated key many batches later, and committed keys among many", () =>
   withClient(async (client) => {
@@ -111,7 +170,7 @@ Deno.test("COPY finds a repeated key many batches later, and committed keys amon
     assert.match(again, /^23505 .*Key \(b, a\)=\(key 42710, 1\) already exists.*COPY k, line 2$/s);
     assert.deepEqual(await client.rows("SELECT a FROM k WHERE b = 'key 23757'"), ["3"]);
     assert.deepEqual(await client.rows("SELECT count(*) FROM k"), ["49999"]);
-  }));
+  }, true));
 
 for (const end of ["COMMIT", "ROLLBACK"]) {
   Deno.test(`COPY waits for an open transaction that has written one of its keys: ${end}`, () =>

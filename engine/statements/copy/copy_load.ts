@@ -31,6 +31,8 @@ import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import { NO_ROW } from "../../storage/access/block.ts";
 import { onlyAddsColumns } from "../../transactions/added_columns.ts";
 import { batchRow, constantColumn } from "../../transactions/batch_values.ts";
+import { RowIdSet } from "../../transactions/row_id_set.ts";
+import { fileOf } from "../../transactions/stored_batches.ts";
 import { storageClassOf } from "../../types/physical_type.ts";
 import { columnOf, type ColumnReader, columnReader } from "./computed_columns.ts";
 import { reserveIds } from "./batch_writer.ts";
@@ -40,6 +42,8 @@ import { withContext } from "./copy_options.ts";
 const PIECE = 2048;
 /** Time after which a piece of rows that are loaded one by one ends early. */
 const PIECE_MICROSECONDS = 1_000;
+/** From so many batches on a bit for each id is kept, to find one that comes twice. */
+const MANY_BATCHES = 256;
 /** Rows whose foreign keys are looked up in one piece. */
 const PARENTS_PIECE = 256;
 
@@ -47,6 +51,33 @@ const PARENTS_PIECE = 256;
 export interface ParsedBatch {
   readonly batch: RowBatch;
   readonly firstLine: number;
+  /** The ids that the data has; null: none, or some that are too large for a batch. */
+  readonly ids: ParsedIds | null;
+}
+
+/** What is known of the ids of a batch, NULL left out. */
+export interface ParsedIds {
+  readonly first: number;
+  readonly last: number;
+  readonly lowest: number;
+  /** Each is larger than the one before. */
+  readonly isAscending: boolean;
+}
+
+/** See {@link ParsedBatch.ids}; `position`: of the column with the ids. */
+export function parsedIds({ columns, rowCount }: RowBatch, position: number): ParsedIds | null {
+  const column = columns[position];
+  if (column?.storageClass !== "int" || column.big !== null) return null;
+  let first = Infinity, last = -Infinity, lowest = Infinity, isAscending = true;
+  for (let row = 0; row < rowCount; row++) {
+    if (column.nulls?.[row] === 1) continue;
+    const id = column.data[row] as number;
+    if (first === Infinity) first = id;
+    if (id <= last) isAscending = false;
+    if (id < lowest) lowest = id;
+    last = id;
+  }
+  return { first, last, lowest, isAscending };
 }
 
 /** What is to be loaded. */
@@ -112,12 +143,15 @@ interface RowsWork {
 }
 
 /** The batch with room for columns that were added to the table while the data came. */
-function widened({ batch, firstLine }: ParsedBatch, { columns }: TableDefinition): ParsedBatch {
-  if (batch.columns.length === columns.length) return { batch, firstLine };
+function widened({ batch, ...others }: ParsedBatch, { columns }: TableDefinition): ParsedBatch {
   const added = columns.slice(batch.columns.length).map(({ type }) =>
     constantColumn(storageClassOf(type), null, batch.rowCount)
   );
-  return { batch: { ...batch, columns: [...batch.columns, ...added] }, firstLine };
+  return { batch: { ...batch, columns: [...batch.columns, ...added] }, ...others };
+}
+
+function idsIn(columns: readonly BatchColumn[], position: number, rowCount: number): Float64Array {
+  return (columns[position] as Extract<BatchColumn, { storageClass: "int" }>).data.subarray(0, rowCount);
 }
 
 class LoadExecution implements StatementExecution {
@@ -137,8 +171,9 @@ class LoadExecution implements StatementExecution {
   readonly #triggers: CompiledTriggers | null;
   #batch = 0;
   #row = 0;
-  #idsChecked = false;
+  #checking: Generator<void, BadRow | null> | null = null;
   #badId: BadRow | null = null;
+  #locking: Generator<void, void> | null = null;
   /** The batch on its way. */
   #loading: Generator<void, void> | null = null;
 
@@ -152,7 +187,9 @@ class LoadExecution implements StatementExecution {
       );
     }
     this.#context = context;
-    this.#load = load = { ...load, table, batches: load.batches.map((parsed) => widened(parsed, table)) };
+    const isWider = table.columns.length > load.table.columns.length;
+    const batches = isWider ? load.batches.map((parsed) => widened(parsed, table)) : load.batches;
+    this.#load = load = { ...load, table, batches };
     this.#rules = rulesOf(context.writer.catalog, table.id);
     this.#state = detachedState(context);
     this.#changes = new RowChanges(context, table.id, (bytes) => this.#state.charge(bytes));
@@ -175,17 +212,20 @@ class LoadExecution implements StatementExecution {
     this.#context.checkCanceled();
     const parsed = batches[this.#batch];
     if (parsed === undefined) {
-      if (this.#inBatches && this.#load.othersActive()) this.#lockIds();
+      if (this.#inBatches && this.#locking === null && this.#load.othersActive()) {
+        this.#locking = this.#lockIds();
+      }
+      if (this.#locking?.next().done === false) return false;
       return this.#changes.finish();
     }
     if (!this.#inBatches) {
       this.#loadRows(parsed);
       return false;
     }
-    if (!this.#idsChecked) {
-      this.#idsChecked = true;
-      this.#badId = this.#firstBadId();
-    }
+    this.#checking ??= this.#firstBadId();
+    const check = this.#checking.next();
+    if (check.done !== true) return false;
+    this.#badId ??= check.value ?? null;
     this.#loading ??= this.#loadBatch(parsed);
     if (this.#loading.next().done === true) {
       this.#loading = null;
@@ -202,10 +242,7 @@ class LoadExecution implements StatementExecution {
   #hasBigIds(): boolean {
     const position = this.#idColumn();
     if (!this.#load.positions.includes(position)) return true;
-    return this.#load.batches.some(({ batch }) => {
-      const column = batch.columns[position];
-      return column?.storageClass !== "int" || column.big !== null;
-    });
+    return this.#load.batches.some(({ ids }) => ids === null);
   }
 
   #place(line: number): string {
@@ -243,7 +280,7 @@ class LoadExecution implements StatementExecution {
       if (conflict !== null) throw withContext(conflict.error, this.#place(firstLine + conflict.row));
     }
     if (checked.error !== null) throw withContext(checked.error, this.#place(firstLine + rowCount));
-    writer.createBatch(table.id, batch);
+    writer.createBatch(table.id, this.#asStored(parsed, batch));
     this.rowCount += rowCount;
     if (this.#rules.outgoing.length === 0) return;
     for (let row = 0; row < rowCount; row += PARENTS_PIECE) {
@@ -252,10 +289,27 @@ class LoadExecution implements StatementExecution {
     }
   }
 
+  /** The batch as it lies in a file already, where it is as it was parsed. */
+  #asStored({ batch }: ParsedBatch, complete: RowBatch): RowBatch {
+    const file = fileOf(batch);
+    const isParsed = complete.rowCount === batch.rowCount &&
+      complete.columns.every((column, position) => column === batch.columns[position]);
+    if (file === undefined || !isParsed) return complete;
+    const position = this.#idColumn();
+    const { rowCount, ids } = complete;
+    const first = ids[0] ?? 0;
+    return file.withIds(
+      batch,
+      position < 0
+        ? () => Float64Array.from({ length: rowCount }, (_, row) => first + row)
+        : (columns) => idsIn(columns, position, rowCount),
+    );
+  }
+
   #idsFor({ rowCount, columns }: RowBatch): Float64Array | readonly RowId[] {
     const position = this.#idColumn();
     if (position < 0) return reserveIds(this.#context.writer, this.#load.table.id, rowCount);
-    return (columns[position] as Extract<BatchColumn, { storageClass: "int" }>).data.subarray(0, rowCount);
+    return idsIn(columns, position, rowCount);
   }
 
   /** Rows whose ids from the table's counter are too large for a batch. */
@@ -387,29 +441,26 @@ class LoadExecution implements StatementExecution {
   }
 
   /** The first row whose id is not new: ascending ids above everything in the table need one look, others one each. */
-  #firstBadId(): BadRow | null {
+  *#firstBadId(): Generator<void, BadRow | null> {
     const { table, batches } = this.#load;
     const position = this.#idColumn();
     if (position < 0) return null;
-    let previous = -Infinity, isAscending = true, count = 0, lowest = Infinity;
-    for (const { batch } of batches) {
-      const column = batch.columns[position] as Extract<BatchColumn, { storageClass: "int" }>;
-      for (let row = 0; row < batch.rowCount; row++) {
-        const id = column.data[row] as number;
-        if (column.nulls?.[row] === 1) continue;
-        if (id <= previous) isAscending = false;
-        if (id < lowest) lowest = id;
-        previous = id;
-        count++;
-      }
+    let previous = -Infinity, isAscending = true, lowest = Infinity;
+    for (const { ids } of batches) {
+      if (ids === null || ids.lowest === Infinity) continue;
+      if (!ids.isAscending || ids.first <= previous) isAscending = false;
+      previous = ids.last;
+      lowest = Math.min(lowest, ids.lowest);
     }
-    if (count === 0) return null;
+    if (lowest === Infinity) return null;
     const reader = this.#context.table(table.id);
     const above = { prefix: [], low: { value: lowest, inclusive: true }, high: null, backward: false };
     const isFree = !(reader.mayHave?.(null, above) ?? reader.findRange(above).next() !== NO_ROW);
     if (isAscending && isFree) return null;
-    const seen = new Set<number>();
+    // A Set holds no more than 2^24, and takes less where ids are few.
+    const seen = batches.length < MANY_BATCHES ? new Set<number>() : new RowIdSet();
     for (const parsed of batches) {
+      yield;
       const { batch } = parsed;
       const column = batch.columns[position] as Extract<BatchColumn, { storageClass: "int" }>;
       for (let row = 0; row < batch.rowCount; row++) {
@@ -425,11 +476,14 @@ class LoadExecution implements StatementExecution {
   }
 
   /** Waits for transactions that have taken one of the ids; batches themselves take no locks. */
-  #lockIds(): void {
+  *#lockIds(): Generator<void, void> {
     const { table, batches } = this.#load;
     const position = this.#idColumn();
     if (position < 0) return;
     for (const { batch } of batches) {
+      // A lock for each row would not fit into memory; whoever has one of them makes the commit fail.
+      if (fileOf(batch) !== undefined) continue;
+      yield;
       const column = batch.columns[position] as Extract<BatchColumn, { storageClass: "int" }>;
       for (let row = 0; row < batch.rowCount; row++) {
         this.#context.writer.lockRow(table.id, column.data[row] as number, "wait");

@@ -7,12 +7,14 @@
  */
 import { assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { LIMITS } from "../../base/limits.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import { compileStatement } from "../../execution/compile_statement.ts";
 import { TableExpressionBinder } from "../../execution/modify/table_expressions.ts";
 import type { Copy, Statement } from "../../sql/parser/ast.ts";
 import { parseStatement } from "../../sql/parser/statements.ts";
+import type { RowBatch } from "../../operations/effect.ts";
 import type { ResultColumn } from "../../sql/plan/plan.ts";
 import { planStatement } from "../../sql/planner/plan_statement.ts";
 import type { CopyTarget, MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
@@ -20,9 +22,11 @@ import { RowBuffer } from "../row_buffer.ts";
 import { errorPosition } from "../../sql/parser/source_text.ts";
 import type { StatementHost } from "../statement_host.ts";
 import { BatchBuilder } from "../../transactions/batch_builder.ts";
+import { batchMemory } from "../../transactions/batch_values.ts";
+import { StoredBatches } from "../../transactions/stored_batches.ts";
 import { BinaryFormatReader } from "./binary_reader.ts";
 import { CopyEncoder } from "./copy_encoder.ts";
-import { type CopyLoad, loadStatement, type ParsedBatch } from "./copy_load.ts";
+import { type CopyLoad, loadStatement, type ParsedBatch, parsedIds } from "./copy_load.ts";
 import { copyColumns, type CopySettings, copySettings, forcedColumns } from "./copy_options.ts";
 import { fieldReader } from "./field_readers.ts";
 import { TextFormatReader } from "./text_reader.ts";
@@ -74,16 +78,20 @@ async function runCopyFrom(
   }
   if (session.isFollower || !isTemporarySchema(table.schema)) session.requireWritable("COPY FROM");
   const target = copyFrom(session, table, statement, settings);
-  await sink.copyIn(
-    { binary: settings.format === "binary", columnCount: target.columnCount },
-    { write: (bytes) => target.write(bytes) },
-  );
-  target.finish();
-  return await session.runWork(
-    loadStatement(target.load()),
-    new RowBuffer(),
-    (execution) => session.outcome(`COPY ${execution.rowCount}`, execution.rowCount, "affected"),
-  );
+  try {
+    await sink.copyIn(
+      { binary: settings.format === "binary", columnCount: target.columnCount },
+      { write: (bytes) => target.write(bytes) },
+    );
+    target.finish();
+    return await session.runWork(
+      loadStatement(target.load()),
+      new RowBuffer(),
+      (execution) => session.outcome(`COPY ${execution.rowCount}`, execution.rowCount, "affected"),
+    );
+  } finally {
+    target.release();
+  }
 }
 
 /** Receives the data of a COPY … FROM. */
@@ -93,6 +101,8 @@ export interface CopyFromTarget extends CopyTarget {
   finish(): number;
   /** What has been parsed. */
   load(): CopyLoad;
+  /** It is loaded, or is not going to be. */
+  release(): void;
 }
 
 /** A target that parses the data for a table into batches. */
@@ -107,6 +117,18 @@ export function copyFrom(
   const names = columns.map((column) => column.name);
   const builder = new BatchBuilder(table);
   const batches: ParsedBatch[] = [];
+  const idPosition = table.columns.findIndex((column) => column.id === table.rowIdColumn);
+  let file: StoredBatches | null = null, keptBytes = 0;
+  /** Beyond what is kept in memory, in a temporary file. */
+  const kept = (batch: RowBatch): RowBatch => {
+    const { openSpillFile, shards } = session.engine;
+    if (keptBytes <= LIMITS.transactionKeptBatchBytes || openSpillFile === null || shards !== null) {
+      keptBytes += batchMemory(batch);
+      return batch;
+    }
+    file ??= new StoredBatches(openSpillFile(session));
+    return file.store({ ...batch, ids: new Float64Array(batch.rowCount) });
+  };
   let rows = 0, firstLine = settings.header === false ? 1 : 2;
   const flush = (): void => {
     const { rowCount } = builder;
@@ -116,7 +138,8 @@ export function copyFrom(
       if (!positions.includes(position)) column.setNull(rowCount - 1);
     }
     rows += rowCount;
-    batches.push({ batch: builder.take(new Float64Array(0)), firstLine });
+    const batch = builder.take(new Float64Array(0));
+    batches.push({ batch: kept(batch), firstLine, ids: parsedIds(batch, idPosition) });
     firstLine = reader.line + 1;
   };
   const options = session.evaluation.textOptions;
@@ -172,6 +195,7 @@ export function copyFrom(
       const expression = binder.boundCondition(statement.where, "WHERE");
       return { ...common, where: { expression, columns: binder.columns } };
     },
+    release: () => file?.release(),
   };
 }
 
