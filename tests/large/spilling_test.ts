@@ -111,6 +111,12 @@ const STATEMENTS = [
   "SELECT x.a, x.c, y.a, y.w FROM (SELECT * FROM t WHERE a > 1000) x FULL JOIN (SELECT a, g, repeat(c, 20) AS w FROM t WHERE a <= 5000) y ON x.g = y.g AND abs(x.a - y.a) < 2",
   "SELECT a, c FROM t x WHERE EXISTS (SELECT FROM (SELECT a, g, repeat(c, 20) AS w FROM t WHERE a <= 5000) y WHERE x.g = y.g AND abs(x.a - y.a) < 40 AND y.w <> x.c)",
   "SELECT a, c FROM t x WHERE NOT EXISTS (SELECT FROM (SELECT a, g, repeat(c, 20) AS w FROM t WHERE a <= 5000) y WHERE x.g = y.g AND abs(x.a - y.a) < 40 AND y.w <> x.c)",
+  // The kept side of a join fits, and the rows of the other one come in batches.
+  "SELECT c, count(*), sum(k), max(z) FROM (SELECT x.c, y.a AS k, y.c AS z FROM t x FULL JOIN (SELECT a, c FROM t WHERE a % 400 = 0 UNION ALL SELECT -1, 'z') y ON x.a = y.a + 1) j GROUP BY c",
+  "SELECT c, e, count(*) FROM (SELECT * FROM t x WHERE NOT EXISTS (SELECT FROM t y WHERE y.a % 300 = 0 AND y.b = x.b AND y.a > x.a)) j GROUP BY c, e",
+  "SELECT c, count(*) FROM (SELECT c, a FROM t UNION ALL SELECT c, a FROM t x WHERE a % 300 = 0 AND EXISTS (SELECT FROM t y WHERE y.a = x.a + 1 AND y.c > x.c)) j GROUP BY c",
+  "SELECT c, count(k), max(k) FROM (SELECT x.c, y.k FROM t x LEFT JOIN (SELECT b, max(a) AS k FROM t GROUP BY b) y ON x.b = y.b AND y.k > x.a) j GROUP BY c",
+  "SELECT c, count(*) FROM t WHERE b NOT IN (SELECT b FROM t WHERE a % 900 = 1 AND b IS NOT NULL) GROUP BY c",
   "SELECT a, c, row_number() OVER (PARTITION BY b ORDER BY c, a), lag(c, 2, 'none') OVER (PARTITION BY b ORDER BY c, a), sum(e) OVER (PARTITION BY b ORDER BY c, a) FROM t ORDER BY a",
   "SELECT a, rank() OVER w, dense_rank() OVER w, percent_rank() OVER w, cume_dist() OVER w, ntile(7) OVER (ORDER BY d, a), lead(a, 5000) OVER (ORDER BY d, a) FROM t WINDOW w AS (ORDER BY d) ORDER BY a",
   "SELECT a, h, first_value(a) OVER w, last_value(c) OVER w, nth_value(i, 3) OVER w, count(*) OVER w FROM t WINDOW w AS (PARTITION BY g ORDER BY a ROWS BETWEEN 40 PRECEDING AND 3 FOLLOWING) ORDER BY a",
@@ -162,6 +168,14 @@ Deno.test("EXPLAIN ANALYZE shows what each operator held and wrote", () =>
     ok(sort.Passes >= 1);
     ok(join.Passes >= 1 && join.Passes <= 5);
     strictEqual(join.Plans[0]["Memory Usage"], undefined);
+    const [other = "[]"] = await rows(
+      session,
+      "EXPLAIN (ANALYZE, FORMAT json) SELECT x.c, max(y.a) FROM t x LEFT JOIN (SELECT * FROM t WHERE a % 300 = 0) y USING (b) GROUP BY x.c",
+    );
+    let operator = JSON.parse(JSON.parse(other)[0])[0].Plan;
+    ok(operator["Disk Usage"] > 100, "the groups are written");
+    while (operator["Node Type"] !== "Hash Join") operator = operator.Plans[0];
+    strictEqual(operator["Disk Usage"], undefined, "no side of a join with few kept rows is");
   }));
 
 Deno.test("a statement that fails, is read in parts, or is left, leaves no file behind", () =>

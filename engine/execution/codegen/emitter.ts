@@ -300,6 +300,12 @@ export class Emitter {
     );
   }
 
+  /** Runs the pipelines of an expression before it goes on; `atMost`: as in {@link limitRounds}, not 1 if it comes to it. */
+  call(pipelines: string, atMost: RoundLimit): void {
+    this.limitRounds(atMost);
+    if (this.isResumable) this.emit(`S.call(${pipelines}); yield;`);
+  }
+
   /** Notes that a variable, declared here with `let`, always holds a number. */
   noteNumber(variable: string): void {
     this.#top.numbers.push(variable);

@@ -72,6 +72,8 @@ export class Program implements Region {
   readonly compilation: Compilation;
   readonly isInline = false;
   readonly pipelines: Pipeline[];
+  /** By plan the pipeline that was last put there for it. */
+  readonly #places = new Map<Plan, number>();
   readonly #reruns: boolean;
   readonly #flags: readonly number[];
 
@@ -213,7 +215,13 @@ export class Program implements Region {
     return this.#flags.map((flag) => ` || S.x[${flag}] === true`).join("");
   }
 
+  /** The number of the last pipeline over the rows of a plan. */
+  placeOf(plan: Plan): number | undefined {
+    return this.#places.get(plan);
+  }
+
   #add(plan: Plan, emit: (code: Emitter) => void): void {
+    this.#places.set(plan, this.pipelines.length);
     this.pipelines.push(
       new GeneratedPipeline(this.compilation, plan, this.pipelines.length, emit, this.#flags),
     );

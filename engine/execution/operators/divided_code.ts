@@ -14,6 +14,7 @@ import type { ExecutionState } from "../runtime/execution_state.ts";
 import { PartitionedRows } from "../runtime/partitioned_rows.ts";
 import type { SpilledColumn } from "../runtime/row_codec.ts";
 import { slotObject } from "../runtime/slot_object.ts";
+import type { Batches } from "./batches.ts";
 import { emitSpill, openSpill, sortedSource, type SpillNames, spillRounds } from "./sort.ts";
 
 /** An input of an operator. */
@@ -112,8 +113,8 @@ export class DividedCode {
     });
   }
 
-  /** Takes all rows of an operator's input. `nulls`: see {@link nullsSlot}. */
-  sink(nulls: number | null): Sink {
+  /** Takes all rows of an operator's input. `nulls`: see `nullsSlot`. `batches`: where they may go instead of a file. */
+  sink(nulls: number | null, batches: Batches | null = null): Sink {
     const { buffer } = this;
     const key = {};
     const rounds = spillRounds(this.#spillSlot);
@@ -125,23 +126,25 @@ export class DividedCode {
       row: (code) => {
         const values = buffer.columns.flatMap(({ column }) => column === null ? [] : [code.column(column)]);
         const row = buffer.append(code, [...values, { code: this.#hash(code, nulls), isNull: null }]);
-        emitSpill(
-          code,
-          buffer,
-          row,
-          code.recall<SpillNames>(key),
-          (spill) => void this.#write(code, spill, rounds),
-        );
+        emitSpill(code, buffer, row, code.recall<SpillNames>(key), (spill) => {
+          if (batches === null) return void this.#write(code, spill, rounds);
+          batches.emitNext(code);
+          code.block("else ", "conditional", () => void this.#write(code, spill, rounds));
+        });
       },
       close: (code) => buffer.closeAppend(code),
     };
   }
 
   /** Behind all rows: what is kept in memory of this side would be missed by what comes next. */
-  finish(owner: Plan, region: Region): void {
+  finish(owner: Plan, region: Region, test = "true"): void {
     region.once(owner, (code) => {
       const { spill } = this.#open(code);
-      code.block(`if (${spill}.isPressed) `, "conditional", () => void this.#write(code, spill, null));
+      code.block(
+        `if (${test} && ${spill}.isPressed) `,
+        "conditional",
+        () => void this.#write(code, spill, null),
+      );
     });
   }
 

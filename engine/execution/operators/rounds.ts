@@ -8,6 +8,7 @@ import { DECODED_BYTES, MAX_LEVELS, type Part } from "../runtime/partitioned_row
 import type { RowBuffer } from "../runtime/row_buffer.ts";
 import type { WrittenRows } from "../runtime/spilled_rows.ts";
 import type { GeneratorWork, Work } from "../runtime/work.ts";
+import type { Batches } from "./batches.ts";
 import type { DividedCode } from "./divided_code.ts";
 
 /** What else is known of rounds. */
@@ -16,6 +17,8 @@ interface RoundsOptions {
   readonly pieces?: number | null;
   /** Slots of what is not needed by then. */
   readonly forget?: readonly number[];
+  /** Runs instead of rounds where it can. */
+  readonly batches?: Batches | null;
 }
 
 /** Runs what `produce` puts into a region over one part of the rows after the other. */
@@ -24,13 +27,14 @@ export function produceRounds(
   sides: readonly DividedCode[],
   region: Program,
   produce: (region: Program) => void,
-  { pieces = null, forget = [] }: RoundsOptions = {},
+  { pieces = null, forget = [], batches = null }: RoundsOptions = {},
 ): void {
   const { compilation, flags } = region;
   const slot = assertDefined(sides[0], "a side").roundsSlot;
   const rounds = new Program(compilation, { reruns: true, flags });
   produce(rounds);
-  region.add(new RoundsPipeline(plan, { sides, rounds, slot, flags, forget, pieces }));
+  batches?.runOver(rounds);
+  region.add(new RoundsPipeline(plan, { sides, rounds, slot, flags, forget, pieces, batches }));
 }
 
 /** What an operator runs over next: a part of each input, by the same bits of the hash; null: all in memory. */
@@ -80,16 +84,18 @@ class RoundsPipeline implements Pipeline {
   readonly #flags: readonly number[];
   readonly #forget: readonly number[];
   readonly #pieces: number | null;
+  readonly #batches: Batches | null;
 
   constructor(
     plan: Plan,
-    { sides, rounds, slot, flags, forget, pieces }: {
+    { sides, rounds, slot, flags, forget, pieces, batches }: {
       readonly sides: readonly DividedCode[];
       readonly rounds: Program;
       readonly slot: number;
       readonly flags: readonly number[];
       readonly forget: readonly number[];
       readonly pieces: number | null;
+      readonly batches: Batches | null;
     },
   ) {
     this.operators = [rounds.compilation.operatorIndex(plan)];
@@ -99,9 +105,21 @@ class RoundsPipeline implements Pipeline {
     this.#flags = flags;
     this.#forget = forget;
     this.#pieces = pieces;
+    this.#batches = batches;
   }
 
   run(state: ExecutionState): boolean {
+    const isStopped = this.#flags.some((flag) => state.x[flag] === true);
+    if (this.#batches?.isOn(state) === true) {
+      const last = isStopped ? null : this.#batches.last(state);
+      if (last !== null) {
+        state.call(last);
+        return false;
+      }
+      this.#batches.end(state);
+      this.#release(state);
+      return true;
+    }
     if (this.#sides.every((side) => side.isUnused(state))) return true;
     const known = state.x[this.#slot];
     let rounds: Rounds;
@@ -110,18 +128,22 @@ class RoundsPipeline implements Pipeline {
       for (const slot of this.#forget) resetSlot(state, slot);
       state.x[this.#slot] = rounds = new Rounds(state, this.#sides, this.#pieces);
     }
-    const next = this.#flags.some((flag) => state.x[flag] === true) ? null : rounds.next();
+    const next = isStopped ? null : rounds.next();
     if (next === "later") return false;
     if (next === "round") {
       state.call(this.#rounds.pipelines);
       return false;
     }
+    this.#release(state);
+    state.x[this.#slot] = undefined;
+    return true;
+  }
+
+  #release(state: ExecutionState): void {
     for (const side of this.#sides) {
       side.rowsIn(state).release();
       bufferOf(state, side.buffer.slot, side.buffer.columns).release();
     }
-    state.x[this.#slot] = undefined;
-    return true;
   }
 }
 

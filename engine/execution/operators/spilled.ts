@@ -13,6 +13,7 @@ import type { Compilation } from "../codegen/compilation.ts";
 import { keyKindOf } from "../codegen/key_code.ts";
 import { expressionFacts } from "../codegen/plan_analysis.ts";
 import type { Program, Region, Sink } from "../codegen/region.ts";
+import { Batches } from "./batches.ts";
 import { DividedCode, type DividedInput } from "./divided_code.ts";
 import { produceRounds } from "./rounds.ts";
 
@@ -127,15 +128,22 @@ export function produceDivided(
   for (const { code } of sides) region.reset(...code.slots);
   const nulls = plan.kind === "hash_join" && plan.nullAware ? nullsSlot(plan, compilation) : null;
   if (nulls !== null) region.reset(nulls);
+  const [kept, other] = sides;
+  const batches = plan.kind === "hash_join" && kept !== undefined && other !== undefined
+    ? new Batches(compilation, { kept: kept.code, other: other.code, plan: other.input.plan })
+    : null;
+  if (batches !== null) region.reset(batches.slot);
   for (const { input, code } of sides) {
-    region.produce(input.plan, code.sink(input.isKept ? nulls : null));
-    code.finish(plan, region);
+    region.produce(input.plan, code.sink(input.isKept ? nulls : null, input.isKept ? null : batches));
+    if (input.isKept || batches === null) code.finish(plan, region);
+    else batches.finish(plan, region);
+    if (input.isKept && batches !== null) region.add(batches.decision);
   }
   const sources = sides.map(({ input, code }) => [input.plan, code.source] as const);
   const produceHere = (rounds: Program) =>
     compilation.readDivided(new Map(sources), () => produce(rounds, sink));
   const pieces = plan.kind === "hash_join" ? piecesSlot(plan, compilation) : null;
-  produceRounds(plan, sides.map(({ code }) => code), region, produceHere, { pieces });
+  produceRounds(plan, sides.map(({ code }) => code), region, produceHere, { pieces, batches });
 }
 
 /** Holds what {@link JoinPieces} a join runs over; undefined: it has all rows of a part at once. */

@@ -288,6 +288,11 @@ export class ExecutionState implements StatementExecution, MemoryUser {
     return this.#memory.bytes > this.context.memoryLimitBytes / 2;
   }
 
+  /** Whether so much more is no more than a third of the memory. */
+  hasRoomFor(bytes: number): boolean {
+    return this.#memory.bytes + bytes <= this.context.memoryLimitBytes / 3;
+  }
+
   /** Accounts for memory; 53200 beyond the statement's limit. Negative amounts give back. */
   charge(bytes: number): void {
     this.#memory.charge(bytes);

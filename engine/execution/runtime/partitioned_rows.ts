@@ -37,10 +37,17 @@ function newParts(): Part[] {
 /** Notes rows that were written. */
 function addTo(part: Part, written: WrittenRows, rows: Int32Array, hashes: Int32Array): void {
   const hash = part.rows === 0 ? hashes[rows[0] as number] as number : part.hash;
-  part.hash = hash !== null && rows.every((row) => hashes[row] === hash) ? hash : null;
+  part.hash = hash !== null && haveHash(rows, hashes, hash) ? hash : null;
   part.written.push(written);
   part.rows += written.rows;
   part.bytes += written.block.length;
+}
+
+function haveHash(rows: Int32Array, hashes: Int32Array, hash: number): boolean {
+  for (let index = 0; index < rows.length; index++) {
+    if (hashes[rows[index] as number] !== hash) return false;
+  }
+  return true;
 }
 
 /** See the file's head. */

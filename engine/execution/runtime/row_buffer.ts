@@ -148,6 +148,8 @@ export class RowBuffer {
   readonly #state: MemoryUser;
   readonly #rowBytes: number;
   #charged = 0;
+  /** Of that what texts take. */
+  #texts = 0;
   #measured = 0;
 
   constructor(state: MemoryUser, layout: readonly ColumnLayout[]) {
@@ -167,13 +169,13 @@ export class RowBuffer {
       : this.capacity < 1024
       ? this.capacity * 4
       : this.capacity * 2;
-    this.#charge(this.#textBytes());
+    this.#chargeTexts(this.#textBytes());
     this.#resize(capacity);
   }
 
   /** Makes room for so many rows, whose texts are going to take `bytes`, in a buffer without rows. */
   reserve(capacity: number, bytes: number): void {
-    this.#charge(bytes);
+    this.#chargeTexts(bytes);
     this.#resize(capacity);
     for (const column of this.columns) {
       // Rows are put at any place of it: an array with holes would be a table.
@@ -183,7 +185,7 @@ export class RowBuffer {
 
   /** Counts what the texts of the rows take, and answers what all of them take. */
   measure(): number {
-    this.#charge(this.#textBytes());
+    this.#chargeTexts(this.#textBytes());
     return this.#charged;
   }
 
@@ -215,6 +217,7 @@ export class RowBuffer {
   reset(): void {
     this.count = 0;
     this.#measured = 0;
+    this.#chargeTexts(-this.#texts);
     for (const column of this.columns) {
       if (Array.isArray(column.data)) column.data = [];
       column.big = null;
@@ -276,6 +279,11 @@ export class RowBuffer {
       if (left < 0 && end > from) break;
     }
     return end;
+  }
+
+  #chargeTexts(bytes: number): void {
+    this.#texts += bytes;
+    this.#charge(bytes);
   }
 
   #charge(bytes: number): void {

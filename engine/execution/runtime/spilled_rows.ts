@@ -36,7 +36,7 @@ export abstract class SpilledRows {
   isNear = false;
   protected readonly state: MemoryUser;
   readonly #layout: readonly SpilledColumn[];
-  readonly #share: number;
+  #share: number;
   #file: SpillFile | null = null;
 
   constructor(state: MemoryUser, layout: readonly SpilledColumn[]) {
@@ -47,13 +47,21 @@ export abstract class SpilledRows {
     this.full = spillFile === undefined ? Infinity : 0;
   }
 
+  /** They are due at so many bytes at the latest. */
+  limitShare(bytes: number): void {
+    this.#share = Math.min(this.#share, bytes);
+  }
+
   /** Whether the buffer has taken its share, or would with one more row; otherwise {@link full} is moved on. */
   isDue(buffer: RowBuffer): boolean {
     const { count, capacity } = buffer;
     const bytes = buffer.measure();
     const { isHalfFull, context } = this.state;
     const share = isHalfFull ? context.memoryLimitBytes * MIN_SHARE : this.#share;
-    if (count > 1 && (count === capacity ? 2 * bytes : bytes) > share) return true;
+    if (count > 1 && (count === capacity ? 2 * bytes : bytes) > share) {
+      this.isNear = true;
+      return true;
+    }
     this.isNear = bytes > share / 4;
     // Texts are looked at in time, too.
     const look = Math.min(LOOK_ROWS, Math.floor((share - bytes) * count / bytes / 2));
