@@ -300,7 +300,7 @@ export class Emitter {
     );
   }
 
-  /** Runs the pipelines of an expression before it goes on; `atMost`: as in {@link limitRounds}, not 1 if it comes to it. */
+  /** Runs the pipelines of an expression before it goes on. `atMost` is Infinity where that may happen. */
   call(pipelines: string, atMost: RoundLimit): void {
     this.limitRounds(atMost);
     if (this.isResumable) this.emit(`S.call(${pipelines}); yield;`);

@@ -13,7 +13,7 @@ import type { Emitter } from "../codegen/emitter.ts";
 import type { Program, Region } from "../codegen/region.ts";
 import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
 import type { RowBuffer } from "../runtime/row_buffer.ts";
-import type { DividedCode } from "./divided_code.ts";
+import type { DividedCode, RowBatches } from "./divided_code.ts";
 
 /** What a batch takes at the most: it should be in a processor's cache. */
 const BATCH_BYTES = 1 << 20;
@@ -27,7 +27,7 @@ interface Running {
 }
 
 /** See the file's head. */
-export class Batches {
+export class Batches implements RowBatches {
   /** Holds what is known while the join runs so. */
   readonly slot: number;
   readonly #kept: DividedCode;
@@ -78,7 +78,7 @@ export class Batches {
     return state.x[this.slot] !== undefined;
   }
 
-  /** Emits that the rows of the other side that have come are a batch, if the join runs so. */
+  /** See {@link RowBatches}. */
   emitNext(code: Emitter): void {
     code.block(`if (S.x[${this.slot}] !== undefined) `, "conditional", () => {
       code.call(

@@ -14,7 +14,6 @@ import type { ExecutionState } from "../runtime/execution_state.ts";
 import { PartitionedRows } from "../runtime/partitioned_rows.ts";
 import type { SpilledColumn } from "../runtime/row_codec.ts";
 import { slotObject } from "../runtime/slot_object.ts";
-import type { Batches } from "./batches.ts";
 import { emitSpill, openSpill, sortedSource, type SpillNames, spillRounds } from "./sort.ts";
 
 /** An input of an operator. */
@@ -40,6 +39,12 @@ export function positionKey(plan: Plan, compilation: Compilation): object {
 export interface DividedColumns extends Omit<DividedInput, "plan"> {
   /** What is kept of each row; absent: what is read above of the plan. */
   readonly columns?: readonly { readonly column: ColumnRef; readonly type: SqlType }[];
+}
+
+/** Where rows may go, batch by batch, instead of a file. */
+export interface RowBatches {
+  /** Emits that the rows that have come are a batch, if there are batches now; `else` may stand behind it. */
+  emitNext(code: Emitter): void;
 }
 
 /** The code that divides rows. */
@@ -113,8 +118,8 @@ export class DividedCode {
     });
   }
 
-  /** Takes all rows of an operator's input. `nulls`: see `nullsSlot`. `batches`: where they may go instead of a file. */
-  sink(nulls: number | null, batches: Batches | null = null): Sink {
+  /** Takes all rows of an operator's input. `nulls`: see `nullsSlot`. `batches`: where they may go instead. */
+  sink(nulls: number | null, batches: RowBatches | null = null): Sink {
     const { buffer } = this;
     const key = {};
     const rounds = spillRounds(this.#spillSlot);
