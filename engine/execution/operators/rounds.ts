@@ -140,6 +140,11 @@ class RoundsPipeline implements Pipeline {
   }
 
   #release(state: ExecutionState): void {
+    const pieces = this.#pieces === null ? undefined : state.x[this.#pieces];
+    if (pieces instanceof JoinPieces) {
+      state.charge(-pieces.bytes);
+      state.x[this.#pieces as number] = undefined;
+    }
     for (const side of this.#sides) {
       side.rowsIn(state).release();
       bufferOf(state, side.buffer.slot, side.buffer.columns).release();
