@@ -179,6 +179,10 @@ Deno.test("what is shared out shows in EXPLAIN, and is not for statements that s
     ok(rows < found + 100 && found > 10, `${rows} groups were sent for ${found}`);
     ok(!(await answer(session, "EXPLAIN SELECT k, sum(f) FROM t GROUP BY k")).includes("Partial"));
     ok(!await isShared("SELECT * FROM t WHERE id = 5"));
+    // Of a worker's error its code comes as well; none of these rows is read by this thread.
+    const tooLarge = "SELECT sum((k * 1000000000)::int) FROM t WHERE id < 9000";
+    ok(await isShared(tooLarge));
+    match(await answer(session, tooLarge), /^22003 integer out of range$/);
     await answer(session, "BEGIN");
     ok(await isShared());
     await answer(session, "UPDATE t SET k = 40 WHERE id = 60");
