@@ -75,8 +75,11 @@ export interface CopyFormat {
 
 /** Takes the data of COPY … FROM STDIN. */
 export interface CopyTarget {
-  /** Consumes a piece (copied if kept). A promise asks the sender to wait. */
-  write(bytes: Uint8Array): MaybePromise<void>;
+  /**
+   * Consumes the bytes from `start` to below `end`, all of them unless these are given (copied if kept). A promise asks
+   * the sender to wait. Clients send a piece for each row: a view of each would be garbage.
+   */
+  write(bytes: Uint8Array, start?: number, end?: number): MaybePromise<void>;
 }
 
 /** A statement that has been parsed and planned, ready to run with parameters. */

@@ -39,7 +39,7 @@ export class CopyIn {
   message(reader: MessageReader): void {
     switch (reader.type) {
       case FRONTEND.copyData:
-        this.#write(reader.bytes.subarray(reader.start, reader.end));
+        this.#write(reader);
         return;
       case FRONTEND.copyDone:
         this.#over();
@@ -79,9 +79,9 @@ export class CopyIn {
     this.#reject(reason);
   }
 
-  #write(bytes: Uint8Array): void {
+  #write({ bytes, start, end }: MessageReader): void {
     try {
-      const waiting = this.#target.write(bytes);
+      const waiting = this.#target.write(bytes, start, end);
       if (!(waiting instanceof Promise)) return;
       this.isWaiting = true;
       waiting.then(() => {

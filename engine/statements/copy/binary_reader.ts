@@ -58,8 +58,9 @@ export class BinaryFormatReader {
     return this.#row;
   }
 
-  /** Parses a chunk. */
-  write(chunk: Uint8Array): void {
+  /** Parses a chunk, which is a piece of these bytes. */
+  write(bytes: Uint8Array, start = 0, end = bytes.length): void {
+    const chunk = bytes.subarray(start, end);
     if (chunk.length === 0) return;
     if (this.#ended) throw malformed("received copy data after EOF marker");
     const carry = this.#carry;

@@ -81,7 +81,7 @@ async function runCopyFrom(
   try {
     await sink.copyIn(
       { binary: settings.format === "binary", columnCount: target.columnCount },
-      { write: (bytes) => target.write(bytes) },
+      { write: (bytes, start, end) => target.write(bytes, start, end) },
     );
     target.finish();
     return await session.runWork(
@@ -177,9 +177,9 @@ export function copyFrom(
   }
   return {
     columnCount: positions.length,
-    write: (bytes) => {
+    write: (bytes, start = 0, end = bytes.length) => {
       session.checkCanceled();
-      reader.write(bytes);
+      reader.write(bytes, start, end);
     },
     finish: () => {
       reader.finish();

@@ -106,18 +106,20 @@ export class TextFormatReader {
     return this.#line;
   }
 
-  /** Parses a chunk. */
-  write(chunk: Uint8Array): void {
-    if (this.#ended || chunk.length === 0) return;
+  /** Parses a chunk, which is a piece of these bytes. */
+  write(bytes: Uint8Array, start = 0, end = bytes.length): void {
+    if (this.#ended || start === end) return;
     const carry = this.#carry;
     if (carry.length === 0) {
-      const rest = chunk.subarray(this.#parse(chunk, false));
-      if (rest.length > 0) carry.append(rest);
+      const rest = this.#parse(bytes, start, end, false);
+      if (rest === end) return;
+      carry.append(bytes.subarray(rest, end));
     } else {
+      const chunk = bytes.subarray(start, end);
       carry.append(chunk);
       this.#carriesLineEnd ||= hasLineEnd(chunk);
       if (!this.#carriesLineEnd || carry.length < this.#nextTry) return;
-      carry.drop(this.#parse(carry.joined(), false));
+      carry.drop(this.#parse(carry.joined(), 0, carry.length, false));
     }
     this.#carriesLineEnd = carry.length > 0 && hasLineEnd(carry.joined());
     // A long row is looked at again when it has grown by half: its bytes are read a constant number of times.
@@ -128,20 +130,19 @@ export class TextFormatReader {
   finish(): void {
     if (this.#ended || this.#carry.length === 0) return;
     const rest = this.#carry.joined();
-    this.#carry.drop(this.#parse(rest, true));
+    this.#carry.drop(this.#parse(rest, 0, rest.length, true));
   }
 
   /** Parses whole rows. Answers where the first incomplete one begins. */
-  #parse(bytes: Uint8Array, atEnd: boolean): number {
-    const { length } = bytes;
+  #parse(bytes: Uint8Array, start: number, end: number, atEnd: boolean): number {
     this.#bytes = bytes;
-    this.#end = length;
+    this.#end = end;
     this.#atEnd = atEnd;
-    let at = 0;
-    while (at < length && !this.#ended) {
+    let at = start;
+    while (at < end && !this.#ended) {
       if (bytes[at] === BACKSLASH && this.#plain === null && this.#isEndMarker(at)) {
         this.#ended = true;
-        return length;
+        return end;
       }
       this.#next = at;
       this.#linesInRow = 0;

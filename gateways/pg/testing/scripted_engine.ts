@@ -266,8 +266,8 @@ export class ScriptedSession implements SessionPort {
   async #copyIn(sink: ResultSink): Promise<StatementOutcome> {
     let text = "";
     const target: CopyTarget = {
-      write: (bytes) => {
-        const piece = new TextDecoder().decode(bytes);
+      write: (bytes, start, end) => {
+        const piece = new TextDecoder().decode(bytes.subarray(start, end));
         if (piece.includes("bad")) throw new DatabaseError(SQLSTATE.badCopyFileFormat, "bad data");
         text += piece;
         return piece.includes("slow") ? new Promise((resolve) => setTimeout(resolve, 1)) : undefined;
