@@ -17,6 +17,7 @@ import { checkRowId } from "../../execution/modify/row_changes.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import { CHUNK_MASK, CHUNK_ROWS, CHUNK_SHIFT, growNumbers } from "../../storage/table/delta_column.ts";
 import { SlotHash } from "../../storage/table/slot_hash.ts";
+import type { Block } from "../../storage/access/block.ts";
 import type { Vector } from "../../storage/access/vector.ts";
 import { batchRow } from "../../transactions/write_set.ts";
 import { BatchBuilder, BytesColumn, type ColumnBuilder } from "../../transactions/batch_builder.ts";
@@ -70,9 +71,7 @@ export class Rekey implements Work {
   advance(): boolean {
     switch (this.#stage) {
       case "compare": {
-        const isThrough = this.#comparing.advance((_location, { ids, columns }, row) => {
-          this.#isIdentity &&= numberAt(ids as Vector, row) === numberAt(columns[0] as Vector, row);
-        });
+        const isThrough = this.#comparing.advanceBlock((block) => this.#isIdentity = hasKeysAsIds(block));
         if (!this.#isIdentity) this.#stage = "read";
         return isThrough && this.#isIdentity;
       }
@@ -202,10 +201,14 @@ export class Rekey implements Work {
   }
 }
 
-/** The number of a row; NaN for NULL and for what is no safe number, which equals nothing. */
-function numberAt(vector: Vector, row: number): number {
-  if (vector.kind === "constant") return typeof vector.value === "number" ? vector.value : NaN;
-  return vector.kind !== "number" || vector.nulls?.[row] === 1 ? NaN : vector.data[row] as number;
+/** Whether the ids of a block's rows are what its first column holds. What is no safe number is NaN, and is not. */
+function hasKeysAsIds({ ids, columns: [keys], hidden, rowCount }: Block): boolean {
+  if (ids?.kind !== "number" || keys?.kind !== "number" || keys.nulls?.includes(1) === true) return false;
+  const own = ids.data, key = keys.data;
+  for (let row = 0; row < rowCount; row++) {
+    if (own[row] !== key[row] && (hidden === null || hidden[row] === 0)) return false;
+  }
+  return true;
 }
 
 /** Copies values of vectors into a column under construction. */

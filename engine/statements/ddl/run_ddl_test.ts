@@ -205,3 +205,20 @@ Deno.test("TRUNCATE and rewrites give up the rows that were there, once nobody r
   await turns();
   assert.deepEqual(rows(), [1]);
 });
+
+Deno.test("NULL in rows that are gone, and in columns that rows lack, forbids NOT NULL as it should", () =>
+  withClient(async (client) => {
+    await client.run(
+      "CREATE TABLE t (a int, k int)",
+      "INSERT INTO t VALUES (1, 1), (2, NULL), (3, 3), (NULL, 4)",
+    );
+    const notNull = (column: string) => client.failure(`ALTER TABLE t ALTER ${column} SET NOT NULL`);
+    assert.match(await notNull("k"), /^23502/);
+    await client.run("DELETE FROM t WHERE a = 2 OR a IS NULL");
+    assert.equal(await notNull("k"), "no error");
+    await client.run("ALTER TABLE t ADD COLUMN z int", "ALTER TABLE t ADD PRIMARY KEY (a)");
+    assert.deepEqual(await client.rows("SELECT rowid, a FROM t ORDER BY a"), ["1|1", "3|3"]);
+    assert.match(await notNull("z"), /^23502/);
+    await client.run("DELETE FROM t");
+    assert.equal(await notNull("z"), "no error");
+  }));

@@ -21,7 +21,6 @@ import { missingParent, shownKey } from "../../execution/modify/violations.ts";
 import type { StoredValue } from "../../operations/effect.ts";
 import type { TableExpression } from "../../sql/definition/definition_plan.ts";
 import { NO_ROW } from "../../storage/access/block.ts";
-import type { Vector } from "../../storage/access/vector.ts";
 import { keyColumns, keyText } from "../../transactions/stored_key.ts";
 import { storageClassOf } from "../../types/physical_type.ts";
 import { RowWalk } from "./row_walk.ts";
@@ -68,10 +67,14 @@ export class ValidateNotNull implements Work {
   }
 
   advance(): boolean {
-    return this.#walk.advance((_location, { columns }, row) => {
-      const vector = columns[0] as Vector;
-      const isNull = vector.kind === "constant" ? vector.value === null : vector.nulls?.[row] === 1;
-      if (isNull) throw containsNulls(this.#table, this.#column);
+    return this.#walk.advanceBlock(({ columns: [vector], hidden, rowCount }) => {
+      if (vector === undefined) return;
+      const nulls = vector.kind === "constant" ? null : vector.nulls;
+      if (nulls === null && (vector.kind !== "constant" || vector.value !== null)) return;
+      for (let row = 0; row < rowCount; row++) {
+        const isHidden = hidden !== null && hidden[row] !== 0;
+        if (!isHidden && (nulls === null || nulls[row] === 1)) throw containsNulls(this.#table, this.#column);
+      }
     });
   }
 }
