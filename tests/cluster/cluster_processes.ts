@@ -337,11 +337,11 @@ export class ClusterProcesses implements AsyncDisposable {
   }
 }
 
-/** Waits until the condition holds; raises with what `explain` says after half a minute, unless told otherwise. */
+/** Waits until the condition holds; raises with what `explain` says after a minute, unless told otherwise. */
 export async function eventually(
   condition: () => boolean | Promise<boolean>,
   explain: () => string,
-  milliseconds = 30_000,
+  milliseconds = 60_000,
 ): Promise<void> {
   const end = performance.now() + milliseconds;
   while (!await condition()) {

@@ -16,7 +16,7 @@ Deno.test("a cluster says what is wrong with it: a backup that is away, then the
       cell.trim()
     );
   const until = async (holds: (text: string) => boolean): Promise<string> => {
-    const end = performance.now() + 30_000;
+    const end = performance.now() + 60_000;
     for (;;) {
       const { stdout, stderr } = await status();
       if (holds(stdout)) return stdout;
@@ -59,7 +59,7 @@ Deno.test("a cluster says what is wrong with it: a backup that is away, then the
     );
     // The upgrade of a WebSocket is refused by a status that a browser's socket does not tell.
     strictEqual(refused, protocol === "websocket" ? "08006" : "57P03", protocol);
-    ok(performance.now() - start < 5000, `${protocol} waits`);
+    ok(performance.now() - start < 20_000, `${protocol} waits`);
   }
   const follower = await left.follower();
   await follower.query("SET follower_max_staleness = -1");

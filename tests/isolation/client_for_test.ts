@@ -40,6 +40,22 @@ export class TestClient {
   }
 }
 
+/** Runs a test with four clients of a database in memory, which the first of them has set up. */
+export async function withClients(
+  setup: string,
+  test: (a: TestClient, b: TestClient, c: TestClient, d: TestClient) => Promise<void>,
+): Promise<void> {
+  const engine = await memoryEngine();
+  try {
+    const client = () => new TestClient(engine);
+    const a = client();
+    await a.run(setup);
+    await test(a, client(), client(), client());
+  } finally {
+    await engine.close();
+  }
+}
+
 /** Whether a promise is still waiting after other work had its turn. */
 export async function isWaiting(promise: Promise<unknown>): Promise<boolean> {
   const settled = promise.then(() => false, () => false);

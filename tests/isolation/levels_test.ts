@@ -1,6 +1,6 @@
 /** READ COMMITTED and REPEATABLE READ: what each statement sees, who waits, who fails; foreign keys and row locks. */
 import { ok, strictEqual } from "node:assert/strict";
-import { isWaiting, memoryEngine, TestClient } from "./client_for_test.ts";
+import { isWaiting, type TestClient, withClients } from "./client_for_test.ts";
 
 const COMMITTED = "BEGIN ISOLATION LEVEL READ COMMITTED";
 const REPEATABLE = "BEGIN ISOLATION LEVEL REPEATABLE READ";
@@ -10,23 +10,15 @@ function scenario(
   name: string,
   test: (a: TestClient, b: TestClient, c: TestClient) => Promise<void>,
 ): void {
-  Deno.test(name, async () => {
-    const engine = await memoryEngine();
-    try {
-      const [a, b, c] = [new TestClient(engine), new TestClient(engine), new TestClient(engine)];
-      await a.run(
-        "CREATE TABLE t (id int PRIMARY KEY, n int NOT NULL, u int UNIQUE);" +
-          "INSERT INTO t VALUES (1, 10, 1), (2, 20, 2);" +
-          "CREATE TABLE p (id int PRIMARY KEY, n int); INSERT INTO p VALUES (1, 0), (2, 0);" +
-          "CREATE TABLE child (id int PRIMARY KEY, p int REFERENCES p ON DELETE CASCADE)",
-      );
+  const setup = "CREATE TABLE t (id int PRIMARY KEY, n int NOT NULL, u int UNIQUE);" +
+    "INSERT INTO t VALUES (1, 10, 1), (2, 20, 2);" +
+    "CREATE TABLE p (id int PRIMARY KEY, n int); INSERT INTO p VALUES (1, 0), (2, 0);" +
+    "CREATE TABLE child (id int PRIMARY KEY, p int REFERENCES p ON DELETE CASCADE)";
+  Deno.test(name, () =>
+    withClients(setup, async (a, b, c, reader) => {
       await test(a, b, c);
-      const orphans = "SELECT count(*) FROM child WHERE p NOT IN (SELECT id FROM p)";
-      strictEqual(await new TestClient(engine).run(orphans), "0");
-    } finally {
-      await engine.close();
-    }
-  });
+      strictEqual(await reader.run("SELECT count(*) FROM child WHERE p NOT IN (SELECT id FROM p)"), "0");
+    }));
 }
 
 scenario("READ COMMITTED: each statement sees what is committed when it begins", async (a, b) => {

@@ -3,26 +3,16 @@
  * begins.
  */
 import { ok, strictEqual } from "node:assert/strict";
-import { isWaiting, memoryEngine, TestClient } from "./client_for_test.ts";
+import { isWaiting, type TestClient, withClients } from "./client_for_test.ts";
 
 /** Runs a test on rows 1 to 4, whose `n` are 10 to 40. */
 function scenario(
   name: string,
   test: (a: TestClient, b: TestClient, c: TestClient) => Promise<void>,
 ): void {
-  Deno.test(name, async () => {
-    const engine = await memoryEngine();
-    try {
-      const [a, b, c] = [new TestClient(engine), new TestClient(engine), new TestClient(engine)];
-      await a.run(
-        "CREATE TABLE t (id int PRIMARY KEY, k int, n int NOT NULL); CREATE INDEX ON t (k);" +
-          "INSERT INTO t VALUES (1, 1, 10), (2, 1, 20), (3, 2, 30), (4, 2, 40)",
-      );
-      await test(a, b, c);
-    } finally {
-      await engine.close();
-    }
-  });
+  const setup = "CREATE TABLE t (id int PRIMARY KEY, k int, n int NOT NULL); CREATE INDEX ON t (k);" +
+    "INSERT INTO t VALUES (1, 1, 10), (2, 1, 20), (3, 2, 30), (4, 2, 40)";
+  Deno.test(name, () => withClients(setup, test));
 }
 
 /** `a` reads what `b` changes, and must lose. */

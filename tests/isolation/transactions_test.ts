@@ -1,22 +1,12 @@
 /** Interleaved transactions: what each sees, who waits, who fails. */
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
-import { isWaiting, memoryEngine, TestClient } from "./client_for_test.ts";
+import { isWaiting, type TestClient, withClients } from "./client_for_test.ts";
 
 /** Runs a test on a table of accounts 1 and 2 holding 100 each. */
 function scenario(name: string, test: (clients: TestClient[]) => Promise<void>): void {
-  Deno.test(name, async () => {
-    const engine = await memoryEngine();
-    try {
-      const clients = [new TestClient(engine), new TestClient(engine), new TestClient(engine)];
-      await clients[0]?.run(
-        "CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL, owner text);" +
-          "INSERT INTO account VALUES (1, 100, 'a'), (2, 100, 'a')",
-      );
-      await test(clients);
-    } finally {
-      await engine.close();
-    }
-  });
+  const setup = "CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL, owner text);" +
+    "INSERT INTO account VALUES (1, 100, 'a'), (2, 100, 'a')";
+  Deno.test(name, () => withClients(setup, (a, b, c) => test([a, b, c])));
 }
 
 scenario("a transaction reads its own writes and others do not", async ([a, b]) => {
