@@ -53,13 +53,14 @@ Deno.test("a cluster says what is wrong with it: a backup that is away, then the
   );
   for (const protocol of PROTOCOLS) {
     const start = performance.now();
-    const refused = await connectMember(left, protocol).then((client) => client.query("SELECT 1")).then(
-      () => "",
-      (error: unknown) => error instanceof Error && "code" in error ? String(error.code) : String(error),
-    );
+    const refused = await connectMember(left, protocol, 20_000).then((client) => client.query("SELECT 1"))
+      .then(
+        () => "",
+        (error: unknown) => error instanceof Error && "code" in error ? String(error.code) : String(error),
+      );
     // The upgrade of a WebSocket is refused by a status that a browser's socket does not tell.
     strictEqual(refused, protocol === "websocket" ? "08006" : "57P03", protocol);
-    ok(performance.now() - start < 20_000, `${protocol} waits`);
+    ok(performance.now() - start < 15_000, `${protocol} waits`);
   }
   const follower = await left.follower();
   await follower.query("SET follower_max_staleness = -1");
