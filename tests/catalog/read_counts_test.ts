@@ -165,3 +165,63 @@ Deno.test("pg_stat_xact_user_tables counts the rows that the transaction has wri
   });
   deepStrictEqual(await linesOf(database, written), ["0 0 0"]);
 });
+
+Deno.test("scans leave out what joins above them can tell: blocks, all rows, and rows of joins further up", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "runtime-filters-" });
+  try {
+    {
+      await using database = await open(folder);
+      await database.execute(`
+      CREATE TABLE sale (n INT NOT NULL, shop INT, item BIGINT NOT NULL);
+      INSERT INTO sale SELECT n, nullif(n % 50, 49), n % 70 FROM generate_series(1, 9000) AS n;
+      CREATE TABLE few (n BIGINT);
+      INSERT INTO few VALUES (100), (120), (NULL), (9007199254740993);
+      CREATE TABLE shop (id INT, town INT); INSERT INTO shop SELECT n, n FROM generate_series(0, 48) AS n;
+      CREATE TABLE item (id INT, kind INT); INSERT INTO item SELECT n, n FROM generate_series(0, 69) AS n`);
+      await database.execute("CHECKPOINT");
+    }
+    await using database = await open(folder);
+    const read = async (query: string) => {
+      const counted = async () =>
+        Number(
+          (await linesOf(database, "SELECT seq_tup_read FROM pg_stat_user_tables WHERE relname = 'sale'"))[0],
+        );
+      const before = await counted();
+      const answer = await linesOf(database, query);
+      return [answer.join(), (await counted()) - before] as const;
+    };
+    deepStrictEqual(
+      await read("SELECT n FROM sale WHERE n IN (SELECT n FROM few WHERE n < 1000) ORDER BY 1"),
+      [
+        "100,120",
+        4096,
+      ],
+    );
+    // Keys that no number holds have no order.
+    deepStrictEqual(await read("SELECT s.n FROM sale s JOIN few USING (n) ORDER BY 1"), ["100,120", 9000]);
+    deepStrictEqual(
+      await read("SELECT count(*) FROM sale s JOIN few f ON f.n = s.n AND f.n BETWEEN 200 AND 300"),
+      [
+        "0",
+        0,
+      ],
+    );
+    deepStrictEqual(await read("SELECT count(*) FROM few f LEFT JOIN sale s ON f.n = s.n AND f.n > 5"), [
+      "4",
+      9000,
+    ]);
+
+    const joined =
+      `FROM sale JOIN shop ON shop = shop.id JOIN item ON item = item.id WHERE town = 7 AND kind IN (7, 9)`;
+    const plan = await linesOf(
+      database,
+      `EXPLAIN (ANALYZE, TIMING off, SUMMARY off) SELECT count(*) ${joined}`,
+    );
+    match(plan.join("\n"), /Seq Scan on sale  ?\(rows=\d+\) \(actual rows=258 /);
+    deepStrictEqual(await linesOf(database, `SELECT count(*), min(n), max(sale.n) ${joined}`), [
+      "26 7 8757",
+    ]);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});

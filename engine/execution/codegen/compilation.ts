@@ -25,6 +25,17 @@ export type CompileRows = (
 /** Puts the code of a plan into a region. Expressions hold plans, too: their subqueries. */
 export type Produce = (plan: Plan, region: Region, sink: Sink) => void;
 
+/** What a hash join will know of its keys by the time that a scan begins. */
+export interface RuntimeFilter {
+  readonly key: Expression & { readonly kind: "column" };
+  readonly columnId: number;
+  /** The slot of the join's index, and the place of the key in it. */
+  readonly indexSlot: number;
+  readonly position: number;
+  /** The scan's rows come to the join before any other one. */
+  readonly isDirect: boolean;
+}
+
 /**
  * What the compilation of one statement knows: state slots, which columns may be NULL or are needed above an
  * operator, and how operators are numbered for EXPLAIN ANALYZE.
@@ -76,6 +87,9 @@ export class Compilation {
     planOperators(root).forEach((plan, index) => this.#operators.set(plan, index));
     this.#noteNulls(root);
   }
+
+  /** By scan: what joins above it will know. */
+  readonly runtimeFilters = new Map<Plan, readonly RuntimeFilter[]>();
 
   /** The pipelines of the statement's program and of its subplans, some of which are made while others' code is. */
   readonly programs: (readonly Pipeline[])[] = [];

@@ -12,6 +12,7 @@ import { type LoopSource, Program, type Region, type Sink } from "../codegen/reg
 import { type Found, HashProbe, keptRows, type ProbeNames } from "./hash_probe.ts";
 import { expressionFacts } from "../codegen/plan_analysis.ts";
 import { definedColumns } from "../../sql/plan/traverse.ts";
+import { offerFilters } from "./runtime_filter.ts";
 import { produceMarkJoin } from "./mark_join.ts";
 import { positionKey } from "./divided_code.ts";
 import { nullsSlot, piecesSlot } from "./spilled.ts";
@@ -60,6 +61,14 @@ class HashJoinCode {
     this.#build();
     const plan = this.#plan;
     if (this.#marks) this.#region.reset(this.#probe.marksSlot);
+    if (!this.#region.isInline && (plan.join === "inner" || plan.join === "semi" || plan.join === "right")) {
+      const { indexSlot } = this.#probe;
+      offerFilters(this.#region.compilation, plan.left, {
+        keys: plan.leftKeys,
+        others: plan.rightKeys,
+        indexSlot,
+      });
+    }
     this.#region.produce(plan.left, {
       open: (code) => {
         this.#probe.open(code, this.#marks);

@@ -7,6 +7,7 @@
 import type { Plan } from "../../sql/plan/plan.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import type { LoopSource, Region, Sink } from "../codegen/region.ts";
+import { offerFilters } from "./runtime_filter.ts";
 import { HashProbe, keptRows, type ProbeNames } from "./hash_probe.ts";
 
 type HashJoin = Extract<Plan, { kind: "hash_join" }>;
@@ -38,7 +39,12 @@ class MarkJoinCode {
     const region = this.#region;
     region.reset(...this.#probe.slots, this.#probe.marksSlot);
     this.#probe.build(region, this.#plan);
-    region.produce(this.#plan.right, {
+    const { right, rightKeys, leftKeys } = this.#plan;
+    if (!region.isInline) {
+      const { indexSlot } = this.#probe;
+      offerFilters(region.compilation, right, { keys: rightKeys, others: leftKeys, indexSlot });
+    }
+    region.produce(right, {
       open: (code) => void this.#probe.open(code, true),
       row: (code) => this.#mark(code),
       close: () => {},

@@ -10,11 +10,13 @@ import { emitZonePredicates } from "../codegen/prune.ts";
 import { PipelineCode, type RunningPipeline } from "../codegen/pipeline_code.ts";
 import { type Binding, Emitter, NULL_VALUE } from "../codegen/emitter.ts";
 import { emitConjuncts } from "../codegen/condition.ts";
+import type { RuntimeFilter } from "../codegen/compilation.ts";
 import type { Program, Sink } from "../codegen/region.ts";
 import { emitSelection, splitFilter } from "../codegen/selection.ts";
 import { storedCode } from "../codegen/value_form.ts";
 import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
 import { decodeText } from "../runtime/interner.ts";
+import { openRowFilters, prunedByFilters } from "./runtime_filter.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import { checksInput } from "../../base/assert.ts";
 import type { Block, BlockCursor } from "../../storage/access/block.ts";
@@ -81,6 +83,7 @@ class ScanPipeline implements Pipeline {
   readonly #slot: number;
   readonly #selectionSlot: number;
   readonly #columnIds: readonly number[];
+  readonly #filters: readonly RuntimeFilter[];
   /** The one that ran last comes first. */
   readonly #kernels: Kernel[] = [];
   #prune: PruneFunction | null = null;
@@ -92,6 +95,7 @@ class ScanPipeline implements Pipeline {
     this.#slot = program.compilation.newSlot();
     this.#selectionSlot = program.compilation.newSlot();
     this.#columnIds = plan.columns.map((column) => column.columnId);
+    this.#filters = program.compilation.runtimeFilters.get(plan) ?? [];
     this.operators = [program.compilation.operatorIndex(plan)];
   }
 
@@ -147,7 +151,8 @@ class ScanPipeline implements Pipeline {
       this.#prune ??= this.#compilePrune();
       prune = this.#prune(state);
     }
-    return prune === null ? null : this.#cursor(state.context, prune);
+    const known = prune === null ? null : prunedByFilters(state, this.#filters);
+    return prune === null || known === null ? null : this.#cursor(state.context, [...prune, ...known]);
   }
 
   #cursor(context: ExecutionContext, prune: readonly ZonePredicate[]): BlockCursor {
@@ -185,6 +190,7 @@ class ScanPipeline implements Pipeline {
           plan: this.#plan,
           sink: this.#sink,
           flags: this.#program.flags,
+          filters: this.#filters,
           selectionSlot: this.#selectionSlot,
         }),
     });
@@ -220,6 +226,7 @@ interface KernelParts {
   readonly plan: TableScan;
   readonly sink: Sink;
   readonly flags: readonly number[];
+  readonly filters: readonly RuntimeFilter[];
   /** Where an execution keeps the numbers of chosen rows. */
   readonly selectionSlot: number;
 }
@@ -227,7 +234,7 @@ interface KernelParts {
 function emitKernel(
   code: Emitter,
   shape: BlockShape,
-  { plan, sink, flags, selectionSlot }: KernelParts,
+  { plan, sink, flags, filters, selectionSlot }: KernelParts,
 ): void {
   const label = code.name("rows");
   const bindings = shape.columns.map((vector, index) => {
@@ -251,6 +258,7 @@ function emitKernel(
   const isChosen = filter.masks.length + filter.dictionary.length > 0;
   code.loopLabel = label;
   code.morselRows = "(to - from)";
+  const testFilters = openRowFilters(code, filters);
   sink.open(code);
   const chosen = isChosen ? emitSelection(code, { slot: selectionSlot, filter, hidesRows, bind }) : null;
   const head = chosen === null ? "let i = from; i < to; i++" : `let j = 0; j < ${chosen.count}; j++`;
@@ -260,6 +268,7 @@ function emitKernel(
       bind(code);
       if (hidesRows && chosen === null) code.emit(`if (hidden[i] !== 0) ${code.skip}`);
       emitConjuncts(code, filter.rest);
+      testFilters(code);
       sink.row(code);
     });
   });

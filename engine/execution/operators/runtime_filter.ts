@@ -1,0 +1,153 @@
+/**
+ * What a hash join knows of its kept keys is asked of the rows of the other side where they are scanned: blocks whose
+ * keys all lie beyond the least and the greatest kept one are not read, nothing is when no row is kept, and rows that
+ * other joins come to first are asked for their bit of the filter (see `runtime/key_filter.ts`) before these do.
+ *
+ * The kept side is complete by then: of several joins the outermost one keeps its rows first.
+ */
+import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
+import type { Plan } from "../../sql/plan/plan.ts";
+import { withoutIdentityCasts } from "../../sql/plan/build.ts";
+import { allDefinedColumns } from "../../sql/plan/traverse.ts";
+import type { ZonePredicate } from "../../storage/access/readable_table.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import type { Compilation, RuntimeFilter } from "../codegen/compilation.ts";
+import type { Emitter } from "../codegen/emitter.ts";
+import { emitValue } from "../codegen/expression.ts";
+import { isHarmless } from "../codegen/mask.ts";
+import type { ExecutionState } from "../runtime/execution_state.ts";
+import { HashIndex } from "../runtime/hash_index.ts";
+import { KeyFilter } from "../runtime/key_filter.ts";
+
+type TableScan = Extract<Plan, { kind: "table_scan" }>;
+
+/** Their values are their key codes, or integers that are not safe. */
+const INTEGERS: ReadonlySet<SqlType["kind"]> = new Set([
+  "i8",
+  "i16",
+  "i32",
+  "i64",
+  "u8",
+  "u16",
+  "u32",
+  "date",
+]);
+
+/** Offers what an index will know to the scans below a side of a join, whose rows end without a partner. */
+export function offerFilters(
+  compilation: Compilation,
+  side: Plan,
+  { keys, others, indexSlot }: {
+    readonly keys: readonly Expression[];
+    readonly others: readonly Expression[];
+    readonly indexSlot: number;
+  },
+): void {
+  // Over parts there is an index for each of them.
+  if (compilation.spills) return;
+  keys.forEach((expression, position) => {
+    const key = withoutIdentityCasts(expression);
+    if (key.kind !== "column" || !INTEGERS.has(key.type.kind)) return;
+    if (!INTEGERS.has(others[position]?.type.kind ?? "unknown")) return;
+    const found = scanOf(side, key.column);
+    const column = found?.scan.columns.find(({ output }) => output === found.column);
+    if (found === null || column === undefined) return;
+    const { scan, isDirect } = found;
+    const filter: RuntimeFilter = {
+      key: { ...key, column: column.output },
+      columnId: column.columnId,
+      indexSlot,
+      position,
+      isDirect,
+    };
+    compilation.runtimeFilters.set(scan, [...compilation.runtimeFilters.get(scan) ?? [], filter]);
+  });
+}
+
+/** Where a column comes from, if the rows of the scan may end there. */
+interface Origin {
+  readonly scan: TableScan;
+  readonly column: ColumnRef;
+  /** No other join is in between. */
+  readonly isDirect: boolean;
+}
+
+function scanOf(plan: Plan, column: ColumnRef): Origin | null {
+  switch (plan.kind) {
+    case "table_scan":
+      return plan.filter === null || isHarmless(plan.filter) ? { scan: plan, column, isDirect: true } : null;
+    case "filter":
+      return isHarmless(plan.condition) ? scanOf(plan.input, column) : null;
+    case "project": {
+      const made = plan.outputs.find(({ output }) => output === column)?.expression;
+      if (made !== undefined && made.kind !== "column") return null;
+      return scanOf(plan.input, made?.column ?? column);
+    }
+    case "hash_join": {
+      const parts = [...plan.leftKeys, ...plan.rightKeys, ...(plan.residual === null ? [] : [plan.residual])];
+      if (plan.join === "right" || plan.join === "full" || !parts.every(isHarmless)) return null;
+      const isOfLeft = allDefinedColumns(plan.left).has(column);
+      if (!isOfLeft && plan.join !== "inner") return null;
+      const found = scanOf(isOfLeft ? plan.left : plan.right, column);
+      return found === null ? null : { ...found, isDirect: false };
+    }
+    default:
+      return null;
+  }
+}
+
+/** What a scan need not read; null: nothing. */
+export function prunedByFilters(
+  state: ExecutionState,
+  filters: readonly RuntimeFilter[],
+): readonly ZonePredicate[] | null {
+  const result: ZonePredicate[] = [];
+  for (const { columnId, indexSlot, position } of filters) {
+    const filter = filterOf(state, indexSlot, position);
+    if (filter === null) continue;
+    const { low, high } = filter;
+    if (low > high) return null;
+    // Codes beyond these are of integers that are not safe, in no order.
+    if (!Number.isSafeInteger(low) || !Number.isSafeInteger(high)) continue;
+    result.push({ columnId, operator: ">=", value: low }, { columnId, operator: "<=", value: high });
+  }
+  return result;
+}
+
+function filterOf(state: ExecutionState, indexSlot: number, position: number): KeyFilter | null {
+  const index = state.x[indexSlot];
+  return index instanceof HashIndex ? index.filters[position] ?? null : null;
+}
+
+/** The filter, or one that lets all pass. */
+export function rowFilterOf(state: ExecutionState, indexSlot: number, position: number): KeyFilter {
+  return filterOf(state, indexSlot, position) ??
+    new KeyFilter(state, Infinity, { low: -Infinity, high: Infinity });
+}
+
+/** Declares the filters of joins that a scan's rows do not come to first; the answer emits the tests of a row. */
+export function openRowFilters(code: Emitter, filters: readonly RuntimeFilter[]): (code: Emitter) => void {
+  const named = filters.filter(({ isDirect }) => !isDirect).map(({ key, indexSlot, position }) => {
+    const filter = code.define(
+      "filter",
+      `${code.use("rowFilterOf", rowFilterOf)}(S, ${indexSlot}, ${position})`,
+    );
+    return {
+      key,
+      words: code.define("words", `${filter}.words`),
+      mask: code.define("mask", `${filter}.mask`),
+      low: code.define("low", `${filter}.low`),
+      high: code.define("high", `${filter}.high`),
+    };
+  });
+  return (code) => {
+    for (const { key, words, mask, low, high } of named) {
+      const { code: value, isNull, plain } = emitValue(code, key);
+      const known = plain === true ? "" : `typeof ${value} === "number" && `;
+      const present = isNull === null ? "" : `!(${isNull}) && `;
+      const misses = `${value} < ${low} || ${value} > ${high} || ` +
+        `(${words}[(${value} & ${mask}) >>> 5] & (1 << ${value})) === 0`;
+      code.emit(`if (${present}${known}(${misses})) ${code.skip}`);
+    }
+  };
+}
