@@ -17,6 +17,7 @@ import {
   conjuncts,
   constant,
   expressionKey,
+  hasSubquery,
   isNullable,
   volatilityOf,
   withoutIdentityCasts,
@@ -24,6 +25,8 @@ import {
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan, RangeBounds, ScanPrune, SortKey } from "../plan/plan.ts";
 import { allDefinedColumns, columnsOf } from "../plan/traverse.ts";
+import { substitute } from "../plan/rewrite.ts";
+import { copiedScan } from "./copied_scan.ts";
 import { COST, sortCost } from "./cost.ts";
 import type { Estimator } from "./estimate.ts";
 import { convertExactly, simplify } from "./simplify.ts";
@@ -73,6 +76,9 @@ const SWAPPED: Readonly<Record<KeyCondition["operator"], KeyCondition["operator"
 /** A range of texts with one beginning is narrower than a range as such. */
 const PREFIX_FACTOR = 0.1;
 
+/** Conditions with more branches are asked of each row. */
+const MAX_BRANCHES = 16;
+
 /** Longer lists are not looked up one by one. */
 const MAX_LOOKUPS = 10_000;
 
@@ -98,6 +104,7 @@ export class AccessPaths {
     const candidates: Candidate[] = [this.#scan(request)];
     candidates.push(...this.#byRowId(request));
     for (const index of scan.table.indexes) candidates.push(...this.#byIndex(request, index, hints));
+    candidates.push(...this.#byUnion(request));
     if (hints.order !== undefined) candidates.push(...this.#byRowOrder(request, hints));
     const cost = (candidate: Candidate) => this.#costWithOrder(request, candidate, hints);
     return candidates.reduce((best, each) => cost(each) < cost(best) ? each : best).plan;
@@ -286,6 +293,74 @@ export class AccessPaths {
       cost: values * COST.indexStart + matched * COST.indexRow,
     });
     return candidates;
+  }
+
+  /** `a = 1 OR b = 2`: the ids of the rows that each branch finds in an index of its own, and then the rows. */
+  #byUnion(request: Request): Candidate[] {
+    const candidates: Candidate[] = [];
+    for (const condition of request.conditions) {
+      if (condition.kind !== "or" || condition.args.length > MAX_BRANCHES || hasSubquery(condition)) continue;
+      const found: { readonly plan: Plan; readonly columns: readonly ColumnRef[] }[] = [];
+      let cost = 0;
+      for (const branch of condition.args) {
+        const access = this.#branch(request.scan, branch);
+        if (access === null) break;
+        found.push({ plan: access.plan, columns: [access.rowId] });
+        cost += access.cost;
+      }
+      if (found.length < condition.args.length) continue;
+      const id = this.#newColumn();
+      const i64: SqlType = { kind: "i64" };
+      const rows = Math.min(
+        request.tableRows,
+        found.reduce((sum, { plan }) => sum + this.#estimator.rows(plan), 0),
+      );
+      const union: Plan = {
+        kind: "set_operation",
+        operation: "union",
+        all: false,
+        inputs: found,
+        outputs: [id],
+        types: [i64],
+        rows,
+      };
+      const lookup: Plan = {
+        ...accessOf(request, [condition]),
+        kind: "row_lookup",
+        ids: [columnReference(id, i64, false)],
+        rows: 1,
+      };
+      candidates.push({
+        plan: {
+          kind: "nested_loop_join",
+          join: "inner",
+          left: union,
+          right: lookup,
+          condition: null,
+          correlated: true,
+          rows: request.rows,
+        },
+        cost: cost + rows * (COST.aggregateRow + COST.rowLookup),
+      });
+    }
+    return candidates;
+  }
+
+  /** The ids of the rows that satisfy a part of a condition, when an index or the ids themselves find them. */
+  #branch(scan: Scan, branch: Expression): Candidate & { readonly rowId: ColumnRef } | null {
+    const own = { ...scan, rowId: scan.rowId ?? this.#newColumn(), filter: null };
+    const copy = copiedScan(own, this.#newColumn);
+    const { rowId } = copy.scan;
+    if (rowId === null) return null;
+    this.#estimator.register(copy.scan);
+    const request = new Request(copy.scan, conjuncts(substitute(branch, copy.columns)), this.#estimator);
+    const candidates = [
+      ...this.#byRowId(request),
+      ...copy.scan.table.indexes.flatMap((index) => this.#byIndex(request, index, {})),
+    ];
+    const [first, ...others] = candidates;
+    if (first === undefined) return null;
+    return { ...others.reduce((best, each) => each.cost < best.cost ? each : best, first), rowId };
   }
 
   /** One access for each distinct value of a list. */

@@ -4,15 +4,9 @@
  * Several of them read the table once each, for an end of an index costs nothing: the rows of one aggregate each are
  * joined to one.
  */
-import {
-  columnReference,
-  conjuncts,
-  constant,
-  hasSubquery,
-  isNullable,
-  volatilityOf,
-} from "../plan/build.ts";
+import { conjuncts, constant, hasSubquery, isNullable, volatilityOf } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
+import { copiedScan } from "./copied_scan.ts";
 import type { Plan, SortKey } from "../plan/plan.ts";
 import { substitute } from "../plan/rewrite.ts";
 import { type AccessPaths, isOrdered, type Scan } from "./access_path.ts";
@@ -44,7 +38,7 @@ export function planExtremes(
   if (aggregates.length > 1 && [...conditions, ...conjuncts(source.filter)].some(hasSubquery)) return null;
   let joined: Plan | null = null;
   for (const call of aggregates) {
-    const copy = joined === null ? { scan: source, columns: NO_COLUMNS } : copyOf(source, newColumn);
+    const copy = joined === null ? { scan: source, columns: NO_COLUMNS } : copiedScan(source, newColumn);
     const own = conditions.map((each) => substitute(each, copy.columns));
     const right = planExtreme(plan, {
       ...call,
@@ -69,27 +63,6 @@ export function planExtremes(
 }
 
 const NO_COLUMNS: ReadonlyMap<ColumnRef, Expression> = new Map();
-
-/** The same scan with columns of its own. */
-function copyOf(
-  scan: Scan,
-  newColumn: () => ColumnRef,
-): { readonly scan: Scan; readonly columns: ReadonlyMap<ColumnRef, Expression> } {
-  const columns = new Map<ColumnRef, Expression>();
-  const copies = scan.columns.map((column) => {
-    const output = newColumn();
-    columns.set(column.output, columnReference(output, column.type, column.nullable));
-    return { ...column, output };
-  });
-  let rowId = scan.rowId;
-  if (rowId !== null) {
-    const output = newColumn();
-    columns.set(rowId, columnReference(output, { kind: "i64" }, false));
-    rowId = output;
-  }
-  const filter = scan.filter === null ? null : substitute(scan.filter, columns);
-  return { scan: { ...scan, columns: copies, rowId, filter }, columns };
-}
 
 function planExtreme(plan: Aggregate, call: AggregateCall, source: {
   readonly scan: Scan;

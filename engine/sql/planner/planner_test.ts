@@ -61,6 +61,30 @@ Deno.test("planStatement() uses equality prefixes of an index and a range behind
   );
 });
 
+Deno.test("planStatement() finds what several indexes know together", () => {
+  check(
+    "select s from t where (a = 3 and b < 7 or s = 'x' or id in (1, 2)) and d is null",
+    `Nested Loop
+     ->  HashSetOp Union
+     ->  Index Scan using t_a_b_idx on t
+     Index Cond: ((a = 3) AND (b < 7))
+     ->  Index Scan using t_s_key on t t_1
+     Index Cond: (s = 'x'::text)
+     ->  Row Lookup on t t_2
+     Row Cond: (id IN (1, 2))
+     ->  Row Lookup on t t_3
+     Row Cond: (id = t.rowid)
+     Filter: (t_3.d IS NULL)`,
+  );
+  // A branch without an index, or with half of the table, is as good as all.
+  const whole = (condition: string) => `Seq Scan on t\nFilter: ${condition}`;
+  check("select s from t where a = 3 or b = 4", whole("((a = 3) OR (b = 4))"));
+  check(
+    "select s from t where s = 'x' or d > '1000-01-01'",
+    whole("((s = 'x'::text) OR (d > '1000-01-01'::date))"),
+  );
+});
+
 Deno.test("planStatement() takes orders that an access gives", () => {
   check("select id from t order by id desc limit 3", "Limit\nCount: 3\n->  Row Range Scan Backward on t");
   check(
