@@ -114,6 +114,7 @@ export interface StatisticsDefinition {
   readonly name: string;
   readonly kinds: readonly StatisticsKind[];
   readonly columns: readonly number[];
+  readonly comment?: string;
 }
 
 /** When a trigger fires. */

@@ -96,6 +96,32 @@ Deno.test("statistics that do not fit are refused, and go with their columns and
   await refused("DROP STATISTICS s", "42704");
 });
 
+Deno.test("ALTER STATISTICS renames, COMMENT ON STATISTICS is shown, and both survive a start", async () => {
+  const disk = new MemoryDisk();
+  {
+    await using database = await Database.open({ host: { ...memoryHost(), disk }, directory: "d" });
+    await places(database);
+    await database.execute("CREATE STATISTICS s ON city, country FROM place");
+    await database.execute("CREATE STATISTICS other ON city, language FROM place");
+    await database.execute("COMMENT ON STATISTICS s IS 'go together'");
+    await database.execute("ALTER STATISTICS s RENAME TO pair");
+    await database.execute("ALTER STATISTICS pair OWNER TO current_user");
+    await rejects(database.execute("ALTER STATISTICS s RENAME TO t"), { code: "42704" });
+    await rejects(database.execute("ALTER STATISTICS pair RENAME TO other"), { code: "42710" });
+    await rejects(database.execute("ALTER STATISTICS pair OWNER TO nobody"), { code: "42704" });
+    await rejects(database.execute("COMMENT ON STATISTICS s IS 'x'"), { code: "42704" });
+  }
+  await using database = await Database.open({ host: { ...memoryHost(), disk }, directory: "d" });
+  const shown =
+    "SELECT stxname AS name, obj_description(oid, 'pg_statistic_ext') AS text FROM pg_statistic_ext ORDER BY 1";
+  deepStrictEqual(await database.query(shown), [{ name: "other", text: null }, {
+    name: "pair",
+    text: "go together",
+  }]);
+  await database.execute("COMMENT ON STATISTICS pair IS NULL; DROP STATISTICS other");
+  deepStrictEqual(await database.query(shown), [{ name: "pair", text: null }]);
+});
+
 Deno.test("definitions of statistics and targets of columns survive a start", async () => {
   const disk = new MemoryDisk();
   const opened = () => Database.open({ host: { ...memoryHost(), disk }, directory: "d" });

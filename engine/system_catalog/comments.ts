@@ -33,6 +33,7 @@ function putComments(catalog: Catalog, put: Put): void {
     put(CATALOG.class, table.id, table.comment);
     for (const column of shownColumns(table)) put(CATALOG.class, table.id, column.comment, column.id);
     for (const index of indexesOf(table)) put(CATALOG.class, index.id, index.comment);
+    for (const { id, comment } of table.statistics ?? []) put(CATALOG.statistics, id, comment);
     for (const trigger of table.triggers) put(CATALOG.trigger, trigger.id, trigger.comment);
     for (const constraint of table.constraints) put(CATALOG.constraint, constraint.id, constraint.comment);
   }
@@ -110,6 +111,7 @@ const CATALOGS: Readonly<Record<string, number>> = {
   pg_namespace: CATALOG.namespace,
   pg_type: CATALOG.type,
   pg_extension: CATALOG.extension,
+  pg_statistic_ext: CATALOG.statistics,
   pg_database: CATALOG.database,
   pg_authid: CATALOG.authorization,
 };

@@ -40,6 +40,7 @@ export const CATALOG = {
   tablespace: 1213,
   language: 2612,
   accessMethod: 2601,
+  statistics: 3381,
 } as const;
 
 /** `pg_extension`: below the ids of objects that users make, so that dumps leave them out. */

@@ -25,7 +25,7 @@ import { createFunction, renameFunction } from "./functions.ts";
 import { createIndex } from "./indexes.ts";
 import { defaultsUsing, viewsUsing } from "./sequence_uses.ts";
 import { alterSequence, createSequence } from "./sequences.ts";
-import { createStatistics } from "./statistics.ts";
+import { createStatistics, renameStatistics } from "./statistics.ts";
 import { createTrigger, renameTrigger } from "./triggers.ts";
 import { checkViewOptions } from "./view_options.ts";
 
@@ -230,6 +230,10 @@ function renameObject(binder: DefinitionBinder, ast: RenameObject): string {
   }
   if (ast.objectType === "function") {
     renameFunction(binder, ast.name, ast.argumentTypes, ast.newName);
+    return tag;
+  }
+  if (ast.objectType === "statistics") {
+    renameStatistics(binder, ast);
     return tag;
   }
   const found = binder.find(ast.name);

@@ -4,6 +4,7 @@ import type { Relation } from "../../catalog/catalog.ts";
 import type { CommentOn } from "../parser/ast.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 import { isInstalled } from "./extensions.ts";
+import { changeStatistics } from "./statistics.ts";
 import { putTrigger, requireTrigger } from "./triggers.ts";
 import { requireFunction } from "./function_names.ts";
 
@@ -71,6 +72,13 @@ export function commentOn(binder: DefinitionBinder, ast: CommentOn): string {
         throw binder.error(SQLSTATE.undefinedObject, `extension "${ast.name.name}" does not exist`);
       }
       binder.change({ kind: "set_comment", object: `extension ${ast.name.name}`, comment: comment ?? "" });
+      return tag;
+    case "statistics":
+      changeStatistics(
+        binder,
+        { name: ast.name, ifExists: false },
+        (former) => commented(former, comment),
+      );
       return tag;
     case "function":
       binder.change({

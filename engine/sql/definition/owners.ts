@@ -2,6 +2,7 @@
 import { SQLSTATE } from "../../base/errors.ts";
 import type { SetObjectOwner } from "../parser/ast.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
+import { changeStatistics } from "./statistics.ts";
 
 /** The words by which SQL means the session's user. */
 const OWN_ROLE = ["current_user", "current_role", "session_user"];
@@ -47,6 +48,10 @@ export function setOwner(binder: DefinitionBinder, ast: SetObjectOwner): string 
       if (binder.catalog.enumeration(name.name, schemas) === undefined) throw binder.missing(name, "type");
       return tag;
     }
+    case "statistics":
+      requireRole(binder, ast.owner);
+      changeStatistics(binder, ast, (same) => same);
+      return tag;
     case "database":
       requireRole(binder, ast.owner);
       if (binder.environment.evaluation?.database !== name.name) {

@@ -1,7 +1,13 @@
-/** CREATE and DROP STATISTICS: which columns of a table ANALYZE looks at together, and SET STATISTICS of a column. */
+/** CREATE, ALTER and DROP STATISTICS: which columns of a table ANALYZE takes together, and SET STATISTICS of a column. */
 import { SQLSTATE } from "../../base/errors.ts";
 import type { StatisticsDefinition, StatisticsKind, TableDefinition } from "../../catalog/definitions.ts";
-import type { AlterTableAction, CreateStatistics, DropObject, ObjectName } from "../parser/ast.ts";
+import type {
+  AlterTableAction,
+  CreateStatistics,
+  DropObject,
+  ObjectName,
+  RenameObject,
+} from "../parser/ast.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 
 const KINDS: readonly StatisticsKind[] = ["ndistinct", "dependencies", "mcv"];
@@ -86,19 +92,42 @@ export function createStatistics(binder: DefinitionBinder, ast: CreateStatistics
 
 /** DROP STATISTICS. */
 export function dropStatistics(binder: DefinitionBinder, ast: DropObject, name: ObjectName): void {
+  changeStatistics(binder, { name, ifExists: ast.ifExists }, () => null);
+}
+
+/** ALTER STATISTICS … RENAME TO. */
+export function renameStatistics(binder: DefinitionBinder, ast: RenameObject): void {
+  changeStatistics(binder, ast, (former) => {
+    if (findStatistics(binder, former.schema, ast.newName) !== undefined) {
+      throw binder.error(
+        SQLSTATE.duplicateObject,
+        `statistics object "${ast.newName}" already exists in schema "${former.schema}"`,
+        ast.position,
+      );
+    }
+    return { ...former, name: ast.newName };
+  });
+}
+
+/** Puts another definition in the place of one, or none (null). */
+export function changeStatistics(
+  binder: DefinitionBinder,
+  { name, ifExists }: { readonly name: ObjectName; readonly ifExists: boolean },
+  change: (former: StatisticsDefinition) => StatisticsDefinition | null,
+): void {
   const schemas = name.schema === null ? binder.environment.searchPath : [name.schema];
   for (const schema of schemas) {
     const found = findStatistics(binder, schema, name.name);
     if (found === undefined) continue;
-    putStatistics(
-      binder,
-      found,
-      (found.statistics ?? []).filter((each) => each.schema !== schema || each.name !== name.name),
+    const { statistics = [], ...plain } = found;
+    const changed = statistics.flatMap((each) =>
+      each.schema === schema && each.name === name.name ? change(each) ?? [] : [each]
     );
+    binder.putTable(changed.length === 0 ? plain : { ...plain, statistics: changed });
     return;
   }
   const message = `statistics object "${name.name}" does not exist`;
-  if (!ast.ifExists) throw binder.error(SQLSTATE.undefinedObject, message, name.position);
+  if (!ifExists) throw binder.error(SQLSTATE.undefinedObject, message, name.position);
   binder.notice(SQLSTATE.successfulCompletion, `${message}, skipping`);
 }
 
@@ -126,15 +155,6 @@ export function withoutStatisticsOf(table: TableDefinition, columnId: number): T
   if (statistics === undefined) return table;
   const kept = statistics.filter(({ columns }) => !columns.includes(columnId));
   return kept.length === 0 ? plain : { ...plain, statistics: kept };
-}
-
-function putStatistics(
-  binder: DefinitionBinder,
-  table: TableDefinition,
-  statistics: readonly StatisticsDefinition[],
-): void {
-  const { statistics: _, ...plain } = table;
-  binder.putTable(statistics.length === 0 ? plain : { ...plain, statistics });
 }
 
 /** The table whose columns statistics of a name are about. */

@@ -58,6 +58,7 @@ export function parseAlter(stream: TokenStream): Statement {
   if (stream.acceptWord("schema")) return parseAlterNamed(stream, "schema", position);
   if (stream.acceptWord("domain")) return parseAlterNamed(stream, "domain", position);
   if (stream.acceptWord("extension")) return parseAlterNamed(stream, "extension", position);
+  if (stream.acceptWord("statistics")) return parseAlterNamed(stream, "statistics", position);
   if (stream.acceptWord("type")) return parseAlterType(stream, position);
   if (stream.acceptWord("trigger")) return parseAlterTrigger(stream, position);
   if (stream.acceptWord("function") || stream.acceptWord("procedure")) {
