@@ -86,6 +86,33 @@ Deno.test("A text's plan is for the values in it: rare ones are looked up, commo
   strictEqual(cache.misses, before);
 });
 
+Deno.test("What all branches of an OR ask by equal literals is found, and is not taken for other texts", async () => {
+  await using database = await Database.open({ host: memoryHost(), directory: "d" });
+  await database.execute(
+    `CREATE TABLE sale (id INT PRIMARY KEY, item INT, kind INT, n INT); CREATE TABLE item (id INT, color TEXT);
+    INSERT INTO sale SELECT n, n % 10, n % 500, n FROM generate_series(1, 5000) AS n;
+    INSERT INTO item SELECT n, 'c' || n FROM generate_series(0, 9) AS n; CREATE INDEX ON sale (kind); ANALYZE`,
+  );
+  await database.execute("CREATE TABLE found (rows INT)");
+  const sales = async (kind: number, other: number): Promise<readonly [rows: number, scans: number]> => {
+    const scanned = async () =>
+      await count(database, "SELECT idx_scan AS count FROM pg_stat_user_tables WHERE relname = 'sale'");
+    const before = await scanned();
+    // Only what is executed goes by texts without their literals.
+    await database.execute(
+      `INSERT INTO found SELECT count(*) FROM sale, item
+        WHERE item = item.id AND kind = ${kind} AND color = 'c3' AND n < 100
+          OR item = item.id AND kind = ${other} AND color = 'c4' AND n > 4000`,
+    );
+    const scans = await scanned() - before;
+    const rows = await count(database, "SELECT sum(rows) AS count FROM found");
+    await database.execute("TRUNCATE found");
+    return [rows, scans];
+  };
+  deepStrictEqual([await sales(3, 3), await sales(3, 3), await sales(4, 4)], [[1, 1], [1, 1], [2, 1]]);
+  deepStrictEqual([(await sales(3, 4))[0], (await sales(4, 3))[0]], [3, 0]);
+});
+
 Deno.test("Ranges are estimated by the histogram, and by what is common in it", async () => {
   await using database = await Database.open({ host: memoryHost(), directory: "d" });
   await database.execute("CREATE TABLE skewed (v INT)");

@@ -220,7 +220,7 @@ export class Planning {
       isPoint: planned.readOnly && isShort(planned.plan) && !isVolatilePlan(planned.plan),
       isSingleRow: planned.tableIds.length === 1 && isSingleRow(planned.plan),
       pinsLiterals: literals.length > 0 &&
-        planned.tableIds.some((id) => hasIndexConstants(catalog.table(id))),
+        (peeked.isPinned || planned.tableIds.some((id) => hasIndexConstants(catalog.table(id)))),
       parameterCount: planned.parameterTypes.length - literals.length,
       tableRows: planned.tableIds.map((id) => this.#rows(id)),
       statisticsVersion: this.#version(planned.tableIds),

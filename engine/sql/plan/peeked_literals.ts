@@ -20,6 +20,7 @@ export class PeekedLiterals {
   readonly #read: LiteralReader;
   readonly #firstIndex: number;
   readonly #peeks = new Map<string, Peek>();
+  #isPinned = false;
 
   /** `firstIndex` is that of the parameter which the first literal has become. */
   constructor(firstIndex: number, read: LiteralReader) {
@@ -30,6 +31,16 @@ export class PeekedLiterals {
   /** The value of a parameter that was a literal; undefined: it is a real one, or nothing is to be known of it. */
   valueOf(index: number, type: SqlType): SqlValue | undefined {
     return index < this.#firstIndex ? undefined : this.#read(index - this.#firstIndex, type);
+  }
+
+  /** Texts of this shape are better planned each by itself, with what their literals have in common. */
+  pin(): void {
+    this.#isPinned = true;
+  }
+
+  /** Whether {@link pin} was called. */
+  get isPinned(): boolean {
+    return this.#isPinned;
   }
 
   /** The plan depends on a share, which is computed from values of literals. */

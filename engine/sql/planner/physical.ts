@@ -9,13 +9,15 @@ import {
   columnReference,
   conjunction,
   conjuncts,
+  constant,
   expressionKey,
   hasSubquery,
   volatilityOf,
 } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan, SortKey } from "../plan/plan.ts";
-import { mapInputs, substitute } from "../plan/rewrite.ts";
+import type { PeekedLiterals } from "../plan/peeked_literals.ts";
+import { mapInputs, rewriteExpression, substitute } from "../plan/rewrite.ts";
 import { allDefinedColumns, columnsOf } from "../plan/traverse.ts";
 import { AccessPaths, isOrdered, type Scan } from "./access_path.ts";
 import { CostModel } from "./cost.ts";
@@ -52,6 +54,7 @@ export class PhysicalPlanner {
   readonly #estimator: Estimator;
   readonly #costs: CostModel;
   readonly #access: AccessPaths;
+  readonly #environment: PlanningEnvironment;
   readonly #newColumn: () => ColumnRef;
   /** Right sides that were planned by themselves: several ways to join them are compared, at each level of nesting. */
   readonly #planned = new WeakMap<Plan, Plan>();
@@ -60,6 +63,7 @@ export class PhysicalPlanner {
     this.#estimator = estimator;
     this.#costs = new CostModel(estimator);
     this.#access = new AccessPaths(estimator, environment, newColumn);
+    this.#environment = environment;
     this.#newColumn = newColumn;
   }
 
@@ -337,6 +341,12 @@ export class PhysicalPlanner {
     const [free, fixed] = split(all, isMovable);
     // A subquery runs for each row that is left: semi and anti joins go first.
     const [expensive, movable] = region.reducing.length === 0 ? [[], free] : split(free, hasSubquery);
+    const { peeked } = this.#environment;
+    if (
+      peeked !== undefined && region.relations.length > 1 && movable.some((each) => repeats(each, peeked))
+    ) {
+      peeked.pin();
+    }
     const grouped = groupRelations(region.relations, movable, MAX_RELATIONS);
     const graph = new JoinGraph(grouped, movable);
     const early = new Map<number, Join[]>();
@@ -463,6 +473,26 @@ function asReducing(plan: Plan): Join | null {
     default:
       return null;
   }
+}
+
+/**
+ * Whether all branches of a disjunction ask one thing, as their literals show and the parameters that these have become
+ * do not: `(a = 1 AND b) OR (a = 1 AND c)`.
+ */
+function repeats(condition: Expression, peeked: PeekedLiterals): boolean {
+  if (condition.kind !== "or") return false;
+  const valued = (part: Expression): Expression =>
+    rewriteExpression(part, (each) => {
+      const value = each.kind === "parameter" ? peeked.valueOf(each.index, each.type) : undefined;
+      return value === undefined ? each : constant(each.type, value);
+    });
+  let common: Set<string> | null = null;
+  for (const branch of condition.args) {
+    const keys = new Set(conjuncts(branch).map((each) => expressionKey(valued(each))));
+    common = common === null ? keys : common.intersection(keys);
+    if (common.size === 0) return false;
+  }
+  return true;
 }
 
 /** A left join as a right join of its sides. */
