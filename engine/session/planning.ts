@@ -271,6 +271,7 @@ export class Planning {
     const analysis = remote === undefined ? machine.store(tableId).analysis : null;
     return {
       rows: remote ?? machine.store(tableId).at(machine.lastOp).estimatedRows,
+      isRemote: remote !== undefined,
       column: (columnId) => known.has(columnId) ? machine.columnStatistics(tableId, columnId) : undefined,
       ...(analysis === null ? {} : { whole: analysis.whole, groups: analysis.groups }),
     };

@@ -20,6 +20,8 @@ export interface AutoParameterizedLiteral {
 /** Estimates about a table; they may be wrong without harm. */
 export interface TableStatistics {
   readonly rows: number;
+  /** The rows are at shards, which look for rows in one step, or for all of a table. */
+  readonly isRemote?: boolean;
   column(columnId: number): ColumnStatistics | undefined;
   /** All rows, by column, as they were when a small table was analyzed; absent or null: they are not known. */
   readonly whole?: TableAnalysis["whole"];

@@ -298,6 +298,7 @@ export class AccessPaths {
   /** `a = 1 OR b = 2`: the ids of the rows that each branch finds in an index of its own, and then the rows. */
   #byUnion(request: Request): Candidate[] {
     const candidates: Candidate[] = [];
+    if (this.#environment.statistics?.(request.scan.table.id)?.isRemote === true) return candidates;
     for (const condition of request.conditions) {
       if (condition.kind !== "or" || condition.args.length > MAX_BRANCHES || hasSubquery(condition)) continue;
       const found: { readonly plan: Plan; readonly columns: readonly ColumnRef[] }[] = [];

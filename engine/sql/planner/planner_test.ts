@@ -76,6 +76,15 @@ Deno.test("planStatement() finds what several indexes know together", () => {
      Row Cond: (id = t.rowid)
      Filter: (t_3.d IS NULL)`,
   );
+  // Shards would send all rows to where the ids are.
+  const remote = {
+    ...environment,
+    statistics: (id: number) => {
+      const known = environment.statistics?.(id);
+      return known === undefined ? undefined : { ...known, isRemote: true };
+    },
+  };
+  assert.match(shape(remote, "select s from t where a = 3 and b = 7 or s = 'x'"), /^Seq Scan on t/);
   // A branch without an index, or with half of the table, is as good as all.
   const whole = (condition: string) => `Seq Scan on t\nFilter: ${condition}`;
   check("select s from t where a = 3 or b = 4", whole("((a = 3) OR (b = 4))"));
