@@ -1,4 +1,4 @@
-/** CREATE, ALTER and DROP STATISTICS: which columns of a table ANALYZE takes together, and SET STATISTICS of a column. */
+/** CREATE, ALTER and DROP STATISTICS: columns that ANALYZE takes together, and SET STATISTICS of one column. */
 import { SQLSTATE } from "../../base/errors.ts";
 import type { StatisticsDefinition, StatisticsKind, TableDefinition } from "../../catalog/definitions.ts";
 import type {
