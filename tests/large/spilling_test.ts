@@ -174,7 +174,7 @@ Deno.test("EXPLAIN ANALYZE shows what each operator held and wrote", () =>
     );
     let operator = JSON.parse(JSON.parse(other)[0])[0].Plan;
     ok(operator["Disk Usage"] > 100, "the groups are written");
-    while (operator["Node Type"] !== "Hash Join") operator = operator.Plans[0];
+    while (!/^Hash .*Join$/.test(operator["Node Type"])) operator = operator.Plans[0];
     strictEqual(operator["Disk Usage"], undefined, "no side of a join with few kept rows is");
   }));
 
