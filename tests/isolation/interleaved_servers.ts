@@ -114,8 +114,9 @@ export class InterleavedPostgresql implements InterleavedServer {
       const open = [...pending].filter(([, { answer }]) => answer === null);
       if (open.length === 0) return;
       const ids = open.map(([session]) => this.#sessions[session]?.processId).join();
+      // Who has been given a lock does not wait, even if it has not had a processor since.
       const waiting = await this.#watcher?.query(
-        `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid IN (${ids})`,
+        `SELECT count(DISTINCT pid)::int AS n FROM pg_locks WHERE NOT granted AND pid IN (${ids})`,
       );
       const still = [...pending].filter(([, { answer }]) => answer === null).length;
       quiet = waiting?.rows[0].n === open.length && still === open.length ? quiet + 1 : 0;

@@ -6,7 +6,7 @@ import { compareInterleavings } from "./interleavings_main.ts";
 
 Deno.test("sessions that interleave are answered as by PostgreSQL", async () => {
   try {
-    deepStrictEqual(await compareInterleavings(1, 20), []);
+    deepStrictEqual(await compareInterleavings(1, 12), []);
   } catch (error) {
     if (!(error instanceof PostgresqlMissing)) throw error;
     reportNotRun("interleavings beside PostgreSQL", error.message);

@@ -80,7 +80,7 @@ interface ExpectedEnd {
 /** The least share of rows that a range of known values is taken to have. */
 const MIN_RANGE = 0.0001;
 
-/** Estimates of row counts from statistics: P. */
+/** See the file's head. */
 export class Estimator {
   readonly #environment: PlanningEnvironment;
   readonly #facts = new Map<ColumnRef, ColumnFacts>();
