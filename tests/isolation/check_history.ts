@@ -257,7 +257,8 @@ class Checker {
       }
       const pair = [transaction, writer.transaction];
       if (writer.transaction.outcome === "aborted" || writer.undone) {
-        const how = writer.undone ? "took it back" : "was rolled back";
+        const { told = null } = writer.transaction;
+        const how = writer.undone ? "took it back" : `was rolled back${told === null ? "" : ` by ${told}`}`;
         this.#report(
           "aborted read (G1a)",
           pair,

@@ -26,6 +26,8 @@ export interface RecordedTransaction {
   readonly id: number;
   readonly operations: readonly Operation[];
   readonly outcome: Outcome;
+  /** The error that ended it, if one did. */
+  readonly told?: string | null;
   /** Before the first statement was sent. */
   readonly start: number;
   /** After the last answer came; without one, infinity. */
@@ -75,11 +77,12 @@ export class TransactionRecorder {
   }
 
   /** Adds the transaction to the history. */
-  finish(outcome: Outcome): void {
+  finish(outcome: Outcome, told: string | null = null): void {
     this.#history.transactions.push({
       id: this.#id,
       operations: this.operations,
       outcome,
+      told,
       start: this.#start,
       end: outcome === "unknown" ? Infinity : this.#history.tick(),
     });

@@ -125,15 +125,19 @@ export class ListAppendWorkload {
       return true;
     } catch (error) {
       const kind = failureKind(error);
+      const code = error instanceof Error && "code" in error ? `${error.code} ` : "";
+      const told = `${code}${error instanceof Error ? error.message : error}${
+        isCommitting ? " while it committed" : ""
+      }`;
       if (kind === "other") throw error;
       if (kind === "disconnected" || kind === "ended") {
         const isUnknown = isCommitting && kind === "disconnected";
-        recorder.finish(isUnknown ? "unknown" : "aborted");
+        recorder.finish(isUnknown ? "unknown" : "aborted", told);
         if (isUnknown) this.figures.unknown++;
         return false;
       }
       this.figures.lost++;
-      recorder.finish("aborted");
+      recorder.finish("aborted", told);
       if (isSingle) throw new Error("a single statement lost", { cause: error });
       return await connection.query("ROLLBACK").then(() => true, (failure) => {
         if (failureKind(failure) !== "other") return false;
