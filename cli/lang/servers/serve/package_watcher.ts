@@ -17,12 +17,18 @@ const FOLDERS: ReadonlyMap<string, { readonly isDeep: boolean }> = new Map([
   [".lang", { isDeep: false }],
 ]);
 const MANIFEST = "project.toml";
+/**
+ * What is written into a folder that has just come is not told of before the system has been asked to: it is looked at
+ * once more so long after the last change.
+ */
+const SETTLE_MILLISECONDS = 300;
 
 /** Watches until it is disposed. */
 export class PackageWatcher implements Disposable {
   readonly #root: string;
   readonly #onChange: () => void;
   readonly #watchers = new Map<string, Deno.FsWatcher>();
+  #settling: ReturnType<typeof setTimeout> | undefined;
 
   constructor(root: string, onChange: () => void) {
     this.#root = Deno.realPathSync(root);
@@ -53,17 +59,24 @@ export class PackageWatcher implements Disposable {
     for await (const { kind, paths } of watcher) {
       if (kind === "access") continue;
       if (folder !== "") {
-        this.#onChange();
+        this.#changed();
         continue;
       }
       const names = new Set(paths.map((path) => path.slice(this.#root.length + 1)));
       const moved = [...FOLDERS].filter(([name]) => names.has(name));
       for (const [name, depth] of moved) this.#watch(name, depth);
-      if (moved.length > 0 || names.has(MANIFEST)) this.#onChange();
+      if (moved.length > 0 || names.has(MANIFEST)) this.#changed();
     }
   }
 
+  #changed(): void {
+    this.#onChange();
+    clearTimeout(this.#settling);
+    this.#settling = setTimeout(this.#onChange, SETTLE_MILLISECONDS);
+  }
+
   [Symbol.dispose](): void {
+    clearTimeout(this.#settling);
     for (const watcher of this.#watchers.values()) watcher.close();
     this.#watchers.clear();
   }
