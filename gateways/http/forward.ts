@@ -61,8 +61,8 @@ export class Forwarding {
       });
     });
     onward.once("socket", (socket) => {
-      // One that was used before is kept for the next requests, with its listeners.
-      wasSent = onward.reusedSocket;
+      // One that was used before is kept for the next requests, with its listeners; one that is open says so no more.
+      wasSent = onward.reusedSocket || !socket.connecting;
       if (!wasSent) socket.once("connect", () => wasSent = true);
       // Deno sends a request anew that ends unanswered on such a one, as if it could not have been carried out.
       onward.reusedSocket = false;
