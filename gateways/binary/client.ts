@@ -336,7 +336,7 @@ export class OperationClient implements Client {
         this.#status = reply.status;
         this.#pending.delete(pending.number);
         const error = errorOf(reply.failure);
-        pending.reject(isForgottenSequence(pending, error) ? unknownOutcome(error) : error);
+        pending.reject(isUnknownAgain(pending, error) ? unknownOutcome(error) : error);
       }
     }
   }
@@ -566,10 +566,14 @@ function endsTransaction(operation: Operation): boolean {
   return operation.kind === "sql" && /\b(commit|end)\b/i.test(operation.text);
 }
 
-/** A repeated request whose reply the server no longer has: a later one of this client was answered meanwhile. */
-function isForgottenSequence(pending: Pending, error: DatabaseError): boolean {
-  return pending.client !== null && error.code === SQLSTATE.objectNotInPrerequisiteState &&
-    error.message.includes("is older than its last request");
+/**
+ * Whether the answer to a repeated request says nothing of the first time: a server has no time for it, or has its
+ * reply no longer, for a later request of this client was answered meanwhile.
+ */
+function isUnknownAgain({ client, lostAt }: Pending, { code, message }: DatabaseError): boolean {
+  if (client === null) return false;
+  return lostAt !== null && UNAVAILABLE.includes(code) ||
+    code === SQLSTATE.objectNotInPrerequisiteState && message.includes("is older than its last request");
 }
 
 function unknownOutcome(cause: unknown): DatabaseError {

@@ -1,6 +1,7 @@
 /** What the client does when connections are lost: a proxy between it and the server cuts them at chosen moments. */
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { connect as connectSocket, createServer, type Server, type Socket } from "node:net";
+import { ByteWriter } from "../../engine/base/bytes.ts";
 import { DatabaseError } from "../../engine/base/errors.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
@@ -8,6 +9,8 @@ import { until, untilRunning } from "../../tests/support/until.ts";
 import { OperationClient } from "./client.ts";
 import type { ClientOptions } from "./client_api.ts";
 import { isRead } from "./retry_rule.ts";
+import { writeFramed } from "../shared/operation/operation_connection.ts";
+import { failureOf, writeReply } from "../shared/operation/reply_codec.ts";
 import { noPrimary } from "../shared/relay_port.ts";
 import { refuseClient, startBinaryServer } from "./server.ts";
 
@@ -17,6 +20,8 @@ class Proxy {
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   /** The next answer is lost, and the connection with it. */
   cutNextAnswer = false;
+  /** What the next connection's first request is answered with in the place of the server's answer. */
+  answerAfterwards: Uint8Array | null = null;
   isRefusing = false;
   /** So many connections are answered as by a member of a cluster without a primary. */
   electionsLeft = 0;
@@ -37,8 +42,15 @@ class Proxy {
       const upstream = connectSocket({ host: "127.0.0.1", port: target });
       const pair = [client, upstream] as const;
       this.#pairs.add(pair);
-      client.on("data", (data: Uint8Array) => upstream.write(data));
+      let isGreeted = false;
+      client.on("data", (data: Uint8Array) => {
+        const answer = isGreeted && !this.cutNextAnswer ? this.answerAfterwards : null;
+        if (answer === null) return void upstream.write(data);
+        this.answerAfterwards = null;
+        client.write(answer);
+      });
       upstream.on("data", (data: Uint8Array) => {
+        isGreeted = true;
         if (!this.cutNextAnswer) client.write(data);
         else {
           this.cutNextAnswer = false;
@@ -148,6 +160,18 @@ Deno.test("with exactlyOnce, a change whose answer was lost is repeated and appl
     // A reply that was stored is a failure's, too.
     proxy.cutNextAnswer = true;
     await rejects(client.execute("INSERT INTO t VALUES (1)"), code("23505"));
+  }));
+
+Deno.test("a repeated change that a server has no time for is unknown: the first one may have been carried out", () =>
+  withProxy({ exactlyOnce: true }, async (client, proxy) => {
+    const writer = new ByteWriter();
+    const failure = failureOf(noPrimary());
+    writeFramed(writer, (each) => writeReply(each, { kind: "error", number: 2n, status: "idle", failure }));
+    proxy.answerAfterwards = writer.finish();
+    proxy.cutNextAnswer = true;
+    await rejects(client.execute("INSERT INTO t VALUES (1)"), code("40003"));
+    strictEqual(proxy.answerAfterwards, null);
+    deepStrictEqual(await client.query("SELECT count(*) AS n FROM t"), [{ n: 1 }]);
   }));
 
 Deno.test("a transaction that loses its connection raises 08000 before COMMIT and 40003 at it", () =>

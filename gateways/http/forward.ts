@@ -51,13 +51,22 @@ export class Forwarding {
       path: request.url ?? "/",
       headers: headersOf(request),
     }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, headersOf(answer));
-      answer.pipe(response);
-      answer.once("end", () => resolve(answer.statusCode ?? 502));
-      answer.once("close", () => {
-        // Half of an answer must not look like a whole one.
-        if (!answer.complete) response.destroy();
+      const begin = () => response.writeHead(answer.statusCode ?? 502, headersOf(answer));
+      // Not before something follows it: until then another answer can be given, and a connection that ends without
+      // one makes some clients, Deno's fetch among them, repeat their request as if it had never come.
+      answer.once("data", begin);
+      answer.pipe(response, { end: false });
+      answer.once("end", () => {
+        if (!answer.complete) return;
+        if (!response.headersSent) begin();
+        response.end();
         resolve(answer.statusCode ?? 502);
+      });
+      answer.once("close", () => {
+        if (answer.complete) return;
+        // Half of an answer must not look like a whole one.
+        if (response.headersSent) response.destroy();
+        reject(outcomeUnknown("primary_lost"));
       });
     });
     onward.once("socket", (socket) => {

@@ -19,7 +19,7 @@ import { refuseClient, startBinaryServer } from "../binary/server.ts";
 import { startHttpServer } from "../http/server.ts";
 import { startPgServer } from "../pg/server.ts";
 import { concat, extended, fields, message, startup } from "../pg/testing/wire.ts";
-import type { TlsServer } from "../shared/byte_stream.ts";
+import type { ByteStream, TlsServer } from "../shared/byte_stream.ts";
 import { PeerTls } from "../tls/peer_tls.ts";
 import { testTls } from "../tls/testing/secured.ts";
 import type { PeerSecurity } from "../shared/peer_security.ts";
@@ -473,6 +473,58 @@ Deno.test("Forwarding sends a request once, and says 40003 when its connection e
       }
     }
   });
+});
+
+Deno.test("Forwarding says 40003 when the primary ends behind the head of its answer, and ends the connection within one", async () => {
+  const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n";
+  let answer = "";
+  const open = (): Promise<ByteStream> => {
+    const asked = Promise.withResolvers<void>();
+    const pieces = [Buffer.from(head), Buffer.from(answer)].filter(({ length }) => length > 0);
+    return Promise.resolve({
+      read: async (into) => {
+        await asked.promise;
+        const piece = pieces.shift();
+        if (piece === undefined) return null;
+        into.set(piece);
+        return piece.length;
+      },
+      write: (bytes) => {
+        asked.resolve();
+        return Promise.resolve(bytes.length);
+      },
+      closeWrite: () => Promise.resolve(),
+      close: () => {},
+    });
+  };
+  const engine = await Engine.open({ host: memoryHost(), directory: ":memory:" });
+  const server = await startHttpServer({
+    engine,
+    token: null,
+    version: "1.0.0",
+    relay: { self: { index: 1, address: "here" }, route: () => "primary", open, take: () => () => {} },
+    onInternalError: (error) => {
+      throw error;
+    },
+    address: LOOPBACK,
+  });
+  for (
+    const [sent, told] of [
+      ["", /^HTTP\/1\.1 409 [^]*"code":"40003"/],
+      ['{"stat', /^HTTP\/1\.1 200 [^]*\{"stat$/],
+      ['{"status":"ok"}', /^HTTP\/1\.1 200 [^]*\{"status":"ok"\}$/],
+    ] as const
+  ) {
+    answer = sent;
+    const client = new PgClient(server.address.port);
+    const request =
+      "POST /v1/sql HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 8\r\n\r\nSELECT 1";
+    await client.sends(Buffer.from(request), told).then((text) => match(text, told));
+    if (sent === '{"stat') await until(() => client.isOver, "the end of the connection");
+    client.socket.destroy();
+  }
+  await server.close(0);
+  await engine.close();
 });
 
 Deno.test("Relay: clients that are passed on to a primary that stops are told that, and not that there are too many", async () => {

@@ -2,6 +2,7 @@
  * Clients of one member by each of the four protocols, alike for loads: statements go in, rows come out as texts, and
  * what fails has a code. A connection that breaks, and a server that does not answer in time, are 08006.
  */
+import { Agent, request } from "node:http";
 import { OperationClient } from "../../gateways/binary/client.ts";
 import { StatementResult } from "../../gateways/binary/client_result.ts";
 import type {
@@ -126,23 +127,40 @@ function asLoss(error: unknown): never {
 }
 
 function httpClient({ host, httpPort }: MemberProcess, patience: number): MemberClient {
-  const post = async (path: string, body: string | object, headers: Record<string, string> = {}) => {
-    let text: string;
-    try {
-      const response = await fetch(`http://${host}:${httpPort}/v1/${path}`, {
-        method: "POST",
-        headers: {
-          "Content-Type": typeof body === "string" ? "text/plain" : "application/json",
-          ...headers,
-        },
-        body: typeof body === "string" ? body : JSON.stringify(body),
-        signal: AbortSignal.timeout(patience),
-      });
-      text = await response.text();
-    } catch (error) {
-      throw new NoAnswerError("the request was not answered", { cause: error });
-    }
-    return rowsOf(JSON.parse(text));
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const post = (path: string, body: string | object, headers: Record<string, string> = {}) => {
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    const answered = Promise.withResolvers<Rows>();
+    const fail = (cause: unknown) =>
+      answered.reject(new NoAnswerError("the request was not answered", { cause }));
+    // Not by `fetch`: it makes a request again whose kept connection ends without an answer, as if it had never come.
+    const asked = request({
+      agent,
+      host,
+      port: httpPort,
+      method: "POST",
+      path: `/v1/${path}`,
+      headers: {
+        "Content-Type": typeof body === "string" ? "text/plain" : "application/json",
+        "Content-Length": new TextEncoder().encode(text).length,
+        ...headers,
+      },
+      signal: AbortSignal.timeout(patience),
+    }, async (answer) => {
+      try {
+        const pieces: Uint8Array[] = await Array.fromAsync(answer);
+        if (!answer.complete) return fail("half of an answer");
+        answered.resolve(rowsOf(JSON.parse(await new Blob(pieces as BlobPart[]).text())));
+      } catch (error) {
+        if (error instanceof Error && "code" in error && /^\w{5}$/.test(String(error.code))) {
+          answered.reject(error);
+        } else fail(error);
+      }
+    });
+    asked.on("socket", () => asked.reusedSocket = false);
+    asked.on("error", fail);
+    asked.end(text);
+    return answered.promise;
   };
   return {
     protocol: "http",
@@ -152,7 +170,10 @@ function httpClient({ host, httpPort }: MemberProcess, patience: number): Member
       (await post("op", { op: "get", table, id, columns: [column] }))[0]?.[0] ?? null,
     once: ({ clientId, sequence }, sql) =>
       post("sql", sql, { "X-Db-Client-Id": clientId, "X-Db-Req-Seq": String(sequence) }),
-    close: () => Promise.resolve(),
+    close: () => {
+      agent.destroy();
+      return Promise.resolve();
+    },
   };
 }
 
