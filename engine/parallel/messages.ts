@@ -17,6 +17,8 @@ export interface RunRequest {
   readonly parameters: readonly StoredValue[];
   readonly session: SessionFacts | null;
   readonly memoryLimitBytes: number;
+  /** Batches that may be sent of a morsel before one of them has been read. */
+  readonly credits: number;
 }
 
 /** Blocks of a file, which a fragment is to be run over. */

@@ -26,7 +26,7 @@ import type { WorkerPort } from "./worker_port.ts";
  * Morsels that a worker has at a time: the next one is there when it is done with one, though this thread may get no
  * processor for a millisecond or two.
  */
-const AT_A_WORKER = 4;
+export const AT_A_WORKER = 4;
 
 /** Rows of one piece of the scan: some blocks of a file, or what is read here. */
 interface Stretch {
@@ -71,6 +71,8 @@ export interface MorselRun {
   readonly inputs: GatherInputs;
   /** Blocks of a morsel. */
   readonly morselBlocks: number;
+  /** How many more a worker may have than the one that is being read. */
+  readonly morselsAhead: number;
   /** So many blocks, or fewer, are read here. */
   readonly fewBlocks: number;
   /** Nobody waits for it any more. */
@@ -107,7 +109,7 @@ export class MorselStream implements GatheredStream {
 
   constructor(run: MorselRun) {
     this.#run = run;
-    this.#ahead = run.workers.length * AT_A_WORKER * 2;
+    this.#ahead = run.workers.length * run.morselsAhead + 1;
     this.#stretches = stretchesOf(run);
     this.#left = this.#stretches.filter(({ isShared }) => isShared).length;
     this.next = () => this.#next();

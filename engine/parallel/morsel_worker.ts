@@ -10,7 +10,6 @@ import type { GatheredBatch } from "../execution/runtime/execution.ts";
 import type { RowProduction } from "../execution/runtime/row_production.ts";
 import { inOrder } from "../sharding/gathered_rows.ts";
 import type { Disk } from "../host/disk.ts";
-import { CREDITS } from "../sharding/exchange_ends.ts";
 import type { FragmentExecution, FragmentTask } from "../sharding/fragment_runs.ts";
 import { KnownFragments } from "../sharding/known_fragments.ts";
 import { toRemote } from "../sharding/shard_messages.ts";
@@ -212,7 +211,7 @@ export class MorselWorker {
       (columnIds, options) => segment.scan(columnIds, options, { from, to, hidden }),
       prepared,
     );
-    const morsel: Morsel = { number, task, execution, credits: CREDITS, microseconds: 0 };
+    const morsel: Morsel = { number, task, execution, credits: request.credits, microseconds: 0 };
     return morsel;
   }
 

@@ -9,15 +9,17 @@ import { LIMITS } from "../base/limits.ts";
 import { BLOCK_ROWS } from "../storage/access/block.ts";
 import type { GatherExplanation, GatherInputs } from "../execution/runtime/execution.ts";
 import { factsOf } from "../sharding/fragment_needs.ts";
+import { CREDITS } from "../sharding/exchange_ends.ts";
 import { StopFlags } from "../sharding/stop_flags.ts";
-import type { SharedTables, Spread } from "../sql/fragments/join_places.ts";
+import { bytesOf, type SharedTables, type Spread } from "../sql/fragments/join_places.ts";
+import { isWholeSort } from "../sql/fragments/shared_sort.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { GatheredStream, StatementWorkers, WorkerContext } from "../statements/statement_host.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import { toStored } from "../types/stored_value.ts";
 import { FragmentOver } from "./fragment_over.ts";
 import type { FromWorker } from "./messages.ts";
-import { type MorselRun, MorselStream } from "./morsel_stream.ts";
+import { AT_A_WORKER, type MorselRun, MorselStream } from "./morsel_stream.ts";
 import type { WorkerPort } from "./worker_port.ts";
 import { type StartWorker, startWorkerThread } from "./worker_thread.ts";
 
@@ -164,7 +166,10 @@ export class Workers implements StatementWorkers {
     const [tableId] = fragment.tableIds;
     const reads = context.reads.of(assertDefined(tableId, "a table"));
     reads.scans++;
-    const { text, tables, apart } = fragment;
+    const { text, tables, apart, plan, columns } = fragment;
+    const ownBytes = Math.max(LEAST_BYTES, memoryLimitBytes / 2 / Math.max(1, workers.length));
+    const { morselBlocks: blocks = MORSEL_BLOCKS } = this.#options;
+    const isSort = isWholeSort(plan);
     const stream = new MorselStream({
       over,
       given,
@@ -176,7 +181,9 @@ export class Workers implements StatementWorkers {
         code: { text, tables },
         parameters,
         session,
-        memoryLimitBytes: Math.max(LEAST_BYTES, memoryLimitBytes / 2 / Math.max(1, workers.length)),
+        memoryLimitBytes: ownBytes,
+        // What is sorted is sent at once, and does not keep the worker from the next morsel.
+        credits: isSort ? Infinity : CREDITS,
       },
       workers,
       pieces: prune === null ? [] : tableOf(fragment, context).pieces?.(prune) ?? [],
@@ -186,7 +193,8 @@ export class Workers implements StatementWorkers {
         low: fragment.parameters.findIndex(({ index }) => index === apart.low),
         high: fragment.parameters.findIndex(({ index }) => index === apart.high),
       },
-      morselBlocks: this.#options.morselBlocks ?? MORSEL_BLOCKS,
+      morselBlocks: isSort ? blocksToSort(ownBytes, columns, blocks) : blocks,
+      morselsAhead: isSort ? 2 : 2 * AT_A_WORKER,
       fewBlocks: this.#fewBlocks(context, inputs),
       inputs,
       stop: () => {
@@ -243,6 +251,12 @@ export class Workers implements StatementWorkers {
     await Promise.all(this.#starting.values());
     for (const port of this.#ports.splice(0)) port.close(closed());
   }
+}
+
+/** How many blocks a worker can sort, of which it holds the rows once more while they are on their way. */
+function blocksToSort(bytes: number, columns: Fragment["columns"], most: number): number {
+  const blockBytes = 4 * bytesOf(BLOCK_ROWS, columns);
+  return Math.min(most, Math.max(1, Math.floor(bytes / blockBytes)));
 }
 
 /** What is shared out whatever it costs, for tests. */

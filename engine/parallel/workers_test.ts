@@ -120,6 +120,15 @@ const QUERIES = [
   "SELECT DISTINCT k, o FROM t",
   "SELECT id, k FROM t ORDER BY k DESC, s LIMIT 20",
   "SELECT k, n FROM t WHERE o ORDER BY n LIMIT 50 OFFSET 7",
+  // Sorts: each morsel is sorted by a worker; equal rows keep their order.
+  "SELECT id, k, s FROM t WHERE late = 5 AND id % 5 < 2 ORDER BY s, k DESC",
+  "SELECT id, n, f FROM t WHERE k < 4 ORDER BY f DESC NULLS LAST",
+  "SELECT k, o, id / 2 FROM t WHERE k > 13 ORDER BY o NULLS FIRST, k % 5",
+  "SELECT t.id, v.x FROM t JOIN v ON t.k = v.k WHERE v.w < 6 ORDER BY v.x DESC, t.n",
+  "SELECT id, 10 / (k - 3) FROM t ORDER BY 10 / (k - 5), s",
+  "SELECT id, row_number() OVER (PARTITION BY s ORDER BY n DESC), sum(k) OVER (PARTITION BY k, o) FROM t WHERE id % 4 = 1",
+  "SELECT s, lag(id) OVER (ORDER BY s DESC, d) FROM t WHERE k > 14",
+  "SELECT s, count(*) FROM (SELECT s, rank() OVER (ORDER BY s, k) AS r FROM t) AS w WHERE r % 3 = 1 GROUP BY s",
   "SELECT id FROM t WHERE k = 2 LIMIT 30",
   "SELECT id FROM t WHERE k = 2 LIMIT 30 OFFSET 900",
   "SELECT k, (SELECT max(k) FROM t) FROM t WHERE id < 40",
@@ -179,6 +188,9 @@ Deno.test("what is shared out shows in EXPLAIN, and is not for statements that s
     ok(rows < found + 100 && found > 10, `${rows} groups were sent for ${found}`);
     ok(!(await answer(session, "EXPLAIN SELECT k, sum(f) FROM t GROUP BY k")).includes("Partial"));
     ok(!await isShared("SELECT * FROM t WHERE id = 5"));
+    for (const sorted of ["SELECT id FROM t ORDER BY s", "SELECT rank() OVER (PARTITION BY k ORDER BY s) FROM t"]) {
+      match(await answer(session, `EXPLAIN ${sorted}`), /Gather \(workers: 2\).*\n.*\n.*Sort/);
+    }
     // Of a worker's error its code comes as well; none of these rows is read by this thread.
     const tooLarge = "SELECT sum((k * 1000000000)::int) FROM t WHERE id < 9000";
     ok(await isShared(tooLarge));

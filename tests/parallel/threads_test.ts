@@ -63,6 +63,7 @@ Deno.test("workers in threads answer as the engine alone, and are started again 
       parameters: [],
       session: null,
       memoryLimitBytes: 1,
+      credits: 1,
     });
     const running = ask("SELECT id, k FROM t WHERE k = 3").then(() => "", String);
     match(await running, /^$|worker [01] has ended/);

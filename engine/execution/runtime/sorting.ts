@@ -86,28 +86,31 @@ export function sortRows(count: number, compare: RowComparison, single: SingleKe
 
 const NO_ROWS = new Int32Array(0);
 
-/** Bottom-up merging of runs; what is sorted is in `sorted` in the end. */
+/**
+ * Bottom-up merging of runs; what is sorted is in `sorted` in the end. Long stretches that are in order already, as
+ * those are that workers have sorted, are runs as they come.
+ */
 abstract class RunMerge<T extends Int32Array | Float64Array> implements Work {
   sorted: T;
-  #other: T;
+  /** What the next pass merges into; null: nothing has been merged. */
+  #other: T | null = null;
   readonly #runRows: number;
   readonly #morselRows: number;
-  /** Rows that are in sorted runs. */
-  #inRuns = 0;
-  /** The length of runs, of which two at a time are merged. */
-  #width: number;
-  /** Where the pair of runs begins that is being merged, and how far it is. */
-  #begin = 0;
+  /** Where runs end; each begins where the one before it ends. */
+  #ends: number[] = [];
+  /** From the end of the last run up to here all is in order. */
+  #inOrder = 0;
+  /** Ends of merged runs, as far as this pass has come. */
+  #merged: number[] = [];
+  /** The pair of runs that is being merged, by the first one's place, and how far it is in both. */
+  #pair = 0;
   #left = 0;
-  #right: number;
+  #right = 0;
 
-  constructor(rows: T, other: T, options: { readonly runRows: number; readonly morselRows: number }) {
+  constructor(rows: T, options: { readonly runRows: number; readonly morselRows: number }) {
     this.sorted = rows;
-    this.#other = other;
     this.#runRows = options.runRows;
     this.#morselRows = options.morselRows;
-    this.#width = options.runRows;
-    this.#right = options.runRows;
   }
 
   /** Sorts a run in place. */
@@ -116,41 +119,60 @@ abstract class RunMerge<T extends Int32Array | Float64Array> implements Work {
   /** Whether the entry at `right` must come before the one at `left`, which stood before it. */
   protected abstract comesFirst(rows: T, right: number, left: number): boolean;
 
+  /** Room for as many. */
+  protected abstract makeOther(): T;
+
   advance(): boolean {
     const count = this.sorted.length;
-    if (this.#inRuns < count) {
-      const end = Math.min(count, this.#inRuns + this.#runRows);
-      this.sortRun(this.#inRuns, end);
-      this.#inRuns = end;
-      return end === count && this.#width >= count;
+    if ((this.#ends.at(-1) ?? 0) < count) {
+      this.#findRun(count);
+      return this.#ends.length === 1 && this.#ends[0] === count;
     }
-    if (this.#width >= count) return true;
+    if (this.#ends.length < 2) return true;
     for (let budget = this.#morselRows; budget > 0;) {
       budget -= this.#mergeSome(budget);
-      if (this.#begin < count) continue;
+      if (this.#pair < this.#ends.length) continue;
       const { sorted } = this;
-      this.sorted = this.#other;
+      this.sorted = this.#other ?? sorted;
       this.#other = sorted;
-      this.#width *= 2;
+      this.#ends = this.#merged;
+      this.#merged = [];
       this.#beginPair(0);
-      if (this.#width >= count) return true;
+      if (this.#ends.length < 2) return true;
     }
     return false;
   }
 
-  #beginPair(begin: number): void {
-    this.#begin = begin;
-    this.#left = begin;
-    this.#right = Math.min(this.sorted.length, begin + this.#width);
+  /** Goes on with the next run, or makes one. */
+  #findRun(count: number): void {
+    const { sorted: rows } = this;
+    const begin = this.#ends.at(-1) ?? 0;
+    let end = Math.max(begin + 1, this.#inOrder);
+    const last = Math.min(count, end + this.#morselRows);
+    while (end < last && !this.comesFirst(rows, end, end - 1)) end++;
+    this.#inOrder = end;
+    if (end === last && end < count) return;
+    if (end - begin < this.#runRows && end < count) {
+      end = Math.min(count, begin + this.#runRows);
+      this.sortRun(begin, end);
+      this.#inOrder = end;
+    }
+    if (this.#ends.push(end) === 1 || end < count) return;
+    this.#beginPair(0);
+  }
+
+  #beginPair(pair: number): void {
+    this.#pair = pair;
+    this.#left = this.#ends[pair - 1] ?? 0;
+    this.#right = this.#ends[pair] ?? this.sorted.length;
   }
 
   /** Merges at most so many rows of a pair of runs; answers how many. */
   #mergeSome(atMost: number): number {
     const { sorted: rows } = this;
-    const target = this.#other;
-    const count = rows.length;
-    const middle = Math.min(count, this.#begin + this.#width);
-    const end = Math.min(count, middle + this.#width);
+    const target = this.#other ??= this.makeOther();
+    const middle = this.#ends[this.#pair] as number;
+    const end = this.#ends[this.#pair + 1] ?? middle;
     let left = this.#left;
     let right = this.#right;
     const first = left + right - middle;
@@ -163,7 +185,10 @@ abstract class RunMerge<T extends Int32Array | Float64Array> implements Work {
     while (at < last && right < end) target[at++] = rows[right++] as number;
     this.#left = left;
     this.#right = right;
-    if (at === end) this.#beginPair(end);
+    if (at === end) {
+      this.#merged.push(end);
+      this.#beginPair(this.#pair + 2);
+    }
     return at - first;
   }
 }
@@ -174,10 +199,7 @@ class MergeSort extends RunMerge<Int32Array> {
   constructor(count: number, compare: RowComparison) {
     const order = new Int32Array(count);
     for (let row = 0; row < count; row++) order[row] = row;
-    super(order, new Int32Array(count > RUN_ROWS ? count : 0), {
-      runRows: RUN_ROWS,
-      morselRows: MORSEL_ROWS,
-    });
+    super(order, { runRows: RUN_ROWS, morselRows: MORSEL_ROWS });
     this.#compare = compare;
   }
 
@@ -192,15 +214,16 @@ class MergeSort extends RunMerge<Int32Array> {
   protected override comesFirst(rows: Int32Array, right: number, left: number): boolean {
     return this.#compare(rows[right] as number, rows[left] as number) < 0;
   }
+
+  protected override makeOther(): Int32Array {
+    return new Int32Array(this.sorted.length);
+  }
 }
 
 /** Sorts numbers in morsels, in place or into an array of its own; NaN comes last. */
 export class NumberSort extends RunMerge<Float64Array> {
   constructor(numbers: Float64Array) {
-    super(numbers, new Float64Array(numbers.length > PACKED_RUN_ROWS ? numbers.length : 0), {
-      runRows: PACKED_RUN_ROWS,
-      morselRows: PACKED_MORSEL_ROWS,
-    });
+    super(numbers, { runRows: PACKED_RUN_ROWS, morselRows: PACKED_MORSEL_ROWS });
   }
 
   protected override sortRun(from: number, to: number): void {
@@ -211,6 +234,10 @@ export class NumberSort extends RunMerge<Float64Array> {
     const a = rows[right] as number;
     const b = rows[left] as number;
     return a < b || b !== b && a === a;
+  }
+
+  protected override makeOther(): Float64Array {
+    return new Float64Array(this.sorted.length);
   }
 }
 

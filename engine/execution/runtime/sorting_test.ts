@@ -44,6 +44,26 @@ function sameNumbers(left: Int32Array, right: Int32Array): boolean {
   return left.length === right.length && left.every((value, index) => value === right[index]);
 }
 
+Deno.test("what is in order by stretches is merged, stably, without being sorted again", () => {
+  for (const lengths of [[5000, 3, 7000, 1024, 2500], [9000, 9000], [40_000], [1, 1, 1500, 0, 2000]]) {
+    const keys = lengths.flatMap((length) => Array.from({ length }, (_, index) => index >> 2));
+    let compared = 0;
+    const sort = new RowSort(keys.length, (a, b) => {
+      compared++;
+      return (keys[a] as number) - (keys[b] as number);
+    }, null);
+    let most = 0;
+    for (let before = 0; !sort.advance(); before = compared) most = Math.max(most, compared - before);
+    const expected = Int32Array.from(keys.keys()).sort((a, b) =>
+      (keys[a] as number) - (keys[b] as number) || a - b
+    );
+    assert.ok(sameNumbers(sort.order, expected), `${lengths}`);
+    const passes = Math.ceil(Math.log2(lengths.length)) + 1;
+    assert.ok(compared < keys.length * passes + 25_000, `${compared} comparisons of ${lengths}`);
+    assert.ok(most < 15_000, `${most} comparisons in a morsel`);
+  }
+});
+
 Deno.test("RowSort.advance() works in short morsels", () => {
   const count = 100_000;
   let compared = 0;

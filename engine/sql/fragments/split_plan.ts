@@ -48,6 +48,8 @@ import {
 } from "./lookup_join.ts";
 import { accessInOrder } from "./access_order.ts";
 import { groupsApart } from "./groups_apart.ts";
+import { ColumnMentions } from "./column_mentions.ts";
+import { isSlowToSort, orderOfWindow } from "./shared_sort.ts";
 import { LiftedValues } from "./lifted_values.ts";
 import { partialAggregate } from "./partial_aggregate.ts";
 import {
@@ -60,7 +62,6 @@ import {
   isExact,
   isOrderSensitive,
   mayAskSession,
-  namedColumns,
   parametersOf,
   visibleTypes,
   withoutInputs,
@@ -113,7 +114,7 @@ type MadeFragment = Fragment & { isAlone: boolean };
 class Splitter {
   readonly made: MadeFragment[] = [];
   readonly values: LiftedValues;
-  readonly #mentions = new Map<ColumnRef, number>();
+  readonly #mentions = new ColumnMentions();
   readonly #spread: Spread;
   #nextColumn = 0;
   #nextExchange = 1;
@@ -123,35 +124,14 @@ class Splitter {
   constructor(root: Plan, results: readonly ColumnRef[], spread: Spread) {
     this.#spread = spread;
     this.values = new LiftedValues(root, (subquery) => this.#subqueries(subquery));
-    for (const column of results) this.#mention(this.#mentions, column);
-    this.#count(root, this.#mentions);
+    for (const column of results) this.#mentions.add(column);
+    this.#mentions.addPlan(root);
     visitPlan(root, {
       plan: (each) => {
         for (const column of outputColumns(each)) this.#nextColumn = Math.max(this.#nextColumn, column);
       },
     });
-    for (const column of this.#mentions.keys()) this.#nextColumn = Math.max(this.#nextColumn, column);
-  }
-
-  #mention(counts: Map<ColumnRef, number>, column: ColumnRef): void {
-    counts.set(column, (counts.get(column) ?? 0) + 1);
-  }
-
-  /** How often a plan names each column; what it names otherwise than in expressions included. */
-  #count(plan: Plan, counts: Map<ColumnRef, number>): void {
-    visitPlan(plan, {
-      plan: (each) => {
-        for (const column of namedColumns(each)) this.#mention(counts, column);
-      },
-      expression: (each) => {
-        if (each.kind === "column") this.#mention(counts, each.column);
-        else if (each.kind === "scalar_subquery" || each.kind === "array_subquery") {
-          this.#mention(counts, each.column);
-        } else if (each.kind === "any_subquery" || each.kind === "all_subquery") {
-          for (const column of each.columns) this.#mention(counts, column);
-        }
-      },
-    });
+    for (const column of this.#mentions.columns) this.#nextColumn = Math.max(this.#nextColumn, column);
   }
 
   /** Whether so many rows may travel for a fragment over a plan, where that matters. */
@@ -181,6 +161,8 @@ class Splitter {
         return this.#having(plan) ?? this.#whole(plan, ordered) ?? this.#inside(plan, ordered);
       case "sort":
         return this.#sort(plan) ?? this.#inside(plan, false);
+      case "window":
+        return this.#window(plan) ?? this.#inside(plan, ordered);
       case "limit":
         return this.#limit(plan) ?? this.#inside(plan, true);
       case "distinct":
@@ -328,10 +310,23 @@ class Splitter {
     const part = { ...plan, input: input.plan };
     // Each pass has an order of its own.
     const merges = exchangedBytes(input.plan) === null && !this.#isByMorsels;
-    if (plan.limit === null && (!merges || isTooMuch(input, this.#outputs(plan)))) return null;
+    if (plan.limit === null) {
+      const isWorth = this.#isByMorsels
+        ? isSlowToSort(plan.keys)
+        : merges && !isTooMuch(input, this.#outputs(plan));
+      if (!isWorth) return null;
+    }
     const gather = this.#gather(part, { order: plan.keys, merges });
     // Merged, they are in order; LIMIT above takes the first.
     return gather === null || merges ? gather : { ...plan, input: gather };
+  }
+
+  /** Its rows come in order by stretches, each from a thread that has sorted it. */
+  #window(plan: Plan & { readonly kind: "window" }): Plan | null {
+    const keys = orderOfWindow(plan);
+    if (!this.#isByMorsels || !isSlowToSort(keys)) return null;
+    const sort = this.#sort({ kind: "sort", input: plan.input, keys, limit: null, rows: plan.rows });
+    return sort?.kind === "sort" ? { ...plan, input: sort.input } : null;
   }
 
   #limit(plan: Plan & { readonly kind: "limit" }): Plan | null {
@@ -351,7 +346,7 @@ class Splitter {
     const keys = new Set(plan.keys.flatMap((key) => key.kind === "column" ? [key.column] : []));
     if (keys.size !== plan.keys.length) return null;
     // Its own keys are named by what remains here.
-    return this.#neededAbove(plan).every((column) => keys.has(column)) ? keys : null;
+    return this.#mentions.neededAbove(plan).every((column) => keys.has(column)) ? keys : null;
   }
 
   #distinct(plan: Distinct, ordered: boolean): Plan | null {
@@ -363,15 +358,6 @@ class Splitter {
     const part: Plan = { ...plan, input: input.plan, isPartial: true };
     const gather = this.#gather(part, { given: [...keys] });
     return gather === null ? null : { ...plan, input: gather };
-  }
-
-  /** The columns of a plan that something outside of it names. */
-  #neededAbove(plan: Plan): ColumnRef[] {
-    const inside = new Map<ColumnRef, number>();
-    this.#count(plan, inside);
-    return [...allDefinedColumns(plan)].filter((column) =>
-      (this.#mentions.get(column) ?? 0) > (inside.get(column) ?? 0)
-    );
   }
 
   /** `order`: the one that the rows have; `merges`: it is that of the rows of all places, too. */
@@ -395,7 +381,7 @@ class Splitter {
       computed.push({ output, expression });
       return output;
     });
-    const named = given ?? [...new Set([...this.#neededAbove(plan), ...keys])];
+    const named = given ?? [...new Set([...this.#mentions.neededAbove(plan), ...keys])];
     const rows = "rows" in plan ? plan.rows : 0;
     const whole: Plan = computed.length === 0
       ? plan
@@ -446,7 +432,10 @@ class Splitter {
   }
 
   /** Columns of a plan with their types; null: there is one that it does not give. */
-  #outputs(plan: Plan, columns: readonly ColumnRef[] = this.#neededAbove(plan)): Fragment["columns"] | null {
+  #outputs(
+    plan: Plan,
+    columns: readonly ColumnRef[] = this.#mentions.neededAbove(plan),
+  ): Fragment["columns"] | null {
     const types = columnTypes(plan);
     const seen = visibleTypes(plan);
     const outputs = columns.map((column) => ({ column, type: types.get(column) ?? seen.get(column) }));
@@ -764,7 +753,7 @@ class Splitter {
     if (known !== undefined) return known;
     const made = asHashJoin(lookup);
     for (const key of made?.rightKeys ?? []) {
-      for (const column of columnsOf(key)) this.#mention(this.#mentions, column);
+      for (const column of columnsOf(key)) this.#mentions.add(column);
     }
     this.#hashed.set(lookup, made);
     return made;
