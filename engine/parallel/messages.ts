@@ -1,8 +1,9 @@
 /** What the thread of the sessions and those of the workers say to each other. */
-import type { TableDefinition } from "../catalog/definitions.ts";
+import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
 import type { GatheredBatch } from "../execution/runtime/execution.ts";
 import type { StoredValue } from "../operations/effect.ts";
 import type { RemoteError, SessionFacts } from "../sharding/shard_messages.ts";
+import type { FinishedChunkFile } from "../storage/table/chunk_file.ts";
 import type { StoredFile } from "../storage/access/readable_table.ts";
 
 /** A fragment of which morsels are going to come. */
@@ -36,6 +37,15 @@ export interface MorselRequest {
   readonly hidden: ReadonlyMap<number, Uint8Array>;
 }
 
+/** The file of an index is to be made of a segment's. */
+export interface IndexRequest {
+  readonly kind: "index";
+  readonly build: number;
+  readonly segment: StoredFile;
+  readonly definition: TableDefinition;
+  readonly index: Pick<IndexDefinition, "id" | "columns">;
+}
+
 /** What a worker is asked. */
 export type ToWorker =
   | RunRequest
@@ -46,11 +56,23 @@ export type ToWorker =
   | { readonly kind: "credit"; readonly run: number; readonly morsel: number }
   /** Nobody wants anything more of a run. */
   | { readonly kind: "end"; readonly run: number }
+  | IndexRequest
   /** Files may have been removed. */
   | { readonly kind: "sweep" };
 
-/** What a worker says: rows of a morsel, or why there are none. */
-export interface FromWorker {
+/** Bytes of the file of an index. */
+export interface IndexReply {
+  readonly build: number;
+  readonly bytes: Uint8Array | null;
+  /** There are no more; null: it cannot be made there. */
+  readonly ended: { readonly finished: FinishedChunkFile | null } | null;
+}
+
+/** What a worker says. */
+export type FromWorker = MorselReply | IndexReply;
+
+/** Rows of a morsel, or why there are none. */
+export interface MorselReply {
   readonly run: number;
   readonly morsel: number;
   readonly batch: GatheredBatch | null;

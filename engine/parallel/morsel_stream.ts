@@ -19,7 +19,7 @@ import type { StoredValue } from "../operations/effect.ts";
 import type { GatheredStream } from "../statements/statement_host.ts";
 import { SpillNeed } from "../transactions/signals.ts";
 import type { FragmentGiven, FragmentOver } from "./fragment_over.ts";
-import type { FromWorker, RunRequest } from "./messages.ts";
+import type { MorselReply, RunRequest } from "./messages.ts";
 import type { WorkerPort } from "./worker_port.ts";
 
 /**
@@ -201,7 +201,7 @@ export class MorselStream implements GatheredStream {
   }
 
   /** Takes what a worker says. */
-  take({ morsel: number, batch, isLast, error, isOfFile, microseconds }: FromWorker): void {
+  take({ morsel: number, batch, isLast, error, isOfFile, microseconds }: MorselReply): void {
     const stretch = this.#stretches[number];
     const worker = stretch?.worker ?? null;
     if (stretch === undefined || worker === null || this.#isClosed) return;

@@ -19,7 +19,8 @@ import { BlockCache } from "../storage/table/block_cache.ts";
 import { StoredSegment } from "../storage/table/stored_segment.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { type FragmentGiven, FragmentOver, type FragmentText } from "./fragment_over.ts";
-import type { FromWorker, MorselRequest, RunRequest, ToWorker } from "./messages.ts";
+import { IndexWork } from "./index_work.ts";
+import type { FromWorker, MorselReply, MorselRequest, RunRequest, ToWorker } from "./messages.ts";
 
 /** What a worker works with. */
 export interface WorkerOptions {
@@ -68,6 +69,8 @@ export class MorselWorker {
   readonly #segments = new Map<string, StoredSegment>();
   /** As the newest fragments know them. */
   readonly #tables = new Map<number, TableDefinition>();
+  /** Files of indexes, made one after the other. */
+  readonly #indexes: IndexWork[] = [];
   /** In the order in which they get their turns. */
   readonly #runs = new Map<number, Run>();
 
@@ -113,6 +116,15 @@ export class MorselWorker {
       case "end":
         this.#runs.delete(request.run);
         return;
+      case "index":
+        this.#indexes.push(
+          new IndexWork(request, {
+            disk: this.#options.disk,
+            cache: this.#cache,
+            send: (reply) => this.#options.send(reply),
+          }),
+        );
+        return;
       case "sweep":
         for (const path of this.#segments.keys()) if (!this.#options.disk.exists(path)) this.#forget(path);
         return;
@@ -121,6 +133,12 @@ export class MorselWorker {
 
   /** Works for about a millisecond. false: there is nothing to do before something comes. */
   step(): boolean {
+    const [index] = this.#indexes;
+    if (index?.step() === true) this.#indexes.shift();
+    return this.#stepRun() || index !== undefined;
+  }
+
+  #stepRun(): boolean {
     for (const [number, run] of this.#runs) {
       if (this.#stops.isStopped(run.request.stop)) {
         this.#runs.delete(number);
@@ -157,7 +175,7 @@ export class MorselWorker {
     }
   }
 
-  #say(run: Run, morsel: Morsel, said: Pick<FromWorker, "batch" | "isLast">): void {
+  #say(run: Run, morsel: Morsel, said: Pick<MorselReply, "batch" | "isLast">): void {
     const { microseconds } = morsel;
     morsel.microseconds = 0;
     if (said.isLast) run.current = null;

@@ -16,8 +16,10 @@ import { isWholeSort } from "../sql/fragments/shared_sort.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { GatheredStream, StatementWorkers, WorkerContext } from "../statements/statement_host.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
+import type { IndexFile } from "../storage/table/index_file.ts";
 import { toStored } from "../types/stored_value.ts";
 import { FragmentOver } from "./fragment_over.ts";
+import { IndexBuilds } from "./index_builds.ts";
 import type { FromWorker } from "./messages.ts";
 import { AT_A_WORKER, type MorselRun, MorselStream } from "./morsel_stream.ts";
 import type { WorkerPort } from "./worker_port.ts";
@@ -58,6 +60,7 @@ export class Workers implements StatementWorkers {
   /** Those that are being started, by index. */
   readonly #starting = new Map<number, Promise<void>>();
   readonly #streams = new Map<number, MorselStream>();
+  readonly #indexes = new IndexBuilds();
   readonly #code = new WeakMap<Fragment, { readonly number: number; readonly over: FragmentOver }>();
   #nextFragment = 1;
   #nextRun = 1;
@@ -136,14 +139,26 @@ export class Workers implements StatementWorkers {
     }
   }
 
+  /** See {@link StatementWorkers.buildIndexes}. */
+  async buildIndexes(files: readonly IndexFile[], settings: WorkerContext["settings"]): Promise<void> {
+    const count = this.allowed(settings);
+    const bytes = files.reduce((sum, { segment: { summary } }) => sum + summary.size, 0);
+    if (count === 0 || files.length === 0 || bytes < settings.bytes("min_parallel_table_scan_size")) return;
+    this.#start(count);
+    await Promise.all(this.#starting.values());
+    await this.#indexes.run(files, this.#ports.slice(0, count));
+  }
+
   #receive(reply: FromWorker): void {
-    this.#streams.get(reply.run)?.take(reply);
+    if ("build" in reply) this.#indexes.take(reply);
+    else this.#streams.get(reply.run)?.take(reply);
   }
 
   #lost(port: WorkerPort, error: DatabaseError): void {
     const at = this.#ports.indexOf(port);
     if (at >= 0) this.#ports.splice(at, 1);
     for (const stream of this.#streams.values()) stream.lost(port, error);
+    this.#indexes.lost(port);
   }
 
   stream(fragment: Fragment, context: WorkerContext, inputs: GatherInputs): GatheredStream {
@@ -249,7 +264,10 @@ export class Workers implements StatementWorkers {
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#starting.values());
-    for (const port of this.#ports.splice(0)) port.close(closed());
+    for (const port of this.#ports.splice(0)) {
+      port.close(closed());
+      this.#indexes.lost(port);
+    }
   }
 }
 

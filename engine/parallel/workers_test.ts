@@ -28,6 +28,7 @@ async function answer(session: Session, sql: string): Promise<string> {
 
 interface Opened {
   readonly engine: Engine;
+  readonly disk: Disk;
   readonly session: Session;
   readonly workers: WorkersForTest;
   close(): Promise<void>;
@@ -41,7 +42,7 @@ async function openWith(count: number, seen: (disk: Disk) => Disk = (disk) => di
   await workers.started();
   const session = engine.openSession();
   await answer(session, "SET min_parallel_table_scan_size = 0");
-  return { engine, session, workers, close: () => engine.close() };
+  return { engine, disk: host.disk, session, workers, close: () => engine.close() };
 }
 
 const ROWS = 20_000;
@@ -188,7 +189,9 @@ Deno.test("what is shared out shows in EXPLAIN, and is not for statements that s
     ok(rows < found + 100 && found > 10, `${rows} groups were sent for ${found}`);
     ok(!(await answer(session, "EXPLAIN SELECT k, sum(f) FROM t GROUP BY k")).includes("Partial"));
     ok(!await isShared("SELECT * FROM t WHERE id = 5"));
-    for (const sorted of ["SELECT id FROM t ORDER BY s", "SELECT rank() OVER (PARTITION BY k ORDER BY s) FROM t"]) {
+    for (
+      const sorted of ["SELECT id FROM t ORDER BY s", "SELECT rank() OVER (PARTITION BY k ORDER BY s) FROM t"]
+    ) {
       match(await answer(session, `EXPLAIN ${sorted}`), /Gather \(workers: 2\).*\n.*\n.*Sort/);
     }
     // Of a worker's error its code comes as well; none of these rows is read by this thread.
@@ -347,6 +350,61 @@ Deno.test("who has no room at a worker runs anew without, and writes to files", 
   } finally {
     await opened.close();
   }
+});
+
+/** The files of indexes that have been made, with their bytes. */
+function indexFiles(disk: Disk): Map<string, Uint8Array> {
+  const names = disk.list("data/tables").filter((name) => name.endsWith(".index"));
+  return new Map(names.map((name) => {
+    const file = disk.openFile(`data/tables/${name}`, { create: false, write: false });
+    const bytes = new Uint8Array(file.size);
+    file.readAt(0, bytes);
+    file.close();
+    return [name, bytes];
+  }));
+}
+
+Deno.test("workers make the same bytes of index files, and what they cannot make is made without them", async () => {
+  const made: Map<string, Uint8Array>[] = [];
+  // Without workers, with them, and with workers that cannot open a file.
+  for (const count of [0, 2, 1]) {
+    let opens = 0;
+    const opened = await openWith(
+      2,
+      (disk) => spoiled(disk, () => ++opens > 0 && count === 1 ? null : () => {}),
+    );
+    const { engine, session, workers } = opened;
+    try {
+      workers.given = count;
+      for (const [from, to] of [[1, 5000], [5001, 9000]] as const) {
+        const rows =
+          `SELECT i AS id, i * 7919 % 4001 AS k, nullif('s' || i * 31 % 977, 's5') AS s, i / 8.0 AS f
+          FROM generate_series(${from}, ${to}) AS i`;
+        await answer(session, from === 1 ? `CREATE TABLE t AS ${rows}` : `INSERT INTO t ${rows}`);
+        await engine.checkpoint();
+      }
+      await answer(session, "DELETE FROM t WHERE id % 3 = 1");
+      await answer(session, "INSERT INTO t VALUES (1, 1, 'in memory', 1)");
+      const before = opens;
+      for (
+        const index of [
+          "INDEX a ON t (k)",
+          "INDEX b ON t (s DESC, k)",
+          "UNIQUE INDEX c ON t (id DESC)",
+          "INDEX d ON t (f)",
+        ]
+      ) strictEqual(await answer(session, `CREATE ${index}`), "");
+      match(await answer(session, "CREATE UNIQUE INDEX e ON t (k)"), /^23505 /);
+      strictEqual(opens - before, count === 0 ? 0 : 8, "each worker opens the segment of each index");
+      strictEqual(await answer(session, "SELECT id FROM t WHERE k = 17 ORDER BY id"), "48\n4049");
+      made.push(indexFiles(opened.disk));
+    } finally {
+      await opened.close();
+    }
+  }
+  const [without, ...others] = made;
+  strictEqual(without?.size, 8);
+  for (const each of others) deepStrictEqual(each, without);
 });
 
 Deno.test("workers are started when statements have scanned as much as that is worth", async () => {

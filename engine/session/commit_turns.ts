@@ -248,6 +248,7 @@ export class CommitTurns {
   }
 }
 
-function sessionEnded(): DatabaseError {
+/** What a transaction is not committed for any more. */
+export function sessionEnded(): DatabaseError {
   return new DatabaseError(SQLSTATE.adminShutdown, "the session ended before its transaction was committed");
 }

@@ -22,6 +22,7 @@ import type { SharedTables, Spread } from "../sql/fragments/join_places.ts";
 import type { PlanEnvironment } from "../sql/planner/plan_statement.ts";
 import type { SpillFile } from "../storage/spill_file.ts";
 import type { SpaceOwner } from "../storage/temporary_space.ts";
+import type { IndexFile } from "../storage/table/index_file.ts";
 import type { ReadCounts } from "../storage/access/read_counts.ts";
 import type { AdvisoryLocks, LockingSession } from "../transactions/advisory_locks.ts";
 import type { CommitMessage } from "../transactions/commit_message.ts";
@@ -131,6 +132,8 @@ export interface StatementWorkers {
   stream(fragment: Fragment, context: WorkerContext, inputs: GatherInputs): GatheredStream;
   /** For EXPLAIN; `stream`: the one that was read, if any. */
   explain(stream: GatheredStream | null, context: WorkerContext): GatherExplanation;
+  /** Has files of indexes made. Those that are not there when it resolves are to be made here. */
+  buildIndexes(files: readonly IndexFile[], settings: WorkerContext["settings"]): Promise<void>;
   /** Files of tables may have been removed. */
   sweep(): void;
   close(): Promise<void>;

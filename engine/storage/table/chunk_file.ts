@@ -84,7 +84,7 @@ export interface FinishedChunkFile {
 
 /** Writes a chunk file. */
 export class ChunkFileWriter {
-  readonly #file: DiskFile;
+  readonly #file: Pick<DiskFile, "writeAt">;
   readonly #name: string;
   readonly #identity: ChunkFileIdentity;
   readonly #seed: number;
@@ -95,7 +95,7 @@ export class ChunkFileWriter {
   readonly #checksums: number[] = [];
   readonly #pageChecksums: number[] = [];
 
-  constructor(file: DiskFile, name: string, identity: ChunkFileIdentity) {
+  constructor(file: Pick<DiskFile, "writeAt">, name: string, identity: ChunkFileIdentity) {
     this.#file = file;
     this.#name = name;
     this.#identity = identity;

@@ -4,7 +4,7 @@ import type { DiskFile } from "../../host/disk.ts";
 import type { OpNumber } from "../../operations/effect.ts";
 import type { FinishedChunkFile } from "./chunk_file.ts";
 import type { Delta } from "./delta.ts";
-import type { IndexKeys, Part } from "./part.ts";
+import { DRAINED, type IndexKeys, type Part } from "./part.ts";
 import type { Segment } from "./segment.ts";
 
 /** A segment to be made of a frozen delta or of other segments. */
@@ -35,4 +35,23 @@ export interface IndexJob {
 /** How work names a segment. */
 export function keyOf(op: number, object: number): string {
   return `${op}:${object}`;
+}
+
+/** The next number; `DRAINED`: there is none. */
+export function nextOf(rows: Generator<number, void>): number {
+  const next = rows.next();
+  return next.done === true ? DRAINED : next.value;
+}
+
+/** Marks in the output of a job a version that has ended in one of its sources, unless it is marked already. */
+export function markIn(output: Segment, source: Part, row: number): void {
+  const at = output.liveRow(source.idAt(row));
+  if (at >= 0) output.markEnd(at, source.endOp(row));
+}
+
+/** Does all of it. */
+export function atOnce<T>(work: Generator<void, T>): T {
+  let step = work.next();
+  while (step.done !== true) step = work.next();
+  return step.value;
 }

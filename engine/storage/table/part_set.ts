@@ -27,12 +27,14 @@ import { type MergeCandidate, planMerge } from "./compaction_policy.ts";
 import { decodeDeletions, encodeDeletions, type SegmentDeletions } from "./deletion_file.ts";
 import { Delta } from "./delta.ts";
 import { DRAINED, type IndexKeys, type Part, type TableShape } from "./part.ts";
-import { type IndexJob, keyOf, type PartJob } from "./part_job.ts";
+import { atOnce, type IndexJob, keyOf, markIn, nextOf, type PartJob } from "./part_job.ts";
+import { IndexFile } from "./index_file.ts";
 import { Segment } from "./segment.ts";
 import { buildSegment, MERGED_OBJECT, type SegmentFileSet } from "./segment_builder.ts";
 import type { SegmentFiles } from "./segment_files.ts";
 import { SegmentIndex } from "./segment_index.ts";
 import { filesOf, type SegmentPiece, type TablePiece } from "./table_piece.ts";
+import { storedFileOf } from "./stored_segment.ts";
 import { buildIndexOfSegment, indexFileName } from "./segment_index_builder.ts";
 
 /** Ended versions that are marked between two yields; a power of two. */
@@ -158,19 +160,42 @@ export class PartSet {
    */
   *buildIndexesAhead(indexes: readonly IndexKeys[]): Generator<void, void> {
     for (;;) {
-      const job = this.#indexJobAhead(indexes);
-      if (job === null) return;
+      const [next] = this.#lacking(indexes);
+      if (next === undefined) return;
+      const job = this.#indexJob(next.segment, next.keys);
       // The job may be finished by another caller, or its segment be merged away, between two steps.
       while (this.#indexJobs.includes(job) && !this.#stepIndex(job)) yield;
     }
   }
 
-  #indexJobAhead(indexes: readonly IndexKeys[]): IndexJob | null {
-    for (const part of this.older) {
-      if (!(part instanceof Segment) || part.until !== Infinity) continue;
-      for (const keys of indexes) if (!part.indexes.has(keys.indexId)) return this.#indexJob(part, keys);
+  /** Which segments lack which of the indexes. */
+  *#lacking(
+    indexes: readonly IndexKeys[],
+  ): Generator<{ readonly segment: Segment; readonly keys: IndexKeys }> {
+    for (const segment of this.older) {
+      if (!(segment instanceof Segment) || segment.until !== Infinity) continue;
+      for (const keys of indexes) if (!segment.indexes.has(keys.indexId)) yield { segment, keys };
     }
-    return null;
+  }
+
+  /** The files that {@link buildIndexesAhead} would make, for other threads to make. */
+  indexFilesAhead(indexes: readonly IndexKeys[], definition: TableDefinition): IndexFile[] {
+    return [...this.#lacking(indexes)].map(({ segment, keys }) => {
+      const name = indexFileName(definition.id, segment.op, segment.object, keys.indexId);
+      return new IndexFile({
+        segment: storedFileOf(segment, definition.id),
+        definition,
+        index: assertDefined(definition.indexes.find(({ id }) => id === keys.indexId), "the index"),
+        create: () => this.#files.create(name),
+        remove: () => this.#removeFile(name),
+        take: (file, { summary, footer }) => {
+          if (segment.until !== Infinity || !this.older.includes(segment)) return false;
+          this.#unsynced.push(file);
+          this.#openIndex(segment, keys, summary, footer);
+          return true;
+        },
+      });
+    });
   }
 
   /** Drops indexes of segments that the table does not have. */
@@ -770,21 +795,4 @@ export class PartSet {
     for (const job of this.#indexJobs) for (const file of job.files) file.close();
     this.#indexJobs = [];
   }
-}
-
-function nextOf(rows: Generator<number, void>): number {
-  const next = rows.next();
-  return next.done === true ? DRAINED : next.value;
-}
-
-/** Marks in the output of a job a version that has ended in one of its sources, unless it is marked already. */
-function markIn(output: Segment, source: Part, row: number): void {
-  const at = output.liveRow(source.idAt(row));
-  if (at >= 0) output.markEnd(at, source.endOp(row));
-}
-
-function atOnce<T>(work: Generator<void, T>): T {
-  let step = work.next();
-  while (step.done !== true) step = work.next();
-  return step.value;
 }

@@ -4,6 +4,7 @@
  * are sorted here. All in steps.
  */
 import type { StoredValue } from "../../operations/effect.ts";
+import type { DiskFile } from "../../host/disk.ts";
 import { BLOCK_ROWS } from "../access/block.ts";
 import { Delta } from "./delta.ts";
 import { BloomFilter, hashNumber, hashText } from "./bloom_filter.ts";
@@ -11,7 +12,6 @@ import { ChunkFileWriter, type FinishedChunkFile } from "./chunk_file.ts";
 import type { IndexKeyEncoder } from "./index_key.ts";
 import { mergeHeads, type PartHead } from "./location_cursor.ts";
 import type { IndexKeys, Part } from "./part.ts";
-import type { SegmentFiles } from "./segment_files.ts";
 import { encodeIndexDescription, encodeNumberEntries, encodeTextEntries } from "./segment_index_format.ts";
 import { sortInSteps, sortNumbersInSteps } from "./sort_order.ts";
 
@@ -42,7 +42,7 @@ export interface IndexFileOrder {
   readonly rows: { readonly count: number; readonly rows: Uint32Array };
   /** For each source, the segment row of each of its rows; not for a single delta. */
   readonly positions: readonly Uint32Array[];
-  readonly files: SegmentFiles;
+  readonly files: { create(name: string): Pick<DiskFile, "writeAt"> };
 }
 
 /** Entries in index order: number keys, or text keys when there is a value without a number key. */

@@ -1,24 +1,30 @@
 /** Segments for those who share the work of a scan out: how one is named to another thread, and opened there. */
-import type { TableDefinition } from "../../catalog/definitions.ts";
-import type { Disk } from "../../host/disk.ts";
+import type { IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import type { Disk, DiskFile } from "../../host/disk.ts";
 import { opNumber } from "../../operations/effect.ts";
 import { BLOCK_ROWS, type BlockCursor } from "../access/block.ts";
 import type { ZonePredicate } from "../access/readable_table.ts";
 import type { Bounds, ScanPiece, StoredFile } from "../access/readable_table.ts";
 import type { BlockCache } from "./block_cache.ts";
-import { ChunkFile } from "./chunk_file.ts";
+import { ChunkFile, type FinishedChunkFile } from "./chunk_file.ts";
+import { IndexKeyEncoder } from "./index_key.ts";
 import type { Part } from "./part.ts";
 import { Segment } from "./segment.ts";
+import { buildIndexOfSegment } from "./segment_index_builder.ts";
+
+/** A segment as other threads find it. */
+export function storedFileOf({ file, op, object }: Segment, tableId: number): StoredFile {
+  return { path: file.path, tableId, op, object, summary: file.summary };
+}
 
 /** A part of a table as a scan at a snapshot sees it. */
 export function pieceOf(part: Part, tableId: number, snapshot: number): ScanPiece {
   if (!(part instanceof Segment)) {
     return { file: null, scan: (columnIds, options) => part.scan({ columnIds, ...options, snapshot }) };
   }
-  const { file, op, object } = part;
   return {
     file: {
-      stored: { path: file.path, tableId, op, object, summary: file.summary },
+      stored: storedFileOf(part, tableId),
       blockCount: part.blockCount,
       admits: (block, prune) => part.admits(block, { prune }),
       bounds: (columnId, from, to) => boundsOf(part, columnId, from, to),
@@ -105,6 +111,18 @@ export class StoredSegment {
         return { ...block, hidden: hidden.get(block.firstLocation / BLOCK_ROWS) ?? null };
       },
     };
+  }
+
+  /** Makes the file of an index of it, in steps; `file`: where it is written to. */
+  buildIndex(
+    index: Pick<IndexDefinition, "id" | "columns">,
+    definition: TableDefinition,
+    file: Pick<DiskFile, "writeAt">,
+  ): Generator<void, FinishedChunkFile> {
+    const { tableId, op, object } = this.file;
+    const keys = { indexId: index.id, encoder: new IndexKeyEncoder(definition, index.columns) };
+    const files = { create: () => file };
+    return buildIndexOfSegment({ tableId, op, object, keys, files }, this.#segment);
   }
 
   close(): void {

@@ -27,6 +27,7 @@ import { MemoryDisk } from "../../host/memory_host.ts";
 import { BlockCache, type BlockCount } from "./block_cache.ts";
 import { Delta } from "./delta.ts";
 import { DistinctSketch } from "./distinct_sketch.ts";
+import type { IndexFile } from "./index_file.ts";
 import { IndexKeyEncoder, type KeyBounds } from "./index_key.ts";
 import { MergedLocations, NO_LOCATIONS, type PartHead, PartLocations } from "./location_cursor.ts";
 import { type IndexKeys, type Part, PART_ROWS, ROW_ID_INDEX, type TableShape } from "./part.ts";
@@ -285,10 +286,17 @@ export class TableStore implements TableShape {
    * when the table takes the definition on. Otherwise {@link forgetIndexesAhead} must be called.
    */
   buildIndexesAhead(definition: TableDefinition): Generator<void, void> {
-    return this.#parts.buildIndexesAhead(
-      definition.indexes.filter((index) => !this.#indexes.has(index.id))
-        .map((index) => ({ indexId: index.id, encoder: new IndexKeyEncoder(definition, index.columns) })),
-    );
+    return this.#parts.buildIndexesAhead(this.#keysAhead(definition));
+  }
+
+  /** The files that {@link buildIndexesAhead} would make, for other threads to make. */
+  indexFilesAhead(definition: TableDefinition): IndexFile[] {
+    return this.#parts.indexFilesAhead(this.#keysAhead(definition), definition);
+  }
+
+  #keysAhead(definition: TableDefinition): IndexKeys[] {
+    return definition.indexes.filter((index) => !this.#indexes.has(index.id))
+      .map((index) => ({ indexId: index.id, encoder: new IndexKeyEncoder(definition, index.columns) }));
   }
 
   /** Drops what {@link buildIndexesAhead} has built. */
