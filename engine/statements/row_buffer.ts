@@ -2,19 +2,17 @@
  * Keeps result rows until they are fetched: for portals with a row limit, cursors, and the library's row objects.
  */
 import { type ResultWriter, writeMethodOf } from "../execution/runtime/result_writer.ts";
+import { ValueWriter } from "../execution/runtime/value_writer.ts";
 import type { ResultColumn } from "../sql/plan/plan.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { CopyFormat, CopyTarget, ResultSink } from "./outcome.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
 /** A sink that collects rows as values; see the file's head. */
-export class RowBuffer implements ResultSink {
+export class RowBuffer extends ValueWriter implements ResultSink {
   columns: readonly ResultColumn[] = [];
   rows: SqlValue[][] = [];
   readonly full = false;
-  #row: SqlValue[] = [];
   #first = 0;
 
   begin(columns: readonly ResultColumn[]): void {
@@ -30,32 +28,8 @@ export class RowBuffer implements ResultSink {
     return Promise.resolve();
   }
 
-  beginRow(): void {
-    this.#row = [];
-  }
-
-  writeNull(): void {
-    this.#row.push(null);
-  }
-
-  writeInteger(value: number | bigint): void {
-    this.#row.push(value);
-  }
-
-  writeText(value: string): void {
-    this.#row.push(value);
-  }
-
-  writeUtf8(bytes: Uint8Array, start: number, end: number): void {
-    this.#row.push(decoder.decode(bytes.subarray(start, end)));
-  }
-
-  writeValue(_column: number, value: SqlValue): void {
-    this.#row.push(value);
-  }
-
   endRow(): void {
-    this.rows.push(this.#row);
+    this.rows.push(this.row);
   }
 
   copyOutBegin(_format: CopyFormat): void {

@@ -3,25 +3,24 @@ import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { KeptRows } from "../runtime/kept_rows.ts";
 import type { MemoryUser } from "../runtime/memory_user.ts";
-import type { ResultWriter } from "../runtime/result_writer.ts";
 import { RowBuffer, storageOf } from "../runtime/row_buffer.ts";
 import type { SpilledColumn } from "../runtime/row_codec.ts";
 import { BufferRows, RowPages } from "../runtime/row_pages.ts";
+import { ValueWriter } from "../runtime/value_writer.ts";
 import type { Work } from "../runtime/work.ts";
 
 /** Bytes that are written without a pause. */
 const WRITTEN_AT_ONCE = 1 << 20;
 
 /** See the file's head. They can be gone through again and again. */
-export class PartRows implements ResultWriter, Iterable<readonly SqlValue[]> {
+export class PartRows extends ValueWriter implements Iterable<readonly SqlValue[]> {
   readonly #user: MemoryUser;
   readonly #layout: readonly SpilledColumn[];
   readonly #buffer: RowBuffer;
   readonly #kept: KeptRows;
-  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  #row: SqlValue[] = [];
 
   constructor(user: MemoryUser, types: readonly SqlType[]) {
+    super();
     this.#user = user;
     this.#layout = types.map((type) => ({ storage: storageOf(type), nullable: true, type }));
     this.#buffer = new RowBuffer(user, this.#layout);
@@ -50,32 +49,8 @@ export class PartRows implements ResultWriter, Iterable<readonly SqlValue[]> {
     if (isInFile) buffer.release();
   }
 
-  beginRow(): void {
-    this.#row = [];
-  }
-
-  writeNull(): void {
-    this.#row.push(null);
-  }
-
-  writeInteger(value: number | bigint): void {
-    this.#row.push(value);
-  }
-
-  writeText(value: string): void {
-    this.#row.push(value);
-  }
-
-  writeUtf8(bytes: Uint8Array, start: number, end: number): void {
-    this.writeText(this.#decoder.decode(bytes.subarray(start, end)));
-  }
-
-  writeValue(_column: number, value: SqlValue): void {
-    this.#row.push(value instanceof Uint8Array ? value.slice() : value);
-  }
-
   endRow(): void {
-    this.#buffer.append(this.#row);
+    this.#buffer.append(this.row);
     // Where the memory is small, what comes in one step may be too much.
     if (this.#isDue && this.#buffer.measure() < WRITTEN_AT_ONCE) {
       const work = this.#kept.writeAll(this.#buffer);

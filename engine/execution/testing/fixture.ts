@@ -14,37 +14,16 @@ import type { SqlValue } from "../../types/value.ts";
 import { compileStatement } from "../compile_statement.ts";
 import { ExecutionState } from "../runtime/execution_state.ts";
 import type { ExecutionContext, RowTransaction } from "../runtime/execution.ts";
-import type { ResultWriter } from "../runtime/result_writer.ts";
+import { ValueWriter } from "../runtime/value_writer.ts";
 import { MemoryTable } from "./memory_table.ts";
 import type { SeededRandom } from "./seeded_random.ts";
 
-const decoder = new TextDecoder();
-
 /** Keeps rows as arrays of values. */
-export class RowCollector implements ResultWriter {
+export class RowCollector extends ValueWriter {
   readonly rows: SqlValue[][] = [];
-  #row: SqlValue[] = [];
 
-  beginRow(): void {
-    this.#row = [];
-  }
-  writeNull(): void {
-    this.#row.push(null);
-  }
-  writeInteger(value: number | bigint): void {
-    this.#row.push(value);
-  }
-  writeText(value: string): void {
-    this.#row.push(value);
-  }
-  writeUtf8(bytes: Uint8Array, start: number, end: number): void {
-    this.#row.push(decoder.decode(bytes.subarray(start, end)));
-  }
-  writeValue(_column: number, value: SqlValue): void {
-    this.#row.push(value);
-  }
   endRow(): void {
-    this.rows.push(this.#row);
+    this.rows.push(this.row);
   }
 }
 
