@@ -15,6 +15,7 @@ import { interpretPlan } from "../../engine/execution/oracle/interpret_plan.ts";
 import type { Session } from "../../engine/session/session.ts";
 import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 import { StatementContext } from "../../engine/session/statement_context.ts";
+import type { TableStatistics } from "../../engine/sql/binder/environment.ts";
 import { parseStatement } from "../../engine/sql/parser/statements.ts";
 import type { PlannedStatement } from "../../engine/sql/plan/plan.ts";
 import { isPlannable, planStatement } from "../../engine/sql/planner/plan_statement.ts";
@@ -57,6 +58,12 @@ const SPILLING_BYTES = [1 << 14, 1 << 16] as const;
 
 /** Makes servers, and the database under test, give up statements that take too long. */
 export const BOUND_STATEMENTS = `SET statement_timeout = ${MAX_MILLISECONDS}`;
+
+/** What is said of tables to get the plans of large ones. */
+const LARGE: TableStatistics = {
+  rows: 1_000_000,
+  column: () => ({ minimum: null, maximum: null, distinct: 10, nullFraction: 0, averageBytes: 8 }),
+};
 
 const TOO_LARGE: ReadonlySet<string> = new Set([
   SQLSTATE.programLimitExceeded,
@@ -141,6 +148,11 @@ export class EngineAnswers {
     return this.#compiled(this.#plan(sql, false), (context) => context);
   }
 
+  /** The plan for tables of a million rows with few values in each column. */
+  asIfLarge(sql: string): (string | null)[][] {
+    return this.#compiled(this.#plan(sql, true, LARGE), (context) => context);
+  }
+
   /** The plan as users run it, in so little memory that sorts and hash tables are written to files. */
   spilled(sql: string): (string | null)[][] {
     const [least, most] = SPILLING_BYTES;
@@ -206,11 +218,16 @@ export class EngineAnswers {
     });
   }
 
-  #plan(sql: string, optimize: boolean): PlannedStatement {
+  #plan(sql: string, optimize: boolean, statistics?: TableStatistics): PlannedStatement {
     const { statement } = parseStatement(sql);
     if (!isPlannable(statement)) throw new Error(`not a planned statement: ${sql}`);
     const { engine } = this.#session;
-    return planStatement(statement, engine.plans.environment(this.#session, sql, [], []), { optimize });
+    const environment = engine.plans.environment(this.#session, sql, [], []);
+    return planStatement(
+      statement,
+      statistics === undefined ? environment : { ...environment, statistics: () => statistics },
+      { optimize },
+    );
   }
 
   #within<T>(work: (context: StatementContext) => T): T {

@@ -489,9 +489,10 @@ class Oracle {
         "with two workers",
         () => this.#shielded((text) => engine.run(text), () => engine.sharedOut(sql), false),
       ],
-      ...(this.#inBlock
-        ? []
-        : [["in little memory", () => Promise.resolve().then(() => engine.spilled(sql))] as const]),
+      ...(this.#inBlock ? [] : [
+        ["in little memory", () => Promise.resolve().then(() => engine.spilled(sql))],
+        ["as if tables were large", () => Promise.resolve().then(() => engine.asIfLarge(sql))],
+      ] as const),
       ...(interpreted
         ? [
           ["plan as bound", () => Promise.resolve().then(() => engine.unoptimized(sql))],

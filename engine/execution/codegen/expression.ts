@@ -13,6 +13,7 @@ import type { BoundedCode } from "../../sql/functions/integer_range.ts";
 import { expressionKey, mayBeNull } from "../../sql/plan/build.ts";
 import { shapeSteps } from "../../sql/plan/expression_steps.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
+import { cannotFail } from "../../sql/plan/harmless.ts";
 import { compareValues, hashKey } from "../../types/compare.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import { isSubArray } from "../../types/sql_type.ts";
@@ -78,21 +79,6 @@ function emitHoisted(code: Emitter, expression: Expression): Value {
     });
   });
   return mayBeNull(expression, () => true) ? variable : { code: variable.code, isNull: null };
-}
-
-/** Whether an expression that is fixed during one execution has a value in each. */
-export function cannotFail(expression: Expression): boolean {
-  switch (expression.kind) {
-    case "constant":
-    case "parameter":
-      return true;
-    case "cast":
-      return expression.cast.identity && cannotFail(expression.argument);
-    case "call":
-      return expression.function.raises === "nothing" && expression.args.every(cannotFail);
-    default:
-      return false;
-  }
 }
 
 function emitOperation(code: Emitter, expression: Expression): Value {

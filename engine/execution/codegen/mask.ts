@@ -8,8 +8,9 @@
 import { assertDefined } from "../../base/assert.ts";
 import { isComparison } from "../../sql/functions/comparison_operators.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
+import { cannotFail } from "../../sql/plan/harmless.ts";
 import type { Emitter } from "./emitter.ts";
-import { callCode, cannotFail, emitValue } from "./expression.ts";
+import { callCode, emitValue } from "./expression.ts";
 import { isExecutionConstant } from "./plan_analysis.ts";
 import { formOf } from "./value_form.ts";
 
@@ -47,31 +48,6 @@ function isMask(condition: Expression, isVector: (column: ColumnRef) => boolean)
     case "call":
       return isPlainComparison(condition.function) && condition.args.every(isOperand) &&
         !condition.args.every(isExecutionConstant);
-    default:
-      return false;
-  }
-}
-
-/** Whether a condition raises no error, whatever its columns hold; what a pattern raises, it raises for each row. */
-export function isHarmless(condition: Expression): boolean {
-  switch (condition.kind) {
-    case "column":
-      return true;
-    case "constant":
-    case "parameter":
-      return cannotFail(condition);
-    case "cast":
-      return condition.cast.identity && isHarmless(condition.argument);
-    case "and":
-    case "or":
-      return condition.args.every(isHarmless);
-    case "not":
-    case "is_null":
-      return isHarmless(condition.argument);
-    case "in_list":
-      return isHarmless(condition.argument) && condition.list.every(isHarmless);
-    case "call":
-      return condition.function.raises !== "anything" && condition.args.every(isHarmless);
     default:
       return false;
   }

@@ -6,10 +6,11 @@
  */
 import { assert } from "../../base/assert.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
+import { isHarmless } from "../../sql/plan/harmless.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { emitDictionaryMask, isDictionaryCondition } from "./condition.ts";
 import type { Emitter } from "./emitter.ts";
-import { emitMask, isHarmless, isMaskable } from "./mask.ts";
+import { emitMask, isMaskable } from "./mask.ts";
 import { conjuncts, expressionFacts } from "./plan_analysis.ts";
 
 /** Rows that a selection can number. */

@@ -6,6 +6,7 @@
  * The kept side is complete by then: of several joins the outermost one keeps its rows first.
  */
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
+import { isHarmless } from "../../sql/plan/harmless.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import { withoutIdentityCasts } from "../../sql/plan/build.ts";
 import { allDefinedColumns } from "../../sql/plan/traverse.ts";
@@ -14,7 +15,6 @@ import type { SqlType } from "../../types/sql_type.ts";
 import type { Compilation, RuntimeFilter } from "../codegen/compilation.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
-import { isHarmless } from "../codegen/mask.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { HashIndex } from "../runtime/hash_index.ts";
 import { KeyFilter } from "../runtime/key_filter.ts";

@@ -10,6 +10,7 @@ import { decodeValueBytes, encodeValueBytes } from "../../types/value_codec.ts";
 import { comparedCast, findCast } from "../functions/casts.ts";
 import type { BoundAggregate, BoundCast, BoundFunction } from "../functions/definition.ts";
 import { resolveAggregate, resolveFunction, resolveOperator } from "../functions/registry.ts";
+import { aggregateOfPart, MERGING, mergingAggregate, partOf } from "../plan/part_aggregates.ts";
 import type { Fragment } from "../plan/plan.ts";
 
 /** Something in a plan that has no text. */
@@ -27,7 +28,7 @@ type Named =
     readonly to: SqlType;
     readonly as: BoundCast["requested"];
   }
-  /** `part`: only this one of what a part of the rows answers. */
+  /** `part`: only this one of what a part of the rows answers, or all of them merged. */
   | {
     readonly $: "aggregate";
     readonly name: string;
@@ -151,20 +152,11 @@ function nameOfCast(cast: BoundCast): Named {
   return name;
 }
 
-/** Which aggregate one was made of that answers only a part's result. */
-const partsOf = new WeakMap<BoundAggregate, { readonly whole: BoundAggregate; readonly part: number }>();
-
-/** The aggregate that answers one of the results of a part of the rows. */
-export function aggregateOfPart(whole: BoundAggregate, part: number): BoundAggregate {
-  const result = assertDefined(whole.parts?.results[part], `result ${part} of ${whole.name}`);
-  const { parts: _, ...rest } = whole;
-  const made: BoundAggregate = { ...rest, returnType: result.type, finish: result.finish };
-  partsOf.set(made, { whole, part });
-  return made;
-}
+/** The part of an aggregate that is none. */
+const WHOLE = -1;
 
 function nameOfAggregate(aggregate: BoundAggregate): Named {
-  const { whole, part } = partsOf.get(aggregate) ?? { whole: aggregate, part: -1 };
+  const { whole, part } = partOf(aggregate) ?? { whole: aggregate, part: WHOLE };
   const { name, argumentTypes, writtenTypes = [] } = whole;
   for (const types of [writtenTypes, argumentTypes]) {
     try {
@@ -211,7 +203,8 @@ function unpack(value: Named, catalog: Catalog): unknown {
     }
     case "aggregate": {
       const whole = resolveAggregate(value.name, value.types);
-      return value.part < 0 ? whole : aggregateOfPart(whole, value.part);
+      if (value.part === WHOLE) return whole;
+      return value.part === MERGING ? mergingAggregate(whole) : aggregateOfPart(whole, value.part);
     }
     case "number":
       return Number(value.text);

@@ -5,6 +5,7 @@
  */
 import { columnReference, disjunction } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
+import { raisesNothing } from "../plan/harmless.ts";
 import type { Fragment, Plan } from "../plan/plan.ts";
 import { substitute } from "../plan/rewrite.ts";
 import { resolveOperator } from "../functions/registry.ts";
@@ -26,7 +27,7 @@ export function groupsApart(
   next: { column(): ColumnRef; parameter(): number },
 ): GroupsApart | null {
   const scan = plan.input.kind === "filter" ? plan.input.input : plan.input;
-  if (scan.kind !== "table_scan" || !isHarmless(condition)) return null;
+  if (scan.kind !== "table_scan" || !raisesNothing(condition)) return null;
   const keyAt = plan.groups.findIndex(({ expression: each }) =>
     each.kind === "column" && storageClassOf(each.type) === "int" &&
     scan.columns.some(({ output }) => output === each.column)
@@ -72,26 +73,4 @@ export function groupsApart(
     columns: split.columns,
     apart: { columnId: column.columnId, low, high },
   };
-}
-
-/** Whether it raises no error, whatever it is computed for. */
-function isHarmless(expression: Expression): boolean {
-  switch (expression.kind) {
-    case "column":
-    case "constant":
-    case "parameter":
-      return true;
-    case "cast":
-      return expression.cast.identity && isHarmless(expression.argument);
-    case "and":
-    case "or":
-      return expression.args.every(isHarmless);
-    case "not":
-    case "is_null":
-      return isHarmless(expression.argument);
-    case "call":
-      return expression.function.raises === "nothing" && expression.args.every(isHarmless);
-    default:
-      return false;
-  }
 }

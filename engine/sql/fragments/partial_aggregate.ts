@@ -1,8 +1,8 @@
 /** An aggregation over the parts of a table's rows, each in its place, and over what comes of them. */
 import { columnReference } from "../plan/build.ts";
 import type { ColumnRef } from "../plan/expression.ts";
+import { splitCall } from "../plan/part_aggregates.ts";
 import type { AggregateCall, Plan } from "../plan/plan.ts";
-import { aggregateOfPart } from "./fragment_text.ts";
 
 type Aggregate = Plan & { readonly kind: "aggregate" };
 
@@ -22,27 +22,10 @@ export function partialAggregate(
   const calls: AggregateCall[] = [];
   const merging: AggregateCall[] = [];
   for (const call of plan.aggregates) {
-    const { aggregate, distinct, orderBy } = call;
-    const { parts } = aggregate;
-    if (parts === undefined || distinct && !hasApart || orderBy.length > 0) return null;
-    const results = parts.results.map(({ type }, part) => {
-      const output = newColumn();
-      calls.push({ ...call, output, aggregate: aggregateOfPart(aggregate, part) });
-      return columnReference(output, type, true);
-    });
-    const { components: _, parts: __, ...rest } = aggregate;
-    merging.push({
-      ...call,
-      aggregate: {
-        ...rest,
-        argumentTypes: parts.results.map(({ type }) => type),
-        skipsNulls: true,
-        step: parts.merge,
-      },
-      args: results,
-      distinct: false,
-      filter: null,
-    });
+    const split = call.distinct && !hasApart ? null : splitCall(call, newColumn);
+    if (split === null) return null;
+    calls.push(...split.parts);
+    merging.push(split.whole);
   }
   const groups = plan.groups.map((group) => ({ ...group, output: newColumn() }));
   return {

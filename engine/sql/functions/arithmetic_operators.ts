@@ -387,6 +387,7 @@ function additive(
   return {
     argumentTypes: [left.type, right.type],
     returnType: { kind: "numeric", scale },
+    ...(symbol === "%" ? {} : { raises: "nothing" }),
     run: (a: NumberOrBigint, b: NumberOrBigint) =>
       operation(multiply(a, leftFactor), multiply(b, rightFactor)),
     ...(symbol !== "%" && typeof leftFactor === "number" && typeof rightFactor === "number"
@@ -412,6 +413,7 @@ function multiplication(written: readonly SqlType[]): Specialization {
   return {
     argumentTypes: [left.type, right.type],
     returnType: { kind: "numeric", scale },
+    raises: "nothing",
     run: multiply,
     bounded: boundedForm("*", SAFE_RANGE),
     // Adding 0 turns -0 into 0.

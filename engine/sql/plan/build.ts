@@ -67,6 +67,22 @@ export function sameType(left: SqlType, right: SqlType): boolean {
   return JSON.stringify(left) === JSON.stringify(right);
 }
 
+/** Whether values of a type that are equal are the same. */
+export function isExactType({ kind }: SqlType): boolean {
+  switch (kind) {
+    case "i16":
+    case "i32":
+    case "i64":
+    case "date":
+    case "text":
+    case "varchar":
+    case "uuid":
+      return true;
+    default:
+      return false;
+  }
+}
+
 const planNumbers = new WeakMap<Plan, number>();
 let nextPlanNumber = 1;
 const keys = new WeakMap<Expression, string>();

@@ -5,8 +5,15 @@
  * filters, inner joins and look-ups. Rows that an outer join extends have NULL in all of it, so that both hold above
  * one as well. Values that are equal but not the same (numeric 1.0 and 1.00, padded char) decide nothing.
  */
-import { columnReference, conjuncts, hasSubquery, sameType, volatilityOf } from "../plan/build.ts";
-import { withoutIdentityCasts } from "../plan/build.ts";
+import {
+  columnReference,
+  conjuncts,
+  hasSubquery,
+  isExactType,
+  sameType,
+  volatilityOf,
+  withoutIdentityCasts,
+} from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
 import { mapInputs } from "../plan/rewrite.ts";
@@ -154,9 +161,4 @@ function addEquality(left: Expression | undefined, right: Expression | undefined
 
 function isWhole(type: SqlType): boolean {
   return type.kind === "i16" || type.kind === "i32" || type.kind === "i64" || type.kind === "date";
-}
-
-/** Whether values that are equal are the same. */
-function isExactType(type: SqlType): boolean {
-  return isWhole(type) || type.kind === "text" || type.kind === "varchar" || type.kind === "uuid";
 }

@@ -233,6 +233,17 @@ export class Estimator {
     return this.#statisticsOf(facts.table)?.column(facts.column?.id ?? 0)?.averageBytes ?? 16;
   }
 
+  /** Whether rows of a plan's tables are elsewhere. */
+  readsRemote(plan: Plan): boolean {
+    let isRemote = false;
+    visitPlan(plan, {
+      plan: (each) => {
+        if (each.kind === "table_scan") isRemote ||= this.#statisticsOf(each.table)?.isRemote === true;
+      },
+    });
+    return isRemote;
+  }
+
   /** Rows of a table. */
   tableRows(table: TableDefinition): number {
     return this.#statisticsOf(table)?.rows || EMPTY_TABLE_ROWS;

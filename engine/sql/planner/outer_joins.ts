@@ -36,6 +36,13 @@ function collectRejected(part: Expression, result: Set<ColumnRef>): void {
   }
 }
 
+/** Columns of which each makes the expression NULL when it is NULL. */
+export function strictColumns(expression: Expression): ReadonlySet<ColumnRef> {
+  const result = new Set<ColumnRef>();
+  collectStrict(expression, result);
+  return result;
+}
+
 /** Columns whose NULL makes the expression NULL. */
 function collectStrict(expression: Expression, result: Set<ColumnRef>): void {
   switch (expression.kind) {

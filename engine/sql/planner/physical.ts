@@ -21,6 +21,7 @@ import { mapInputs, rewriteExpression, substitute } from "../plan/rewrite.ts";
 import { allDefinedColumns, columnsOf } from "../plan/traverse.ts";
 import { AccessPaths, isOrdered, type Scan } from "./access_path.ts";
 import { CostModel } from "./cost.ts";
+import { eagerAggregations, hasJoin } from "./eager_aggregation.ts";
 import type { Estimator } from "./estimate.ts";
 import { planExtremes } from "./extremes.ts";
 import { joinKeys } from "./join_keys.ts";
@@ -45,6 +46,7 @@ interface Wish {
 
 type Join = Plan & { readonly kind: "nested_loop_join" | "hash_join" };
 type HashJoin = Plan & { readonly kind: "hash_join" };
+type Aggregate = Plan & { readonly kind: "aggregate" };
 
 /**
  * Conditions go down to where they can first be asked, and every operator gets its method: access paths of tables,
@@ -181,11 +183,11 @@ export class PhysicalPlanner {
     return this.#above({ ...plan, input }, above);
   }
 
-  #pushAggregate(plan: Plan & { readonly kind: "aggregate" }, conditions: readonly Expression[]): Plan {
+  #pushAggregate(plan: Aggregate, conditions: readonly Expression[]): Plan {
     const extreme = conditions.length === 0 ? planExtremes(plan, this.#access, this.#newColumn) : null;
     if (extreme !== null) return extreme;
     if (plan.groupingSets !== null || plan.groups.length === 0) {
-      return this.#above({ ...plan, input: this.#push(plan.input, [], {}) }, conditions);
+      return this.#above(this.#planAggregate(plan, []), conditions);
     }
     const groups = new Map<ColumnRef, Expression>(plan.groups.map((each) => [each.output, each.expression]));
     const results = new Set(
@@ -197,8 +199,21 @@ export class PhysicalPlanner {
         isMovable(each) && !refersTo(each, results) && refersTo(each, new Set(groups.keys())) &&
         plan.groups.every((group) => volatilityOf(group.expression) !== "volatile"),
     );
-    const input = this.#push(plan.input, below.map((each) => substitute(each, groups)), {});
-    return this.#above({ ...plan, input }, above);
+    return this.#above(this.#planAggregate(plan, below.map((each) => substitute(each, groups))), above);
+  }
+
+  /** An aggregation behind the joins of its input, or with a part of it below them. */
+  #planAggregate(plan: Aggregate, conditions: readonly Expression[]): Plan {
+    const whole: Plan = { ...plan, input: this.#push(plan.input, conditions, {}) };
+    if (!hasJoin(plan.input) || this.#estimator.readsRemote(plan.input)) return whole;
+    const input = this.#above(plan.input, conditions);
+    const eager = eagerAggregations({ ...plan, input }, this.#estimator, this.#newColumn).map((
+      each,
+    ): Plan => ({
+      ...each,
+      input: this.#push(each.input, [], {}),
+    }));
+    return eager.reduce((best, each) => this.#costs.cost(each) < this.#costs.cost(best) ? each : best, whole);
   }
 
   #pushSort(plan: Plan & { readonly kind: "sort" }, conditions: readonly Expression[], wish: Wish): Plan {

@@ -281,9 +281,32 @@ Deno.test("planStatement() expects one partner for all columns of a unique key",
 
 Deno.test("planStatement() keeps the smaller side of an outer join", () => {
   const tables = environmentOf(TPCH);
-  assert.match(shape(tables, TPCH_QUERIES.q13 ?? ""), /Hash Right Join\n.*\n.*Seq Scan on orders/);
+  const small = "select * from customer left join orders on c_custkey = o_custkey";
+  assert.match(shape(tables, small), /Hash Right Join\n.*\n.*Seq Scan on orders/);
   const other = shape(tables, "select * from orders left join customer on c_custkey = o_custkey + 0");
   assert.match(other, /Hash Left Join\n.*\n.*Seq Scan on orders/);
+});
+
+Deno.test("planStatement() aggregates below joins where rows fall into few groups", () => {
+  const tables = environmentOf(TPCH);
+  const below = /Finalize (Hash)?Aggregate\n(.*\n)?.*Join\n(.*\n)+\s*->\s+Partial HashAggregate/;
+  assert.match(shape(tables, TPCH_QUERIES.q13 ?? ""), below);
+  const sums =
+    "select n_name, sum(c_acctbal) from customer join nation on n_nationkey = c_nationkey group by 1";
+  assert.match(shape(tables, sums), below);
+  for (
+    const text of [
+      // As many groups as rows.
+      sums.replace("c_nationkey", "c_custkey"),
+      sums.replace("c_acctbal", "c_acctbal::float8"),
+      sums.replace("c_acctbal", "1 / c_custkey"),
+      sums.replace("sum(", "sum(distinct "),
+      sums.replace("n_name,", "n_name, array_agg(c_custkey),"),
+      // A NULL in place of the customer is one row.
+      "select n_name, count(coalesce(c_custkey, 0)) from nation left join customer on n_nationkey = c_nationkey group by 1",
+      "select n_name, count(*) from customer join nation on n_nationkey = c_nationkey where random() < 2 group by 1",
+    ]
+  ) assert.doesNotMatch(shape(tables, text), below, text);
 });
 
 Deno.test("planStatement() restricts aggregations to what the outer rows ask for", () => {

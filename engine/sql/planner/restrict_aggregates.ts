@@ -11,6 +11,7 @@ import {
   conjunction,
   conjuncts,
   hasSubquery,
+  isExactType,
   sameType,
   volatilityOf,
   withoutIdentityCasts,
@@ -190,17 +191,5 @@ function outputsOf(scan: Scan): readonly { readonly output: ColumnRef; readonly 
 
 /** Whether two columns of these types can be exchanged where they are equal. */
 function isExact(left: SqlType, right: SqlType): boolean {
-  if (!sameType(left, right)) return false;
-  switch (left.kind) {
-    case "i16":
-    case "i32":
-    case "i64":
-    case "date":
-    case "text":
-    case "varchar":
-    case "uuid":
-      return true;
-    default:
-      return false;
-  }
+  return sameType(left, right) && isExactType(left);
 }
