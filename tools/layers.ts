@@ -149,7 +149,7 @@ export interface KnownCycle {
 export const knownCycles: readonly KnownCycle[] = [
   {
     folder: "engine/sql/binder",
-    files: 17,
+    files: 18,
     reason: "expressions hold queries and queries hold expressions: mutually recursive visitors",
   },
   {

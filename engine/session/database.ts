@@ -10,7 +10,7 @@ import type { SqlType } from "../types/sql_type.ts";
 import { formatType } from "../types/type_names.ts";
 import { Engine, type EngineOptions } from "./engine.ts";
 import { fromJavaScript, type JavaScriptValue, type Row, toJavaScript } from "./javascript_value.ts";
-import type { PreparedStatement, StatementOutcome } from "../statements/outcome.ts";
+import type { MaybePromise, PreparedStatement, StatementOutcome } from "../statements/outcome.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
 import type { Session } from "./session.ts";
 
@@ -209,7 +209,7 @@ async function execute(
   sql: string,
   parameters: readonly JavaScriptValue[],
 ): Promise<ExecuteResult> {
-  if (parameters.length > 0) return (await run(session, session.prepare(sql, []), parameters)).result;
+  if (parameters.length > 0) return (await run(session, await prepare(session, sql), parameters)).result;
   let last: StatementOutcome | null = null;
   let durableOp = 0;
   const onOutcome = (outcome: StatementOutcome): void => {
@@ -226,7 +226,11 @@ async function query<T extends Row>(
   sql: string,
   parameters: readonly JavaScriptValue[],
 ): Promise<T[]> {
-  return (await run(session, session.prepare(sql, []), parameters)).rows as T[];
+  return (await run(session, await prepare(session, sql), parameters)).rows as T[];
+}
+
+function prepare(session: Session, sql: string): MaybePromise<PreparedStatement> {
+  return session.engine.whenParsed(sql, () => session.prepare(sql, []));
 }
 
 async function run(

@@ -42,6 +42,7 @@ import {
   unify,
 } from "./coercion.ts";
 import { fieldsOf, findTable, missingTable, resolveColumn, resolveType, wholeRow } from "./names.ts";
+import { bindPackedArray, bindPackedComparisons, bindPackedIn } from "./packed_binder.ts";
 import { bindSubquery } from "./query_binder.ts";
 import { bindQuantifiedSubquery, requireWidth } from "./quantified_binder.ts";
 import { bindTargets } from "./select_binder.ts";
@@ -104,6 +105,8 @@ function bindNode(binding: Binding, level: QueryLevel, ast: Ast): Expression {
       return bindBinary(binding, ast.operator, left, right, ast.position);
     }
     case "logical": {
+      const packed = ast.packed === undefined ? null : bindPackedComparisons(binding, level, ast.packed);
+      if (packed !== null) return packed;
       const place = ast.operator.toUpperCase();
       const args = ast.operands.map((each) => bindCondition(binding, level, each, place));
       return { kind: ast.operator, type: BOOLEAN, args };
@@ -177,6 +180,8 @@ function bindNode(binding: Binding, level: QueryLevel, ast: Ast): Expression {
     case "session_value":
       return bindSessionValue(binding, ast);
     case "array": {
+      const packed = ast.packed === undefined ? null : bindPackedArray(binding, ast.packed);
+      if (packed !== null) return packed;
       const items = ast.items.map((each) => bindExpression(binding, level, each));
       if (items.length === 0) {
         throw binding.error(
@@ -485,6 +490,10 @@ function bindBetween(binding: Binding, level: QueryLevel, ast: BetweenTest): Exp
 
 function bindInList(binding: Binding, level: QueryLevel, ast: InListTest): Expression {
   const operand = bindOperand(binding, level, ast.operand);
+  if (ast.packed !== undefined && !isConstructor(operand)) {
+    const packed = bindPackedIn(binding, operand, ast.packed, ast.negated, ast.position);
+    if (packed !== null) return packed;
+  }
   const items = ast.items.map((each) => bindOperand(binding, level, each));
   const types = [operand, ...items].map((each) => each.type);
   const isRow = isConstructor(operand) || items.some(isConstructor);
@@ -634,6 +643,9 @@ function bindCast(binding: Binding, level: QueryLevel, ast: CastExpression): Exp
   const type = resolveType(binding, ast.type);
   // ARRAY[] takes its type from the cast.
   if (ast.operand.kind === "array" && type.kind === "array") {
+    const { packed } = ast.operand;
+    const array = packed === undefined ? null : bindPackedArray(binding, packed, type.element);
+    if (array !== null) return array;
     if (ast.operand.items.length === 0) return { kind: "array", type, elements: [] };
     const elements = ast.operand.items.map((each) => {
       const element = bindExpression(binding, level, each);

@@ -1,5 +1,5 @@
 /**
- * Long lists of VALUES for an INSERT whose cells are literals, DEFAULT, or what follows from literals: each row
+ * Long lists of VALUES whose cells are literals, or for an INSERT DEFAULT and what follows from literals: each row
  * is bound when its turn comes to be written, and forgotten. Expressions for all of them would take a hundred
  * times the memory of the text, and every look at the plan seconds in which nobody else has a turn.
  */
@@ -8,6 +8,7 @@ import type { BoundFunction, Volatility } from "../functions/definition.ts";
 import type { Expression as Ast, FunctionCall } from "../parser/ast.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
+import { literalType } from "./coercion.ts";
 import { evaluate } from "./evaluate.ts";
 
 /** Shorter lists are bound at once. */
@@ -62,6 +63,27 @@ export function lateRows({ rows, outputs, types, bindCell, volatilityOf }: LateR
     rows: rows.length,
   };
 }
+
+/** The types of each column of long lists of literals, each once; null: the list is short, or has something else. */
+export function literalColumns(rows: LateRows["rows"]): SqlType[][] | null {
+  if (rows.length <= LATE_ROWS) return null;
+  const columns: Map<string, SqlType>[] = (rows[0] ?? []).map(() => new Map());
+  for (const row of rows) {
+    for (let index = 0; index < row.length; index++) {
+      const ast = row[index];
+      if (ast?.kind !== "literal" || ast.literalIndex !== null) return null;
+      if (ast.type === "bit_string" || ast.type === "hex_string") return null;
+      const isSmall = ast.type === "integer" && ast.text.length < 10;
+      const type = isSmall ? SMALL : literalType(ast.type, ast.text);
+      const key = type.kind === "numeric" ? JSON.stringify(type) : type.kind;
+      const known = columns[index];
+      if (known !== undefined && !known.has(key)) known.set(key, type);
+    }
+  }
+  return columns.map((known) => [...known.values()]);
+}
+
+const SMALL: SqlType = { kind: "i32" };
 
 /**
  * Whether all of the rows can be bound late, and whether a call among them is volatile. A literal that `normalize` has

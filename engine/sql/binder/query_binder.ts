@@ -29,6 +29,7 @@ import type { Binding, WithDefinition } from "./binding.ts";
 import { inClause, requireEquality, sortKeyOf } from "./call_binder.ts";
 import { coerceImplicit, commonTypeOf, settle, tryCoerce, withoutModifiers } from "./coercion.ts";
 import { bindExpression, bindRowItems } from "./expression_binder.ts";
+import { lateRows, literalColumns } from "./late_rows.ts";
 import { checkRecursiveTerm } from "./recursion.ts";
 import { type CommonTableEntry, type CommonTableScope, findCommonTable, QueryLevel } from "./scope.ts";
 import { SearchCycle } from "./search_cycle.ts";
@@ -207,6 +208,8 @@ export function outputColumnOf<T extends { readonly name: string }>(
 function bindValues(binding: Binding, place: QueryPlace, values: Values): BoundQuery {
   const level = new QueryLevel(place.parent, place.commonTables);
   level.clause = "VALUES";
+  const late = bindLiteralRows(binding, place, level, values);
+  if (late !== null) return late;
   const rows = values.rows.map((row) => bindRowItems(binding, level, row));
   const width = rows[0]?.length ?? 0;
   for (const [index, row] of rows.entries()) {
@@ -249,6 +252,42 @@ function bindValues(binding: Binding, place: QueryPlace, values: Values): BoundQ
     columns,
     singleAggregate: false,
   };
+}
+
+/** Long lists of literals; null: they are bound as every other. */
+function bindLiteralRows(
+  binding: Binding,
+  place: QueryPlace,
+  level: QueryLevel,
+  { rows }: Values,
+): BoundQuery | null {
+  const found = literalColumns(rows);
+  if (found === null) return null;
+  const types: SqlType[] = [];
+  for (const [index, column] of found.entries()) {
+    const expected = column.every(({ kind }) => kind === "unknown") ? place.expected?.[index] : undefined;
+    const type = expected ?? commonType(column);
+    if (type === undefined) return null;
+    types.push(type);
+  }
+  const outputs = binding.newColumns(types.length);
+  const plan = lateRows({
+    ...{ rows, outputs, types, volatilityOf: () => null },
+    bindCell: (ast, index) => {
+      const type = types[index] ?? { kind: "unknown" };
+      return coerceImplicit(binding, bindExpression(binding, level, ast), type, ast.position);
+    },
+  });
+  if (plan === null) return null;
+  const columns = outputs.map((column, index): OutputColumn => ({
+    name: `column${index + 1}`,
+    column,
+    type: types[index] ?? { kind: "text" },
+    nullable: true,
+    tableId: 0,
+    columnId: 0,
+  }));
+  return { plan, columns, singleAggregate: false };
 }
 
 /** The operands of a chain of one associative operation, from left to right. */

@@ -289,13 +289,16 @@ function widthBucketDecimal(value: Decimal, low: Decimal, high: Decimal, count: 
 }
 
 function widthBucketArray(type: SqlType): (value: NonNullable<SqlValue>, thresholds: SqlArray) => number {
+  /** Looked at before: the same array may have many elements and be there for many rows. */
+  let checked: SqlArray | null = null;
   return (value, thresholds) => {
     if (thresholds.dimensions.length > 1) {
       throw new DatabaseError(SQLSTATE.arraySubscriptError, "thresholds must be one-dimensional array");
     }
-    if (thresholds.elements.includes(null)) {
+    if (thresholds !== checked && thresholds.elements.includes(null)) {
       throw new DatabaseError(SQLSTATE.nullValueNotAllowed, "thresholds array must not contain NULLs");
     }
+    checked = thresholds;
     let low = 0;
     let high = thresholds.elements.length;
     while (low < high) {

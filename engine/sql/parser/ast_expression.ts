@@ -43,6 +43,22 @@ export type Expression =
   | ArraySubquery
   | DefaultValue;
 
+/** The values of literals: of integers those that are small are numbers, the others digits; of parameters `n`. */
+export interface PackedLiterals {
+  readonly kind: "integer" | "decimal" | "string" | "parameter";
+  readonly values: readonly (number | string | null)[];
+}
+
+/** `column operator literal`, many times. */
+export interface PackedComparisons {
+  readonly column: ColumnReference;
+  readonly operator: "=" | "<>" | "between";
+  readonly values: PackedLiterals;
+  /** Upper bounds. */
+  readonly uppers: PackedLiterals | null;
+  readonly position: number;
+}
+
 /** What the text of a {@link Literal} stands for. */
 export type LiteralType = "integer" | "decimal" | "string" | "bit_string" | "hex_string" | "boolean" | "null";
 
@@ -148,6 +164,8 @@ export interface LogicalOperation {
   readonly kind: "logical";
   readonly operator: "and" | "or";
   readonly operands: readonly Expression[];
+  /** The operands by their values: they are made when they are asked for. */
+  readonly packed?: PackedComparisons;
   readonly position: number;
 }
 
@@ -193,6 +211,8 @@ export interface InListTest {
   readonly negated: boolean;
   readonly operand: Expression;
   readonly items: readonly Expression[];
+  /** The items by their values: they are made when they are asked for. */
+  readonly packed?: PackedLiterals;
   readonly position: number;
 }
 
@@ -365,6 +385,8 @@ export interface SessionValue {
 export interface ArrayConstructor {
   readonly kind: "array";
   readonly items: readonly Expression[];
+  /** As of {@link InListTest}. */
+  readonly packed?: PackedLiterals;
   readonly position: number;
 }
 

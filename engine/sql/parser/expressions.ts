@@ -9,6 +9,7 @@
 
 import type { Expression, FunctionArgument, FunctionCall, QuantifiedComparison } from "./ast.ts";
 import { parseDottedName } from "./names.ts";
+import { takePackedComparisons, takePackedList, unpacked } from "./packed_literals.ts";
 import { parseParenthesisBody, parsePrimary } from "./primary_expressions.ts";
 import { TOKEN } from "./token.ts";
 import type { TokenStream } from "./token_stream.ts";
@@ -250,7 +251,28 @@ function parseLogical(
   position: number,
 ): Expression {
   const operands = [left];
-  while (stream.acceptWord(operator)) operands.push(parseOperators(stream, precedence + 1, false));
+  while (stream.acceptWord(operator)) {
+    const { mark } = stream;
+    const packed = takePackedComparisons(stream, operator);
+    if (packed !== null) {
+      const count = packed.values.values.length;
+      const parts = unpacked(() => {
+        const again = stream.again(mark);
+        return Array.from({ length: count }, () => {
+          const part = parseOperators(again, precedence + 1, false);
+          again.advance();
+          return part;
+        });
+      });
+      operands.push({
+        ...{ kind: "logical", operator, packed, position },
+        get operands() {
+          return parts();
+        },
+      });
+    }
+    operands.push(parseOperators(stream, precedence + 1, false));
+  }
   return { kind: "logical", operator, operands, position };
 }
 
@@ -387,6 +409,20 @@ function parseTest(stream: TokenStream, operand: Expression): Expression {
     }
     case "in": {
       if (!stream.isSymbol("(")) throw stream.syntaxError();
+      const { mark } = stream;
+      const packed = takePackedList(stream, ")");
+      if (packed !== null) {
+        const list = unpacked(() => {
+          const body = parseParenthesisBody(stream.again(mark));
+          return body.kind === "row" ? body.items : [];
+        });
+        return {
+          ...{ kind: "in_list", negated, operand, packed, position },
+          get items() {
+            return list();
+          },
+        };
+      }
       const body = parseParenthesisBody(stream);
       if (body.kind === "query") {
         return { kind: "in_subquery", negated, operand, query: body.query, position };

@@ -6,11 +6,12 @@
  * {@link parseParenthesisBody} decides it without going back.
  */
 
-import type { CaseBranch, Expression, Query, SessionValueName } from "./ast.ts";
+import type { ArrayConstructor, CaseBranch, Expression, Query, SessionValueName } from "./ast.ts";
 import { continueExpression, parseExpression } from "./expressions.ts";
 import { parseFunctionCall, parseSpecialFunction } from "./function_calls.ts";
 import { KEYWORD_CATEGORY } from "./keywords.ts";
 import { parseList } from "./names.ts";
+import { takePackedList, unpacked } from "./packed_literals.ts";
 import { continueQuery, isQueryStart, leadsToQuery, parseQuery } from "./queries.ts";
 import { TOKEN } from "./token.ts";
 import type { TokenStream } from "./token_stream.ts";
@@ -325,7 +326,18 @@ function parseArray(stream: TokenStream): Expression {
   return { kind: "array_subquery", query: parseSubquery(stream), position };
 }
 
-function parseArrayItems(stream: TokenStream, position: number): Expression {
+function parseArrayItems(stream: TokenStream, position: number): ArrayConstructor {
+  const { mark } = stream;
+  const packed = takePackedList(stream, "]");
+  if (packed !== null) {
+    const list = unpacked(() => parseList(stream.again(mark + 1), parseArrayItem));
+    return {
+      ...{ kind: "array", packed, position },
+      get items() {
+        return list();
+      },
+    };
+  }
   stream.enter();
   stream.expectSymbol("[");
   const items: Expression[] = [];

@@ -116,6 +116,23 @@ export class TokenStream {
     if (this.#index < this.#tokens.kinds.length - 1) this.#index++;
   }
 
+  /** Moves behind so many tokens, of which none is the last. */
+  skip(count: number): void {
+    this.#index += count;
+  }
+
+  /** Another cursor over the same tokens, at a mark of this one. */
+  again(mark: number): TokenStream {
+    const stream = new TokenStream(this.text, { tokens: this.#tokens });
+    stream.rewind(mark);
+    return stream;
+  }
+
+  /** Whether `normalize` has taken literals out of the text. */
+  get hasLiterals(): boolean {
+    return this.#literalIndexes !== null;
+  }
+
   /** Moves to the next token and answers the value of the one it leaves. */
   take(): string {
     const value = this.value();
@@ -211,7 +228,7 @@ export class TokenStream {
   isName(ahead = 0): boolean {
     const kind = this.kind(ahead);
     if (kind === TOKEN.quotedIdentifier) return true;
-    return kind === TOKEN.word && this.#category(ahead) <= KEYWORD_CATEGORY.columnName;
+    return kind === TOKEN.word && this.categoryOf(ahead) <= KEYWORD_CATEGORY.columnName;
   }
 
   /** Whether the token can be the name of a function or type. */
@@ -219,7 +236,7 @@ export class TokenStream {
     const kind = this.kind(ahead);
     if (kind === TOKEN.quotedIdentifier) return true;
     if (kind !== TOKEN.word) return false;
-    const category = this.#category(ahead);
+    const category = this.categoryOf(ahead);
     return category <= KEYWORD_CATEGORY.unreserved || category === KEYWORD_CATEGORY.typeFunctionName;
   }
 
@@ -230,13 +247,13 @@ export class TokenStream {
   }
 
   /** Keyword category of the token (see keywords.ts). */
-  #category(ahead: number): number {
+  categoryOf(ahead: number): number {
     return this.#tokens.categories[this.#index + ahead] ?? 0;
   }
 
   /** Keyword category of the current token (see keywords.ts). */
   get category(): number {
-    return this.#category(0);
+    return this.categoryOf(0);
   }
 
   /** Takes a name, or raises 42601. */

@@ -162,11 +162,19 @@ function typeText(type: SqlType): string {
   return Object.keys(type).length === 1 ? type.kind : JSON.stringify(type);
 }
 
+/** Of values that may be large, such as arrays. */
+const valueTexts = new WeakMap<object, string>();
+
 function valueText(value: SqlValue): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (value instanceof Uint8Array) return `x${value.join()}`;
   if (typeof value === "object" && value !== null) {
-    return `${value.constructor.name}${JSON.stringify(value, distinctPart)}${String(value)}`;
+    let text = valueTexts.get(value);
+    if (text === undefined) {
+      text = `${value.constructor.name}${JSON.stringify(value, distinctPart)}${String(value)}`;
+      valueTexts.set(value, text);
+    }
+    return text;
   }
   return numberText(value) ?? String(value);
 }

@@ -6,6 +6,7 @@
  */
 import type { IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import { visibleKey } from "../../catalog/index_keys.ts";
+import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { resolveFunction, resolveOperator } from "../functions/registry.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";
@@ -81,6 +82,9 @@ const MAX_BRANCHES = 16;
 
 /** Longer lists are not looked up one by one. */
 const MAX_LOOKUPS = 10_000;
+
+/** Elements of an array that is not known. */
+const GUESSED_LENGTH = 10;
 
 /**
  * The way into a stored table for a set of conditions: by row id, by a range of row ids, through an index, or by a
@@ -175,7 +179,7 @@ export class AccessPaths {
         ids: [value],
         rows: 1,
       });
-      candidates.push({ plan: this.#perValue(list, access), cost: 10 * COST.rowLookup });
+      candidates.push({ plan: this.#perValue(list, access), cost: GUESSED_LENGTH * COST.rowLookup });
     }
     const { bounds, used } = boundsOf(own);
     if (used.length > 0) {
@@ -250,8 +254,8 @@ export class AccessPaths {
     const ordered = hints.order !== undefined && used.length === 0;
     if (used.length === 0 && !ordered) return [];
     const isWhole = index.unique && prefix.length === visibleKey(index).length &&
-      prefix.every((each) => each.condition.kind !== "any_array");
-    const values = list?.values?.length ?? (list === null ? 1 : 10);
+      (list === null || list.values !== null);
+    const values = list === null ? 1 : list.values?.length ?? GUESSED_LENGTH;
     const isPrefix = range.used.some((each) => request.prefixRanges.has(each.condition));
     const matched = isWhole ? values : Math.max(
       Math.min(1, request.tableRows),
@@ -410,7 +414,7 @@ export class AccessPaths {
         input: null,
         functions: [{ function: unnest, args: [array], outputs: [output] }],
         ordinality: null,
-        rows: 10,
+        rows: GUESSED_LENGTH,
       },
     };
   }
@@ -547,9 +551,16 @@ class Request {
         const column = this.#ownColumn(condition.left);
         if (column === undefined || condition.operator.name !== "=" || this.#isOwn(condition.array)) return;
         if (condition.array.type.kind !== "array" || volatilityOf(condition.array) === "volatile") return;
+        const { element } = condition.array.type;
         const type = this.#types.get(column);
-        if (type === undefined || !isSameForm(condition.array.type.element, type)) return;
-        this.lists.push({ condition, column, values: null, array: condition.array });
+        if (type === undefined || !isSameForm(element, type)) return;
+        const { array } = condition;
+        const known = array.kind === "constant" && array.value instanceof SqlArray
+          ? array.value.elements
+          : [];
+        if (known.length > MAX_LOOKUPS) return;
+        const values = known.filter((each) => each !== null).map((each) => constant(element, each));
+        this.lists.push({ condition, column, values: values.length === 0 ? null : values, array });
         return;
       }
       default:

@@ -14,10 +14,11 @@ import {
   countedValue,
 } from "../../storage/access/column_distribution.ts";
 import { groupKey } from "../../storage/table/table_analysis.ts";
+import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { storageClassOf } from "../../types/physical_type.ts";
 import type { PlanningEnvironment, TableStatistics } from "../binder/environment.ts";
-import { conjunction, conjuncts, expressionKey, withoutIdentityCasts } from "../plan/build.ts";
+import { conjunction, conjuncts, constant, expressionKey, withoutIdentityCasts } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { LiteralReader } from "../plan/peeked_literals.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -42,6 +43,8 @@ const DEFAULT_RANGE = 1 / 3;
  */
 const DEFAULT_BETWEEN = 0.005;
 const DEFAULT_LIKE = 0.05;
+/** Elements of an array that are looked at one by one. */
+const SAMPLED_ELEMENTS = 1000;
 const DEFAULT_CONDITION = 1 / 3;
 const DEFAULT_ROWS = 1000;
 /** An empty table is planned as if it had rows, since plans outlive the moment. */
@@ -400,7 +403,7 @@ export class Estimator {
         return part.negated ? Math.max(0, 1 - share) : share;
       }
       case "any_array":
-        return part.operator.name === "=" ? Math.min(0.5, 10 * this.#equality(part.left)) : DEFAULT_CONDITION;
+        return part.operator.name === "=" ? this.#anyOf(part.left, part.array) : DEFAULT_CONDITION;
       case "call":
         return this.#callSelectivity(part);
       case "exists":
@@ -412,6 +415,21 @@ export class Estimator {
       default:
         return DEFAULT_CONDITION;
     }
+  }
+
+  /** The share of rows that equal one of an array's elements, of which some are looked at when there are many. */
+  #anyOf(left: Expression, array: Expression): number {
+    if (array.kind !== "constant" || !(array.value instanceof SqlArray) || array.type.kind !== "array") {
+      return Math.min(0.5, 10 * this.#equality(left));
+    }
+    const { elements } = array.value;
+    const { element } = array.type;
+    const step = Math.ceil(elements.length / SAMPLED_ELEMENTS);
+    let sum = 0;
+    for (let at = 0; at < elements.length; at += step) {
+      sum += step * this.#equality(left, constant(element, elements[at] ?? null));
+    }
+    return Math.min(1, sum);
   }
 
   #callSelectivity(part: Expression & { readonly kind: "call" }): number {

@@ -1,0 +1,222 @@
+/**
+ * Binding of long lists of literals, whose values the parser has packed: they become one constant array. What cannot
+ * be bound so, errors among it, is bound node by node.
+ */
+import { DatabaseError } from "../../base/errors.ts";
+import { compareValues } from "../../types/compare.ts";
+import { SqlArray } from "../../types/sql_array.ts";
+import type { SqlType } from "../../types/sql_type.ts";
+import type { SqlValue } from "../../types/value.ts";
+import { commonType, findCast } from "../functions/casts.ts";
+import type { BoundCast } from "../functions/definition.ts";
+import { resolveOperator } from "../functions/registry.ts";
+import type { PackedComparisons, PackedLiterals } from "../parser/ast.ts";
+import { BOOLEAN, constant, disjunction } from "../plan/build.ts";
+import type { Expression } from "../plan/expression.ts";
+import type { Binding } from "./binding.ts";
+import { coerceImplicit, literalType, readLiteral } from "./coercion.ts";
+import { callFunction } from "./expression_binder.ts";
+import { foldingContext } from "./folding_context.ts";
+import { resolveColumn } from "./names.ts";
+import type { QueryLevel } from "./scope.ts";
+
+const I32: SqlType = { kind: "i32" };
+const UNKNOWN: SqlType = { kind: "unknown" };
+
+/** `ARRAY[…]`, or `ARRAY[…]::element[]`; null: it is bound by its items. */
+export function bindPackedArray(
+  binding: Binding,
+  packed: PackedLiterals,
+  element: SqlType | undefined = commonType(typesOf(packed)),
+): Expression | null {
+  return element === undefined ? null : arrayOf(binding, packed, element);
+}
+
+/** `operand [NOT] IN (…)`; null: it is bound by its items. */
+export function bindPackedIn(
+  binding: Binding,
+  operand: Expression,
+  packed: PackedLiterals,
+  negated: boolean,
+  position: number,
+): Expression | null {
+  const type = commonType([operand.type, ...typesOf(packed)]);
+  if (type === undefined || type.kind === "record" || type.kind === "array") return null;
+  const operator = resolveOperator("=", type, type, binding.at(position));
+  const taken = operator.argumentTypes[0] ?? type;
+  const array = arrayOf(binding, packed, taken);
+  if (array === null) return null;
+  const left = coerceImplicit(binding, operand, taken, position);
+  const found: Expression = { kind: "any_array", type: BOOLEAN, operator, left, array };
+  return negated ? { kind: "not", type: BOOLEAN, argument: found } : found;
+}
+
+/** Comparisons joined by AND or OR; null: they are bound one by one. */
+export function bindPackedComparisons(
+  binding: Binding,
+  level: QueryLevel,
+  { column, operator, values, uppers, position }: PackedComparisons,
+): Expression | null {
+  const left = resolveColumn(binding, level, column);
+  if (!isComparedAsItself(left.type, values) || (uppers !== null && !isComparedAsItself(left.type, uppers))) {
+    return null;
+  }
+  if (uppers === null) return bindPackedIn(binding, left, values, operator === "<>", position);
+  const type = commonType([left.type, ...typesOf(values), ...typesOf(uppers)]);
+  const element = type === undefined ? undefined : resolveOperator("=", type, type).argumentTypes[0] ?? type;
+  if (element === undefined) return null;
+  const bounds = [values, uppers].map((each) => convert(binding, each, element));
+  const [lows, highs] = bounds;
+  if (!Array.isArray(lows) || !Array.isArray(highs)) return null;
+  if (lows.includes(null) || highs.includes(null)) return null;
+  const { starts, ends } = mergedRanges(element, lows, highs);
+  const of = (list: readonly SqlValue[]) => constant({ kind: "array", element }, SqlArray.of(list));
+  const countOf = (list: readonly SqlValue[]) =>
+    callFunction(binding, "width_bucket", [coerceImplicit(binding, left, element), of(list)], position);
+  // As many ranges begin at the value or before as end there; one more, or one ends just at the value.
+  const isWithin: Expression = {
+    kind: "call",
+    type: BOOLEAN,
+    function: resolveOperator(">", I32, I32),
+    args: [countOf(starts), countOf(ends)],
+  };
+  const isLast: Expression = {
+    kind: "any_array",
+    type: BOOLEAN,
+    operator: resolveOperator("=", element, element),
+    left: coerceImplicit(binding, left, element),
+    array: of(ends),
+  };
+  return disjunction([isLast, isWithin]);
+}
+
+/** Ranges without what they have in common, in order. */
+function mergedRanges(
+  type: SqlType,
+  lows: readonly SqlValue[],
+  highs: readonly SqlValue[],
+): { readonly starts: readonly SqlValue[]; readonly ends: readonly SqlValue[] } {
+  const compare = typeof lows[0] === "number" && lows.every(isNumber) && highs.every(isNumber)
+    ? (left: SqlValue, right: SqlValue) => Number(left) - Number(right)
+    : (left: SqlValue, right: SqlValue) => compareValues(type, left, right);
+  const order = lows.map((_, index) => index)
+    .filter((index) => compare(lows[index] ?? null, highs[index] ?? null) <= 0)
+    .sort((left, right) => compare(lows[left] ?? null, lows[right] ?? null));
+  const starts: SqlValue[] = [], ends: SqlValue[] = [];
+  for (const index of order) {
+    const low = lows[index] ?? null, high = highs[index] ?? null;
+    const last = ends.length - 1;
+    if (last < 0 || compare(low, ends[last] ?? null) > 0) {
+      starts.push(low);
+      ends.push(high);
+    } else if (compare(high, ends[last] ?? null) > 0) {
+      ends[last] = high;
+    }
+  }
+  return { starts, ends };
+}
+
+function isNumber(value: SqlValue): boolean {
+  return typeof value === "number" && !Number.isNaN(value);
+}
+
+/** Whether a comparison of a column with each of the literals converts nothing of the column. */
+function isComparedAsItself(column: SqlType, packed: PackedLiterals): boolean {
+  const types = typesOf(packed);
+  switch (column.kind) {
+    case "i16":
+    case "i32":
+    case "i64":
+      return types.every(({ kind }) => kind === "i32" || kind === "i64" || kind === "unknown");
+    case "numeric":
+      return types.every(({ kind }) => kind === "i32" || kind === "i64" || kind === "numeric");
+    case "text":
+    case "varchar":
+    case "date":
+    case "timestamp":
+    case "uuid":
+      return types.every(({ kind }) => kind === "unknown");
+    default:
+      return false;
+  }
+}
+
+/** The types of the literals, each once. */
+function typesOf({ kind, values }: PackedLiterals): SqlType[] {
+  if (kind === "string") return [UNKNOWN];
+  const found = new Map<string, SqlType>();
+  for (const value of values) {
+    if (typeof value === "number") {
+      if (!found.has("i32")) found.set("i32", I32);
+    } else if (value === null) {
+      found.set("unknown", UNKNOWN);
+    } else {
+      const type = literalType(kind, value);
+      found.set(JSON.stringify(type), type);
+    }
+  }
+  return [...found.values()];
+}
+
+/** The array; null: an item is wrong, and says so when it is bound by itself. */
+function arrayOf(binding: Binding, packed: PackedLiterals, element: SqlType): Expression | null {
+  const type: SqlType = { kind: "array", element };
+  const values = convert(binding, packed, element);
+  if (values !== "late") return values === null ? null : constant(type, SqlArray.of(values));
+  const text: SqlType = { kind: "array", element: { kind: "text" } };
+  const cast = findCast(text, type);
+  const argument = constant(text, SqlArray.of(packed.values));
+  return cast === undefined ? null : { kind: "cast", type, cast, argument };
+}
+
+/** The values as those of a type; null: one is wrong; "late": the settings of the execution say what they are. */
+function convert(
+  binding: Binding,
+  packed: PackedLiterals,
+  type: SqlType,
+): readonly SqlValue[] | null | "late" {
+  const { kind, values } = packed;
+  if (type.kind === "i32" && kind === "integer" && values.every((value) => typeof value !== "string")) {
+    return values;
+  }
+  if (type.kind === "text" && kind === "string") return values;
+  const casts = new Map<string, BoundCast | undefined>();
+  const castOf = (from: SqlType, to: SqlType): BoundCast | undefined => {
+    const key = `${JSON.stringify(from)}>${JSON.stringify(to)}`;
+    if (!casts.has(key)) casts.set(key, findCast(from, to));
+    return casts.get(key);
+  };
+  const ofUnknown = castOf(UNKNOWN, type), ofI32 = castOf(I32, type);
+  const isInteger = type.kind === "i32" || type.kind === "i64";
+  const one = (value: number | string | null): SqlValue | undefined => {
+    if (value === null) return null;
+    if (typeof value === "number") {
+      return isInteger ? value : evaluated(ofI32, value);
+    }
+    if (kind === "string") {
+      return ofUnknown === undefined ? undefined : readLiteral(binding, ofUnknown, value, undefined);
+    }
+    const own = literalType(kind, value);
+    const read = castOf(UNKNOWN, own);
+    const written = read === undefined ? undefined : readLiteral(binding, read, value, undefined);
+    if (written === undefined) return undefined;
+    return JSON.stringify(own) === JSON.stringify(type) ? written : evaluated(castOf(own, type), written);
+  };
+  const result: SqlValue[] = [];
+  try {
+    for (const value of values) {
+      const converted = one(value);
+      if (converted === undefined) return kind === "string" && ofUnknown !== undefined ? "late" : null;
+      result.push(converted);
+    }
+  } catch (error) {
+    // Bound by itself, the item says what is wrong with it, and where.
+    if (error instanceof DatabaseError) return null;
+    throw error;
+  }
+  return result;
+}
+
+function evaluated(cast: BoundCast | undefined, value: SqlValue): SqlValue | undefined {
+  return cast?.volatility === "immutable" ? cast.evaluate(foldingContext, value) : undefined;
+}

@@ -1,0 +1,174 @@
+/**
+ * Long lists of literals and long chains of comparisons with literals as arrays of values: a tree with a node for each
+ * would take whoever looks at it a hundred times as long, and a statement is bound and planned in one piece.
+ *
+ * Only what is written in the plainest way is packed; everything else, and what is wrong, is read as it always is. The
+ * nodes can be had from what is packed: the text is then read again.
+ */
+import type { Expression, PackedComparisons, PackedLiterals } from "./ast.ts";
+import { KEYWORD_CATEGORY } from "./keywords.ts";
+import { TOKEN } from "./token.ts";
+import type { TokenStream } from "./token_stream.ts";
+
+/** Shorter lists have nodes. Longer than what `normalize` takes literals out of. */
+export const PACKED_LIST_MIN = 1000;
+
+/** Digits of integers that are numbers of 32 bits for certain. */
+const SMALL_DIGITS = 9;
+
+/** Collects literals of one kind. */
+class Packing implements PackedLiterals {
+  kind: PackedLiterals["kind"] = "integer";
+  readonly values: (number | string | null)[] = [];
+  #hasKind = false;
+
+  /** Takes the literal that begins at a token; answers how many tokens it has, 0 when it cannot be taken. */
+  take(stream: TokenStream, ahead: number): number {
+    const isNegative = stream.isSymbol("-", ahead);
+    const at = isNegative ? ahead + 1 : ahead;
+    const text = stream.value(at);
+    switch (stream.kind(at)) {
+      case TOKEN.integer: {
+        if (!this.#hasKind || this.kind === "integer") this.#setKind("integer");
+        else if (this.kind !== "decimal") return 0;
+        const signed = isNegative ? `-${text}` : text;
+        this.values.push(text.length <= SMALL_DIGITS ? Number(signed) : signed);
+        break;
+      }
+      case TOKEN.decimal:
+        if (this.#hasKind && this.kind !== "integer" && this.kind !== "decimal") return 0;
+        this.#setKind("decimal");
+        this.values.push(isNegative ? `-${text}` : text);
+        break;
+      case TOKEN.string:
+        if (isNegative || (this.#hasKind && this.kind !== "string")) return 0;
+        this.#setKind("string");
+        this.values.push(text);
+        break;
+      case TOKEN.parameter:
+        if (isNegative || (this.#hasKind && this.kind !== "parameter")) return 0;
+        this.#setKind("parameter");
+        this.values.push(Number(text));
+        break;
+      case TOKEN.word:
+        if (isNegative || text !== "null" || this.kind === "parameter") return 0;
+        this.values.push(null);
+        break;
+      default:
+        return 0;
+    }
+    return at - ahead + 1;
+  }
+
+  #setKind(kind: PackedLiterals["kind"]): void {
+    this.kind = kind;
+    this.#hasKind = true;
+  }
+}
+
+/**
+ * The literals between the opening sign, where the cursor is, and the closing one; moves behind that. null: they are
+ * few, or not only literals.
+ */
+export function takePackedList(stream: TokenStream, close: ")" | "]"): PackedLiterals | null {
+  if (stream.hasLiterals) return null;
+  const packing = new Packing();
+  let ahead = 1;
+  while (true) {
+    const length = packing.take(stream, ahead);
+    if (length === 0) return null;
+    ahead += length;
+    if (stream.isSymbol(close, ahead)) break;
+    if (!stream.isSymbol(",", ahead)) return null;
+    ahead++;
+  }
+  if (packing.values.length < PACKED_LIST_MIN) return null;
+  if (packing.kind === "parameter") return null;
+  stream.skip(ahead + 1);
+  return packing;
+}
+
+/**
+ * The comparisons of one column that are joined by the operator, from the cursor on, each with the operator behind it;
+ * moves behind them. null: they are few.
+ */
+export function takePackedComparisons(stream: TokenStream, joined: "and" | "or"): PackedComparisons | null {
+  if (stream.hasLiterals || stream.kind() === TOKEN.end) return null;
+  const isInParentheses = stream.isSymbol("(");
+  const start = isInParentheses ? 1 : 0;
+  const parts = columnAt(stream, start);
+  if (parts.length === 0) return null;
+  /** Tokens of the column: its names and the points between. */
+  const width = 2 * parts.length - 1;
+  const operator = operatorAt(stream, start + width, joined);
+  if (operator === null) return null;
+  const values = new Packing(), uppers = operator === "between" ? new Packing() : null;
+  let end = 0;
+  const isColumn = (ahead: number) =>
+    parts.every((part, index) =>
+      stream.value(ahead + 2 * index) === part && (index === 0 || stream.isSymbol(".", ahead + 2 * index - 1))
+    ) && isColumnName(stream, ahead);
+  /** Reads one comparison that begins at a token; answers where it ends, 0 when it is another one. */
+  const read = (begin: number): number => {
+    let ahead = begin;
+    if (isInParentheses && !stream.isSymbol("(", ahead++)) return 0;
+    if (!isColumn(ahead)) return 0;
+    ahead += width;
+    if (operatorAt(stream, ahead, joined) !== operator) return 0;
+    const length = values.take(stream, ++ahead);
+    if (length === 0) return 0;
+    ahead += length;
+    if (uppers !== null) {
+      if (!stream.isWord("and", ahead++)) return 0;
+      const more = uppers.take(stream, ahead);
+      if (more === 0) return 0;
+      ahead += more;
+    }
+    if (isInParentheses && !stream.isSymbol(")", ahead++)) return 0;
+    return stream.isWord(joined, ahead) ? ahead + 1 : 0;
+  };
+  let count = 0;
+  for (let next = read(0); next > 0; next = read(end)) {
+    end = next;
+    count++;
+  }
+  if (count < PACKED_LIST_MIN || values.kind === "parameter" || uppers?.kind === "parameter") return null;
+  const { position } = stream;
+  stream.skip(end);
+  // What was begun and not finished.
+  values.values.length = count;
+  if (uppers !== null) uppers.values.length = count;
+  return { column: { kind: "column", parts, position }, operator, values, uppers, position };
+}
+
+/** The parts of a column's name, which begins at a token. */
+function columnAt(stream: TokenStream, ahead: number): string[] {
+  const parts: string[] = [];
+  for (let at = ahead; isColumnName(stream, at); at += 2) {
+    parts.push(stream.value(at));
+    if (!stream.isSymbol(".", at + 1)) return parts;
+  }
+  return [];
+}
+
+function isColumnName(stream: TokenStream, ahead: number): boolean {
+  const kind = stream.kind(ahead);
+  return kind === TOKEN.quotedIdentifier ||
+    (kind === TOKEN.word && stream.categoryOf(ahead) === KEYWORD_CATEGORY.none);
+}
+
+function operatorAt(
+  stream: TokenStream,
+  ahead: number,
+  joined: "and" | "or",
+): PackedComparisons["operator"] | null {
+  if (joined === "and") return stream.isSymbol("<>", ahead) ? "<>" : null;
+  if (stream.isSymbol("=", ahead)) return "=";
+  return stream.isWord("between", ahead) ? "between" : null;
+}
+
+/** The nodes that would have been there, made when they are asked for. */
+export function unpacked(make: () => readonly Expression[]): () => readonly Expression[] {
+  let nodes: readonly Expression[] | null = null;
+  return () => nodes ??= make();
+}
