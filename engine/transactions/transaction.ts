@@ -432,7 +432,7 @@ export class Transaction {
     this.#bulk.flush();
   }
 
-  moved(tableId: number, moves: readonly { readonly from: RowId; readonly to: RowId }[]): void {
+  moved(tableId: number, moves: Iterable<{ readonly from: RowId; readonly to: RowId }>): void {
     const writeSet = this.#writeSets.get(tableId);
     writeSet?.noteMoves(moves, (id, origin) => this.#note({ kind: "origin", writeSet, id, origin }));
   }

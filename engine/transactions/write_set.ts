@@ -171,13 +171,13 @@ export class TableWriteSet {
     if (values !== null) this.#index(row, values);
   }
 
-  /** Rows get other ids, all at once. `note` hears what was known of an id before. */
+  /** Rows get other ids, all at once; they can be gone through again. `note` hears what was known of an id before. */
   noteMoves(
-    moves: readonly { readonly from: RowId; readonly to: RowId }[],
+    moves: Iterable<{ readonly from: RowId; readonly to: RowId }>,
     note: (id: RowId, origin: RowId | null | undefined) => void,
   ): void {
     const { origins, byId } = this;
-    const first = moves.map(({ from }) => {
+    const first = Array.from(moves, ({ from }) => {
       const known = origins.get(from);
       const existed = byId.get(from)?.existed === true || this.deletedSet(from) !== null;
       return known === undefined && existed ? from : known ?? null;
@@ -187,7 +187,8 @@ export class TableWriteSet {
       origins.set(id, origin);
     };
     for (const { from } of moves) set(from, null);
-    for (const [at, { to }] of moves.entries()) set(to, first[at] ?? null);
+    let at = 0;
+    for (const { to } of moves) set(to, first[at++] ?? null);
   }
 
   /** Takes back the newest {@link add}. */

@@ -59,6 +59,8 @@ export class Compilation {
   readonly #made = new WeakMap<object, unknown>();
   /** Definitions of WITH that are computed once and do not change during an execution. */
   readonly closedDefinitions = new Set<number>();
+  /** Slots of columns that programs are called with: those of the row around the call. */
+  readonly handedOver = new Map<ColumnRef, number>();
   /** Inputs that are read part by part now, and how. */
   #divided: ReadonlyMap<Plan, LoopSource> = new Map();
   readonly #root: Plan;

@@ -347,16 +347,35 @@ export class Emitter {
     this.#top.bindings.set(column, binding);
   }
 
-  /** The binding of a column that an enclosing frame has. */
+  /** The binding of a column that an enclosing frame has, or what a caller has left. */
   binding(column: ColumnRef): Binding {
-    const found = this.#find((frame) => frame.bindings.get(column));
+    const found = this.#find((frame) => frame.bindings.get(column)) ?? this.#handedOver(column);
     assert(found !== undefined, `column ${column} is not bound`);
     return found;
   }
 
   /** Whether a column is bound. */
   isBound(column: ColumnRef): boolean {
-    return this.#find((frame) => frame.bindings.get(column)) !== undefined;
+    return this.#find((frame) => frame.bindings.get(column)) !== undefined ||
+      this.#handedOver(column) !== undefined;
+  }
+
+  /** A column of the row that a program was called for. */
+  #handedOver(column: ColumnRef): Binding | undefined {
+    const { compilation } = this;
+    const slot = compilation.handedOver.get(column);
+    if (slot === undefined) return undefined;
+    const nullable = compilation.mayBeNull(column);
+    const binding: Binding = {
+      type: compilation.typeOf(column),
+      cheap: true,
+      load: (code) => {
+        const name = code.define("outer", `S.x[${slot}]`);
+        return { code: name, isNull: nullable ? `${name} === null` : null };
+      },
+    };
+    this.#root.bindings.set(column, binding);
+    return binding;
   }
 
   #find<T>(look: (frame: Frame) => T | undefined): T | undefined {

@@ -458,7 +458,7 @@ export function setMembership(
 
 /** Values as keys of a Map that are equal exactly when the values are. */
 export interface ValueSet {
-  readonly keys: Set<unknown>;
+  readonly keys: { has(key: unknown): boolean };
   hasNull: boolean;
   isEmpty: boolean;
 }

@@ -16,12 +16,14 @@ import {
   emitCall,
   emitValue,
   isOwnKey,
-  makeValueSet,
   setMembership,
   valueKey,
   type ValueSet,
 } from "./expression.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
+import { KeptKeys } from "../runtime/kept_keys.ts";
+import type { MemoryUser } from "../runtime/memory_user.ts";
+import { slotObject } from "../runtime/slot_object.ts";
 import { planFacts } from "./plan_analysis.ts";
 import { InlineRegion, Program, type Region, type Sink } from "./region.ts";
 import { anyNull, nullableCode } from "./value_form.ts";
@@ -109,8 +111,12 @@ function existsParts(_expression: Of<"exists">): ResultParts {
   };
 }
 
-/** The array of collected elements. */
-export function collectedArray(elements: readonly SqlValue[]): SqlArray {
+/** What an element takes, besides its text, while the array is collected. */
+const BYTES_PER_ELEMENT = 32;
+
+/** The array of collected elements, which is one value of a row then. */
+export function collectedArray(state: ExecutionState, elements: readonly SqlValue[]): SqlArray {
+  state.charge(-elements.length * BYTES_PER_ELEMENT);
   return elements.some((element) => element instanceof SqlArray)
     ? arrayOfArrays(elements as SqlArray[])
     : SqlArray.of(elements);
@@ -124,7 +130,9 @@ function arrayParts(expression: Of<"array_subquery">): ResultParts {
     row: (code, slot) => {
       const seen = code.constant("noRow", NO_ROW_YET);
       code.emit(`if (S.x[${slot}] === ${seen}) S.x[${slot}] = [];`);
-      code.emit(`S.charge(32); S.x[${slot}].push(${nullableCode(code.column(expression.column))});`);
+      code.emit(
+        `S.charge(${BYTES_PER_ELEMENT}); S.x[${slot}].push(${nullableCode(code.column(expression.column))});`,
+      );
     },
   };
 }
@@ -143,7 +151,9 @@ function emitSingle(
     const seen = emitter.constant("noRow", NO_ROW_YET);
     const isArray = expression.kind === "array_subquery";
     const empty = isArray ? emitter.constant("emptyArray", SqlArray.EMPTY) : parts.initial;
-    const made = isArray ? `${emitter.use("collectedArray", collectedArray)}(S.x[${slot}])` : `S.x[${slot}]`;
+    const made = isArray
+      ? `${emitter.use("collectedArray", collectedArray)}(S, S.x[${slot}])`
+      : `S.x[${slot}]`;
     return `S.x[${slot}] === ${seen} ? ${empty} : ${made}`;
   };
   if (compilation.runsOnce(plan)) {
@@ -229,23 +239,28 @@ function isLookup(expression: Of<"any_subquery" | "all_subquery">): boolean {
     (left.kind !== "numeric" || right.kind !== "numeric" || left.scale === right.scale);
 }
 
-/** An empty set, to be filled value by value. */
-export function emptySet(type: SqlType): ValueSet {
-  return makeValueSet(type, []);
+/** The values of a subquery's rows. */
+class SubqueryValues implements ValueSet {
+  readonly keys: KeptKeys;
+  hasNull = false;
+  isEmpty = true;
+  readonly #type: SqlType;
+
+  constructor(state: MemoryUser, type: SqlType) {
+    this.keys = new KeptKeys(state);
+    this.#type = type;
+  }
+
+  add(value: SqlValue): void {
+    this.isEmpty = false;
+    if (value === null) this.hasNull = true;
+    else this.keys.add(valueKey(this.#type, value));
+  }
 }
 
-const BYTES_PER_SET_VALUE = 48;
-
-/** Adds a value to the set of a subquery's results. */
-export function addToSet(state: ExecutionState, set: ValueSet, type: SqlType, value: SqlValue): void {
-  set.isEmpty = false;
-  if (value === null) {
-    set.hasNull = true;
-    return;
-  }
-  const before = set.keys.size;
-  set.keys.add(valueKey(type, value));
-  if (set.keys.size > before) state.charge(BYTES_PER_SET_VALUE);
+/** The values of a slot, made at first use. */
+function subqueryValues(state: ExecutionState, slot: number, type: SqlType): SubqueryValues {
+  return slotObject(state, slot, SubqueryValues, type);
 }
 
 function emitQuantified(code: Emitter, expression: Of<"any_subquery" | "all_subquery">): Value {
@@ -314,18 +329,22 @@ function emitSetLookup(code: Emitter, expression: Of<"any_subquery" | "all_subqu
     const done = compilation.newSlot();
     const program = new Program(compilation, { reruns: false });
     program.once(expression.plan, (code) => {
-      code.emit(`S.x[${slot}] = ${code.use("emptySet", emptySet)}(${code.constant("type", type)});`);
+      code.emit(`${code.use("subqueryValues", subqueryValues)}(S, ${slot}, ${code.constant("type", type)});`);
     });
     const key = {};
     program.produce(expression.plan, {
       open: (code) => void code.note(key, code.define("set", `S.x[${slot}]`)),
       row: (code) => {
-        const value = nullableCode(code.column(column));
-        const add = code.use("addToSet", addToSet);
-        code.emit(`${add}(S, ${code.recall<string>(key)}, ${code.constant("type", type)}, ${value});`);
+        const set = code.recall<string>(key);
+        code.emit(`${set}.add(${nullableCode(code.column(column))});`);
+        if (!compilation.spills) return;
+        code.block(`if (${set}.keys.isDue) `, "conditional", () => void code.work(`${set}.keys.write()`));
       },
       close: () => {},
     });
+    if (compilation.spills) {
+      program.once(expression.plan, (code) => void code.work(`S.x[${slot}].keys.finish()`));
+    }
     return { slot, done, program };
   });
   code.subplan(made.done, made.program.pipelines, false);

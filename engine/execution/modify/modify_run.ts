@@ -18,6 +18,7 @@ import { keyColumns } from "../../transactions/stored_key.ts";
 import type { ExecutionContext, RowTransaction } from "../runtime/execution.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { keyAt, positionsOf, readRow } from "./key_route.ts";
+import { MovedRows } from "./moved_rows.ts";
 import { checkRowId, RowChanges } from "./row_changes.ts";
 import { detachedState } from "./row_completion.ts";
 import { type CompiledTriggers, NO_STORED_ROW } from "./row_triggers.ts";
@@ -59,13 +60,6 @@ const PIECE = 64;
 const NO_ARBITERS: readonly (readonly number[])[] = [];
 const conflictRetries = new WeakMap<RowTransaction, number>();
 
-/** A row on its way to a new id. */
-interface Move {
-  readonly from: RowId;
-  readonly to: RowId;
-  readonly row: StoredRow;
-}
-
 /** The state of one running INSERT, UPDATE or DELETE beyond what generated code keeps in variables. */
 export class ModifyRun {
   readonly table: TableDefinition;
@@ -78,8 +72,9 @@ export class ModifyRun {
   readonly #context: ExecutionContext;
   readonly #writer: RowTransaction;
   readonly #arbiterPositions: readonly (readonly number[])[];
-  #moves: Move[] = [];
-  #nextMove = 0;
+  #moves: MovedRows | null = null;
+  /** Creates the moved rows. */
+  #moving: Generator<void, void, void> | null = null;
   #seen: Set<RowId> | null = null;
   #triggers: { readonly [Event in TriggerEvent]: CompiledTriggers | null } | null = null;
   /** The state that triggers run in: their code is no part of the statement's. */
@@ -92,7 +87,7 @@ export class ModifyRun {
     this.#writer = state.context.writer;
     this.table = facts.table;
     this.changes = concernsForeignKeys(this.#writer, facts)
-      ? new RowChanges(this.#context, facts.table.id, (bytes) => state.charge(bytes))
+      ? new RowChanges(this.#context, facts.table.id, state)
       : null;
     this.#arbiterPositions = facts.arbiters === null
       ? NO_ARBITERS
@@ -172,8 +167,8 @@ export class ModifyRun {
     else {
       this.#writer.delete(table.id, id);
       if (this.#facts.defersMoves) {
-        this.#state.charge(64 + 16 * row.length);
-        this.#moves.push({ from: id, to: newId, row });
+        this.#moves ??= new MovedRows(this.#state, table);
+        this.#moves.add({ from: id, to: newId, row });
       } else {
         this.#writer.create(table.id, newId, row);
         this.#writer.moved?.(table.id, [{ from: id, to: newId }]);
@@ -246,17 +241,27 @@ export class ModifyRun {
     );
   }
 
+  *#createMoved(moves: MovedRows): Generator<void, void, void> {
+    this.#writer.moved?.(this.table.id, moves);
+    let left = PIECE;
+    for (const { to, row } of moves) {
+      if (left-- === 0) {
+        left = PIECE;
+        yield;
+      }
+      this.#writer.create(this.table.id, to, row);
+    }
+    moves.release();
+  }
+
   /** Works through a piece of what is left to do after the last row. true: all is done. */
   finish(): boolean {
     this.#writer.finishUpdates();
-    if (this.#nextMove === 0 && this.#moves.length > 0) this.#writer.moved?.(this.table.id, this.#moves);
-    for (let work = 0; this.#nextMove < this.#moves.length; work++) {
-      if (work >= PIECE) return false;
-      const { to, row } = this.#moves[this.#nextMove++] as Move;
-      this.#writer.create(this.table.id, to, row);
+    if (this.#moves !== null) {
+      this.#moving ??= this.#createMoved(this.#moves);
+      if (this.#moving.next().done !== true) return false;
+      this.#moves = this.#moving = null;
     }
-    this.#moves = [];
-    this.#nextMove = 0;
     if (this.changes === null) return true;
     const { before } = this.#context;
     if (before === undefined) return this.changes.finish();

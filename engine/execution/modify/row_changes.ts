@@ -22,6 +22,7 @@ import { batchValue } from "../../transactions/batch_values.ts";
 import { keyText } from "../../transactions/stored_key.ts";
 import type { ExecutionContext, UnfinishedChanges } from "../runtime/execution.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
+import type { MemoryUser } from "../runtime/memory_user.ts";
 import {
   findAll,
   findFirst,
@@ -32,6 +33,7 @@ import {
   sameStored,
   scanByKey,
 } from "./key_route.ts";
+import { type ActionTask, ActionTasks, type ParentCheck, ParentChecks } from "./key_tasks.ts";
 import { detachedState } from "./row_completion.ts";
 import { NO_STORED_ROW } from "./row_triggers.ts";
 import { convertKey, type ForeignKeyRule, rulesOf, type TableRules } from "./table_rules.ts";
@@ -39,59 +41,48 @@ import { duplicateRowId, missingParent, mixedNulls, rowIdOutOfRange, stillRefere
 
 /** Rows looked up or changed in one piece. */
 const PIECE = 64;
-/** Rough memory of a queued check or action. */
-const TASK_BYTES = 160;
+/** Rough memory of an action, and of a child's id, while a table is scanned for children. */
+const TASK_BYTES = 320;
+const CHILD_BYTES = 16;
+/** The part of the memory that these take before what was found is put aside, or another scan begins. */
+const SCAN_SHARE = 1 / 8;
 
 /** Work that yields between its pieces. */
 type Steps<T = void> = Generator<void, T, void>;
 
-/** A parent's key that is gone. `newKey` null: the row was deleted. In the parent's types. */
-interface ActionTask {
-  readonly rule: ForeignKeyRule;
-  readonly oldKey: readonly StoredValue[];
-  readonly newKey: readonly StoredValue[] | null;
-}
-
-/** A child row whose parent was missing when it was written. */
-interface ParentCheck {
-  readonly rule: ForeignKeyRule;
-  readonly id: RowId;
-  readonly key: readonly StoredValue[];
-}
-
-/** Children that reference a key that is gone; `key` is in their types. */
+/** Children that reference a key that is gone. */
 interface FoundChildren {
   readonly task: ActionTask;
-  readonly key: readonly StoredValue[];
-  readonly ids: RowId[];
+  ids: RowId[];
 }
+
+/** Takes a child that refers to the key of a task. */
+type TakeChild = (task: ActionTask, child: RowId) => void;
 
 /** What one statement's row changes mean for foreign keys: parents that must exist, children that must follow. */
 export class RowChanges implements UnfinishedChanges {
   readonly rules: TableRules;
   readonly #context: ExecutionContext;
-  readonly #charge: (bytes: number) => void;
-  #tasks: (ActionTask | null)[] = [];
-  #nextTask = 0;
-  readonly #parentChecks: ParentCheck[] = [];
-  #nextParentCheck = 0;
-  readonly #finalChecks: ActionTask[] = [];
+  readonly #user: MemoryUser;
+  /** In the order in which the first task of each has come. */
+  readonly #tasks = new Map<ForeignKeyRule, ActionTasks>();
+  readonly #parentChecks = new Map<ForeignKeyRule, ParentChecks>();
+  readonly #finalChecks = new Map<ForeignKeyRule, ActionTasks>();
   /**
    * Parent keys that were there when last looked for (their texts where they have several parts); until the statement
    * takes away the first key of a parent.
    */
   #keysGo = false;
   readonly #present = new Map<ForeignKeyRule, Set<StoredValue>>();
-  #nextFinalCheck = 0;
   #finishing: Steps | null = null;
   /** Rows of the running piece. */
   #work = 0;
   #triggerState: ExecutionState | null = null;
 
-  /** `charge` accounts for memory that the queues hold. */
-  constructor(context: ExecutionContext, tableId: number, charge: (bytes: number) => void) {
+  /** `user` accounts for memory that the queues hold. */
+  constructor(context: ExecutionContext, tableId: number, user: MemoryUser) {
     this.#context = context;
-    this.#charge = charge;
+    this.#user = user;
     this.rules = rulesOf(context.writer.catalog, tableId);
   }
 
@@ -164,25 +155,35 @@ export class RowChanges implements UnfinishedChanges {
 
   /** The referential actions. */
   *runActions(): Steps {
-    while (this.#nextTask < this.#tasks.length) {
-      yield* this.#runTask();
-      if (this.#isLong()) yield;
+    for (;;) {
+      const next = this.#tasks.entries().next();
+      if (next.done === true) return;
+      const [rule, tasks] = next.value;
+      this.#tasks.delete(rule);
+      yield* this.#runTasks(tasks);
+      tasks.release();
     }
-    this.#tasks = [];
-    this.#nextTask = 0;
   }
 
   /** Looks again for the parents that were missing. */
   *checkParents(): Steps {
-    while (this.#nextParentCheck < this.#parentChecks.length) {
-      this.#recheckParent(assertDefined(this.#parentChecks[this.#nextParentCheck++], "parent check"));
-      if (this.#isLong()) yield;
+    for (const [rule, checks] of this.#parentChecks) {
+      for (const check of checks) {
+        this.#recheckParent(check);
+        if (this.#isLong()) yield;
+      }
+      checks.release();
+      this.#parentChecks.delete(rule);
     }
   }
 
   /** NO ACTION: looks for children of the keys that are gone. */
   *checkChildren(): Steps {
-    while (this.#nextFinalCheck < this.#finalChecks.length) yield* this.#runFinalChecks();
+    for (const [rule, tasks] of this.#finalChecks) {
+      yield* this.#checkUnreferenced(rule, tasks);
+      tasks.release();
+      this.#finalChecks.delete(rule);
+    }
   }
 
   #checkParent(rule: ForeignKeyRule, id: RowId, row: StoredRow): void {
@@ -211,8 +212,9 @@ export class RowChanges implements UnfinishedChanges {
       this.#context.writer.beforeCommit?.(() => this.#recheckParent(check, false), rule.constraint.id);
       return;
     }
-    this.#charge(TASK_BYTES);
-    this.#parentChecks.push(check);
+    const checks = this.#parentChecks.get(rule) ?? new ParentChecks(this.#user, rule);
+    this.#parentChecks.set(rule, checks);
+    checks.add(check);
   }
 
   /** `keeps`: the parent is kept from now on. A commit cannot wait for whoever has locked it, and needs not keep it. */
@@ -270,12 +272,17 @@ export class RowChanges implements UnfinishedChanges {
     if (isLate) this.#notePending(rule, rule.parent);
     // A row that came to refer to it may have been checked at another transaction's commit, which waits for no lock.
     if (isLate || rule.constraint.deferrable && writer.repeatsChecks === true) {
-      writer.beforeCommit?.(() => runAll(this.#checkUnreferenced([task], false)), rule.constraint.id);
+      writer.beforeCommit?.(() => runAll(this.#checkUnreferenced(rule, [task], false)), rule.constraint.id);
     }
     if (isLate) return;
-    if (actionOf(task) === "no action") this.#finalChecks.push(task);
-    else this.#tasks.push(task);
-    this.#charge(TASK_BYTES);
+    this.#queue(actionOf(task) === "no action" ? this.#finalChecks : this.#tasks, task);
+  }
+
+  #queue(queue: Map<ForeignKeyRule, ActionTasks>, task: ActionTask): void {
+    const { rule } = task;
+    const tasks = queue.get(rule) ?? new ActionTasks(this.#user, rule);
+    queue.set(rule, tasks);
+    tasks.add(task);
   }
 
   /** Whether checks of a constraint wait for the commit. */
@@ -302,94 +309,106 @@ export class RowChanges implements UnfinishedChanges {
   }
 
   /**
-   * Runs the next action together with all others of its constraint. The children of all are found before the first is
-   * changed, so that keys that move up one another's places (`SET id = id + 1`) do not take children along twice.
+   * Runs the actions of one constraint. The children of all are found before the first is changed, so that keys that
+   * move up one another's places (`SET id = id + 1`) do not take children along twice.
    */
-  *#runTask(): Steps {
-    const first = this.#tasks[this.#nextTask++] ?? null;
-    if (first === null) return;
-    const { rule } = first;
-    const tasks = [first];
-    for (let index = this.#nextTask; index < this.#tasks.length; index++) {
-      const task = this.#tasks[index] ?? null;
+  *#runTasks(tasks: ActionTasks): Steps {
+    const { rule } = tasks;
+    const found = new ActionTasks(this.#user, rule);
+    const take: TakeChild = (task, child) => found.add(task, child);
+    if (rule.childRoute.kind === "scan") yield* this.#scanChildren(rule, tasks, take);
+    else yield* this.#findChildren(rule, tasks, take);
+    let kept: ActionTask | null = null;
+    for (const { task, child } of found.withChildren()) {
       if (this.#isLong()) yield;
-      if (task?.rule !== rule) continue;
-      tasks.push(task);
-      this.#tasks[index] = null;
+      if (!this.#act(task, child) || kept !== null && isSameTask(kept, task)) continue;
+      // A default that equals the key that goes, or a trigger that sets it again, is no change, and has no parent all
+      // the same. That does not wait for the commit.
+      this.#queue(this.#finalChecks, task);
+      kept = task;
     }
-    const found = rule.childRoute.kind === "scan"
-      ? yield* this.#scanChildren(rule, tasks)
-      : yield* this.#findChildren(rule, tasks);
-    for (const { task, key, ids } of found) yield* this.#act(task, key, ids);
+    found.release();
   }
 
-  /** For each task the children that reference its key, looked up one key at a time. */
-  *#findChildren(rule: ForeignKeyRule, tasks: readonly ActionTask[]): Steps<readonly FoundChildren[]> {
+  /** The children that reference the keys of tasks, looked up one key at a time. */
+  *#findChildren(rule: ForeignKeyRule, tasks: Iterable<ActionTask>, take: TakeChild): Steps {
     const reader = this.#newest(rule.child);
-    const found: FoundChildren[] = [];
     for (const task of tasks) {
       const key = convertKey(rule.toChild, task.oldKey);
       if (key === null) continue;
       const ids = findAll(reader, rule.childRoute, rule.childColumns, key);
       this.#countRead(rule.childRoute, ids.length);
+      for (const id of ids) take(task, id);
       if (this.#isLong(1 + ids.length)) yield;
-      if (ids.length === 0) continue;
-      this.#charge(64 + 16 * ids.length);
-      found.push({ task, key, ids });
     }
-    return found;
   }
 
-  /** For each task the children that reference its key, found by one scan. */
-  *#scanChildren(rule: ForeignKeyRule, tasks: readonly ActionTask[]): Steps<Iterable<FoundChildren>> {
-    const found = new Map<string, FoundChildren>();
+  /** The children that reference the keys of tasks, found by one scan, or by one for as many as there is room for. */
+  *#scanChildren(rule: ForeignKeyRule, tasks: Iterable<ActionTask>, take: TakeChild): Steps {
+    const most = this.#context.memoryLimitBytes * SCAN_SHARE;
+    const wanted = new Map<string, FoundChildren>();
     for (const task of tasks) {
       const key = convertKey(rule.toChild, task.oldKey);
-      if (key !== null) found.set(keyText(rule.childColumns, key), { task, key, ids: [] });
+      if (key === null) continue;
+      wanted.set(keyText(rule.childColumns, key), { task, ids: [] });
+      this.#user.charge(TASK_BYTES);
+      if (this.#isLong()) yield;
+      if (wanted.size * TASK_BYTES > most) yield* this.#scanFor(rule, wanted, take);
     }
+    if (wanted.size > 0) yield* this.#scanFor(rule, wanted, take);
+  }
+
+  *#scanFor(rule: ForeignKeyRule, wanted: Map<string, FoundChildren>, take: TakeChild): Steps {
+    const most = this.#context.memoryLimitBytes * SCAN_SHARE;
+    let bytes = 0;
+    const takeFound = (): void => {
+      for (const group of wanted.values()) {
+        for (const id of group.ids) take(group.task, id);
+        group.ids = [];
+      }
+      this.#user.charge(-bytes);
+      bytes = 0;
+    };
     const reader = this.#newest(rule.child);
     const reads = this.#countRead(rule.childRoute, 0);
     yield* scanByKey(reader, rule.childColumns, [], (values, location) => {
       reads.rows++;
       const key = values();
       if (key.includes(null)) return true;
-      const group = found.get(keyText(rule.childColumns, key));
+      const group = wanted.get(keyText(rule.childColumns, key));
       if (group === undefined) return true;
-      this.#charge(16);
+      this.#user.charge(CHILD_BYTES);
+      bytes += CHILD_BYTES;
       group.ids.push(reader.idAt(location));
+      if (bytes > most) takeFound();
       return true;
     });
-    return found.values();
+    takeFound();
+    this.#user.charge(-wanted.size * TASK_BYTES);
+    wanted.clear();
   }
 
-  /** Applies an action to the children. `key` is the old key in the child's types. */
-  *#act(task: ActionTask, key: readonly StoredValue[], ids: readonly RowId[]): Steps {
+  /** Applies an action to a child. true: the child keeps the key that is gone. */
+  #act(task: ActionTask, id: RowId): boolean {
     const { rule } = task;
     const action = actionOf(task);
-    if (ids.length === 0) return;
-    if (action === "restrict") throw this.#referencedBy(task, ids[0] as RowId);
+    if (action === "restrict") throw this.#referencedBy(task, id);
     const rules = rulesOf(this.#context.writer.catalog, rule.child.id);
-    let keepsKey = false;
-    for (const id of ids) {
-      if (this.#isLong()) yield;
-      const reader = this.#newest(rule.child);
-      const location = reader.find(id);
-      if (location === NO_ROW) continue;
-      const before = readRow(reader, rule.child, location);
-      if (!sameKey(rule.childColumns, keyAt(before, rule.childPositions), key)) continue;
-      if (action === "cascade" && task.newKey === null) {
-        rules.triggers.of("delete")?.fire(this.#state, NO_STORED_ROW, before);
-        this.#context.writer.delete(rule.child.id, id);
-        this.deleted(before, rules);
-      } else {
-        const after = this.#changedRow(rules, task, before);
-        this.#change(rules, id, before, after);
-        keepsKey ||= sameKey(rule.childColumns, keyAt(after, rule.childPositions), key);
-      }
+    const reader = this.#newest(rule.child);
+    const location = reader.find(id);
+    if (location === NO_ROW) return false;
+    const key = convertKey(rule.toChild, task.oldKey) ?? [];
+    const before = readRow(reader, rule.child, location);
+    if (!sameKey(rule.childColumns, keyAt(before, rule.childPositions), key)) return false;
+    if (action === "cascade" && task.newKey === null) {
+      rules.triggers.of("delete")?.fire(this.#state, NO_STORED_ROW, before);
+      this.#context.writer.delete(rule.child.id, id);
+      this.deleted(before, rules);
+      return false;
     }
-    // A default that equals the key that goes, or a trigger that sets it again, is no change, and has no parent all the
-    // same. That does not wait for the commit.
-    if (keepsKey) this.#finalChecks.push(task);
+    const after = this.#changedRow(rules, task, before);
+    this.#change(rules, id, before, after);
+    return sameKey(rule.childColumns, keyAt(after, rule.childPositions), key);
   }
 
   /** The child's new values under CASCADE (of an update), SET NULL or SET DEFAULT. */
@@ -431,49 +450,37 @@ export class RowChanges implements UnfinishedChanges {
     if (newId !== id) this.created(newId, after, rules);
   }
 
-  *#runFinalChecks(): Steps {
-    const first = assertDefined(this.#finalChecks[this.#nextFinalCheck++], "check");
-    if (first.rule.childRoute.kind !== "scan") {
-      yield* this.#checkUnreferenced([first]);
-      return;
-    }
-    const tasks = [first];
-    while (this.#finalChecks[this.#nextFinalCheck]?.rule === first.rule) {
-      tasks.push(assertDefined(this.#finalChecks[this.#nextFinalCheck++], "check"));
-    }
-    yield* this.#checkUnreferenced(tasks);
-  }
-
   /**
    * NO ACTION: nothing references the keys any more, or they exist again. The tasks are of one constraint. `waits`: for
    * others who have deleted a child, which a commit cannot.
    */
-  *#checkUnreferenced(tasks: readonly ActionTask[], waits = true): Steps {
-    const { rule } = assertDefined(tasks[0], "check");
+  *#checkUnreferenced(rule: ForeignKeyRule, tasks: Iterable<ActionTask>, waits = true): Steps {
     if (this.#isDropped(rule)) return;
     const parents = this.#newest(rule.parent);
-    const gone: ActionTask[] = [];
+    const gone = new ActionTasks(this.#user, rule);
     for (const task of tasks) {
       if (this.#isLong()) yield;
       const isThere = findFirst(parents, rule.parentRoute, rule.parentColumns, task.oldKey) !== NO_ROW;
       this.#countRead(rule.parentRoute, isThere ? 1 : 0);
-      if (!isThere) gone.push(task);
+      if (!isThere) gone.add(task);
     }
-    if (gone.length === 0) return;
+    if (gone.count === 0) return;
     if (rule.childRoute.kind === "scan") {
-      for (const { task, ids } of yield* this.#scanChildren(rule, gone)) {
-        if (ids.length > 0) throw this.#referencedBy(task, waits ? ids[0] as RowId : null);
+      yield* this.#scanChildren(rule, gone, (task, child) => {
+        throw this.#referencedBy(task, waits ? child : null);
+      });
+    } else {
+      const children = this.#newest(rule.child);
+      for (const task of gone) {
+        if (this.#isLong()) yield;
+        const key = convertKey(rule.toChild, task.oldKey);
+        if (key === null) continue;
+        const child = findFirst(children, rule.childRoute, rule.childColumns, key);
+        this.#countRead(rule.childRoute, child === NO_ROW ? 0 : 1);
+        if (child !== NO_ROW) throw this.#referencedBy(task, waits ? children.idAt(child) : null);
       }
-      return;
     }
-    const children = this.#newest(rule.child);
-    for (const task of gone) {
-      const key = convertKey(rule.toChild, task.oldKey);
-      if (key === null) continue;
-      const child = findFirst(children, rule.childRoute, rule.childColumns, key);
-      this.#countRead(rule.childRoute, child === NO_ROW ? 0 : 1);
-      if (child !== NO_ROW) throw this.#referencedBy(task, waits ? children.idAt(child) : null);
-    }
+    gone.release();
   }
 
   /** The 23503 for a child, unless another transaction has deleted it: raises a wait for that one then. */
@@ -496,6 +503,10 @@ export function* finishAll(parts: readonly UnfinishedChanges[]): Steps {
 /** Does work to its end at once: at the commit nothing else may run in between. */
 function runAll(steps: Steps): void {
   while (steps.next().done !== true);
+}
+
+function isSameTask(one: ActionTask, other: ActionTask): boolean {
+  return keyText(one.rule.parentColumns, one.oldKey) === keyText(other.rule.parentColumns, other.oldKey);
 }
 
 function actionOf(task: ActionTask): ForeignKeyRule["constraint"]["onDelete"] {

@@ -19,7 +19,9 @@ import type { Emitter, Value } from "../codegen/emitter.ts";
 import { keptReader, KeptRows, keptRows, type KeptSlots } from "../runtime/kept_rows.ts";
 import { allOf } from "../runtime/work.ts";
 import { emitSpill, openSpillOf, type SpillNames, spillRounds } from "./sort.ts";
-import { type LoopSource, Program, type Region, type Sink } from "../codegen/region.ts";
+import { planFacts } from "../codegen/plan_analysis.ts";
+import { type InlineRegion, type LoopSource, Program, type Region, type Sink } from "../codegen/region.ts";
+import { nullableCode } from "../codegen/value_form.ts";
 
 /** A buffer for columns by name. */
 export function bufferFor(
@@ -260,6 +262,56 @@ export function produceKept(plan: Plan, region: Region, sink: Sink): void {
     atMost: kept.atMost,
     count: (code) => {
       kept.emitEnsure(code);
+      return source.count(code);
+    },
+  }, sink);
+}
+
+/** Whether an operator keeps rows, of which there may be more than memory. */
+export function mayNeedFiles(plan: Plan): boolean {
+  switch (plan.kind) {
+    case "sort":
+    case "distinct":
+    case "hash_join":
+    case "window":
+    case "with":
+      return true;
+    case "aggregate":
+      return plan.groups.length > 0 ||
+        plan.aggregates.some(({ distinct, orderBy }) => distinct || orderBy.length > 0);
+    case "set_operation":
+      return plan.operation !== "union" || !plan.all;
+    case "nested_loop_join":
+      return plan.join !== "inner" && plan.join !== "semi" && plan.join !== "anti";
+    default:
+      return false;
+  }
+}
+
+/**
+ * Puts a loop over the rows of a plan that keeps rows, in files if need be, into the code of a row that it depends on:
+ * a program of its own computes them whenever the code comes to this place.
+ */
+export function produceCalled(plan: Plan, region: InlineRegion, sink: Sink): void {
+  const { compilation } = region;
+  const { kept, program } = compilation.made(compilation.derivedKey(plan, "called"), () => {
+    const kept = keptFor(compilation, compilation.neededAbove(plan), true);
+    const program = new Program(compilation, { reruns: true });
+    for (const column of planFacts(plan).free) {
+      if (!compilation.handedOver.has(column)) compilation.handedOver.set(column, compilation.newSlot());
+    }
+    program.reset(...kept.slots);
+    program.produce(plan, appendSink(kept));
+    return { kept, program };
+  });
+  const { source } = kept.reader(compilation);
+  region.loop(plan, {
+    ...source,
+    count: (code) => {
+      for (const column of planFacts(plan).free) {
+        code.emit(`S.x[${compilation.handedOver.get(column)}] = ${nullableCode(code.column(column))};`);
+      }
+      code.call(code.constant("pipelines", program.pipelines), () => Infinity);
       return source.count(code);
     },
   }, sink);

@@ -4,13 +4,13 @@
 import { assert, unreachable } from "../../base/assert.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import type { Compilation } from "../codegen/compilation.ts";
-import { before, type Program, type Region, type Sink } from "../codegen/region.ts";
+import { before, InlineRegion, type Program, type Region, type Sink } from "../codegen/region.ts";
 import { produceAggregate } from "./aggregate.ts";
 import { produceDistinct } from "./distinct.ts";
 import { produceGather } from "./gather.ts";
 import { produceHashJoin } from "./hash_join.ts";
 import { produceLookup } from "./lookup.ts";
-import { isWorthKeeping, produceKept } from "./materialize.ts";
+import { isWorthKeeping, mayNeedFiles, produceCalled, produceKept } from "./materialize.ts";
 import { produceNestedLoopJoin } from "./nested_loop_join.ts";
 import { produceTableScan } from "./scan.ts";
 import { produceInlineScan } from "./inline_scan.ts";
@@ -28,6 +28,9 @@ export function produce(plan: Plan, region: Region, sink: Sink): void {
   const source = compilation.dividedSource(plan);
   if (source !== undefined) return region.loop(plan, source, sink);
   if (region.isInline && isWorthKeeping(plan, compilation)) return produceKept(plan, region, sink);
+  if (region instanceof InlineRegion && compilation.spills && mayNeedFiles(plan)) {
+    return produceCalled(plan, region, sink);
+  }
   if (!compilation.analyze) return produceWhole(plan, region, sink);
   const operator = compilation.operatorIndex(plan);
   const consumer = counted(operator, compilation, sink);

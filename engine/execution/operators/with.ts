@@ -98,8 +98,8 @@ function defineOne(definition: Definition, region: Region): void {
     ? [definition.plan]
     : [definition.plan, definition.recursive.plan];
   const inside = new Set(plans.flatMap((plan) => [...planFacts(plan).defined]));
-  const isHere = region.isInline &&
-    plans.some((plan) => planFacts(plan).free.some((column) => !inside.has(column)));
+  const isOfRow = plans.some((plan) => planFacts(plan).free.some((column) => !inside.has(column)));
+  const isHere = region.isInline && isOfRow;
   const result = new KeptCode(compilation, columns, !isHere);
   const working = new KeptCode(compilation, columns, !isHere);
   if (isHere) {
@@ -109,7 +109,7 @@ function defineOne(definition: Definition, region: Region): void {
     fill(definition, region, code);
     return;
   }
-  const isStable = plans.every((plan) => {
+  const isStable = !isOfRow && plans.every((plan) => {
     const facts = planFacts(plan);
     return !facts.volatile &&
       [...facts.freeDefinitions].every((id) =>

@@ -190,7 +190,7 @@ export interface RowTransaction {
   finishUpdates(): void;
   delete(tableId: number, id: RowId): void;
   /** Rows that were deleted are the ones that are created with other ids; absent: nobody wants to know. */
-  readonly moved?: (tableId: number, moves: readonly { readonly from: RowId; readonly to: RowId }[]) => void;
+  readonly moved?: (tableId: number, moves: Iterable<{ readonly from: RowId; readonly to: RowId }>) => void;
   /**
    * Ids must be new, and where the table has unique indexes, `checkBatch` must have been run to its end and found
    * nothing.

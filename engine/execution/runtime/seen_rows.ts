@@ -8,8 +8,7 @@
 import { compositeHashKey } from "../../types/compare.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
-import { mix } from "../../base/mix.ts";
-import { powerOfTwo } from "./hashing.ts";
+import { addBits, hashOfKey, newBits } from "./key_bits.ts";
 import type { MemoryUser } from "./memory_user.ts";
 import { PART_COUNT, PartitionedRows } from "./partitioned_rows.ts";
 import { type ColumnLayout, RowBuffer, storageOf } from "./row_buffer.ts";
@@ -60,7 +59,7 @@ export class SeenRows {
   add(values: readonly SqlValue[]): boolean {
     const key = compositeHashKey(this.#types, values);
     if (this.#latest.has(key)) return false;
-    const hash = hashOf(key);
+    const hash = hashOfKey(key);
     if (this.#filter !== null && !addBits(this.#filter, hash)) {
       this.#asideBuffer.append([...values, hash]);
       return false;
@@ -100,7 +99,7 @@ export class SeenRows {
     const filter = this.#filter ??= this.#newFilter();
     let left = PIECE_KEYS;
     for (const key of this.#latest) {
-      const hash = hashOf(key);
+      const hash = hashOfKey(key);
       addBits(filter, hash);
       this.#seenBuffer.append([key, hash]);
       const { count } = this.#seenBuffer;
@@ -119,9 +118,9 @@ export class SeenRows {
   }
 
   #newFilter(): Uint32Array {
-    const words = powerOfTwo(this.#share / 8);
-    this.#state.charge(words * 4);
-    return new Uint32Array(words);
+    const bits = newBits(this.#share / 2);
+    this.#state.charge(bits.byteLength);
+    return bits;
   }
 
   /** At the end of a round: gives those that were put aside, and are new, to `take`. */
@@ -151,7 +150,7 @@ export class SeenRows {
     for (let row = 0; row < count; row++) {
       const key = compositeHashKey(this.#types, this.#valuesAt(row));
       if (this.#latest.has(key)) continue;
-      const part = hashOf(key) & PART_COUNT - 1;
+      const part = hashOfKey(key) & PART_COUNT - 1;
       const rows = byPart.get(part);
       if (rows === undefined) byPart.set(part, new Map([[key, row]]));
       else if (!rows.has(key)) rows.set(key, row);
@@ -192,25 +191,4 @@ export class SeenRows {
     for (const rows of [this.#seen, this.#aside]) rows.release();
     for (const buffer of [this.#seenBuffer, this.#asideBuffer]) buffer.release();
   }
-}
-
-function hashOf(key: string): number {
-  let hash = key.length;
-  for (let index = 0; index < key.length; index++) {
-    hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);
-  }
-  return mix(hash);
-}
-
-/** Sets the bits of a hash; false: all were set. */
-function addBits(filter: Uint32Array, hash: number): boolean {
-  let isNew = false;
-  for (const bits of [hash, mix(hash ^ 0x9e3779b1)]) {
-    const word = bits >>> 5 & filter.length - 1;
-    const bit = 1 << (bits & 31);
-    if (((filter[word] as number) & bit) !== 0) continue;
-    filter[word] = (filter[word] as number) | bit;
-    isNew = true;
-  }
-  return isNew;
 }

@@ -10,8 +10,7 @@ import type { MemoryShare } from "./query_memory.ts";
 
 /** What may be too much for a statement that has written to files what it can. */
 const IN_MEMORY =
-  " It has used temporary files; one value (an array or text of a whole group) and what a subquery computes for " +
-  "one row must fit into memory.";
+  " It has used temporary files; one value (an array, a document or a text of a whole group) must fit into memory.";
 
 /** What bounds it. */
 export type MemoryBounds = Pick<

@@ -192,7 +192,7 @@ class LoadExecution implements StatementExecution {
     this.#load = load = { ...load, table, batches };
     this.#rules = rulesOf(context.writer.catalog, table.id);
     this.#state = detachedState(context);
-    this.#changes = new RowChanges(context, table.id, (bytes) => this.#state.charge(bytes));
+    this.#changes = new RowChanges(context, table.id, this.#state);
     this.#defaulted = table.columns.flatMap((column, position) =>
       (column.defaultText !== null || column.identity !== null) && !load.positions.includes(position)
         ? [position]

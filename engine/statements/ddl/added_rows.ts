@@ -27,7 +27,7 @@ export class AddedRows implements RowMaker {
   }
 
   checker(tableId: number): { check(id: RowId, values: StoredRow): void; finish(): boolean } {
-    const changes = new RowChanges(this.#context, tableId, (bytes) => this.#state.charge(bytes));
+    const changes = new RowChanges(this.#context, tableId, this.#state);
     const { completion } = changes.rules;
     return {
       check: (id, values) => {

@@ -66,7 +66,7 @@ class RefreshExecution implements StatementExecution {
     this.#table = currentTable(context, load.table);
     this.rowCount = load.refresh.rows;
     const state = this.#state = detachedState(context);
-    this.#changes = new RowChanges(context, this.#table.id, (bytes) => state.charge(bytes));
+    this.#changes = new RowChanges(context, this.#table.id, state);
     this.#steps = this.#run();
   }
 
