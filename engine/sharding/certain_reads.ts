@@ -53,7 +53,7 @@ export class CertainReads {
   #isCertain({ transaction, branch }: TransactionReads, read: ReadPredicate, newOnly: Set<number>): boolean {
     const { changes } = this.#known;
     if (read.kind === "id") {
-      if (transaction.writeSetOf(read.tableId)?.byId.get(read.id) === undefined) return false;
+      if (transaction.writtenTo(read.tableId)?.byId.get(read.id) === undefined) return false;
       if (this.#known.isAboveAll(read.tableId, read.id)) return true;
     } else if (read.kind !== "index") return false;
     if (branch === undefined || branch.begun.size === 0 || !changes.remembers(branch.cut)) return false;

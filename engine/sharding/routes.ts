@@ -154,7 +154,7 @@ export class Routes {
         const known = places.ofId(id) ?? branch?.homeOf(tableId, id);
         if (known !== undefined) return known;
         // Nobody else can have given the id to a row: it is new, and locked.
-        const own = transaction.writeSetOf(tableId)?.byId.get(id)?.values;
+        const own = transaction.writtenTo(tableId)?.byId.get(id)?.values;
         return own !== undefined && own !== null && isAboveAll(tableId, id) ? places.ofRow(id, own) : null;
       }
     }

@@ -98,7 +98,7 @@ export class RowsAhead {
   /** For a block, at its cut. */
   #within(transaction: Transaction, { tableId, id }: AheadRow, abort: AbortSignal): Promise<null> | null {
     const router = this.#router;
-    if (transaction.writeSetOf(tableId)?.byId.get(id) !== undefined) return null;
+    if (transaction.writtenTo(tableId)?.byId.get(id) !== undefined) return null;
     const branch = router.branchOf(transaction);
     try {
       const table = router.table(transaction, tableId);

@@ -1,7 +1,7 @@
 /**
- * Whether keys of a bulk load are taken already: by committed rows, by the transaction's own rows, or by others that
- * have locked them. Works in pieces. A batch whose keys lie apart from all committed ones needs one look for all of
- * them.
+ * Whether ids and keys of a bulk load are taken already: by committed rows, by the transaction's own rows, or by others
+ * that have locked them. Works in pieces. A batch whose keys lie apart from all committed ones needs one look for all
+ * of them.
  */
 import { decodeUtf8 } from "../base/bytes.ts";
 import type { DatabaseError } from "../base/errors.ts";
@@ -12,8 +12,9 @@ import type { RowBatch, StoredValue } from "../operations/effect.ts";
 import { NO_ROW } from "../storage/access/block.ts";
 import type { IndexBounds } from "../storage/access/readable_table.ts";
 import { batchRow, batchValue } from "./batch_values.ts";
-import { duplicateKey } from "./duplicates.ts";
-import { type Lock, LOCK_MODES } from "./lock_table.ts";
+import { duplicateId, duplicateKey } from "./duplicates.ts";
+import type { LoadLocks } from "./load_locks.ts";
+import { LOCK_MODES } from "./lock_table.ts";
 import { LockWait } from "./signals.ts";
 import type { TableWriteSet } from "./write_set.ts";
 import { keyColumns, keyText } from "./stored_key.ts";
@@ -22,12 +23,6 @@ import type { TransactionManager } from "./transaction_manager.ts";
 
 /** Keys looked up in one piece. */
 const PIECE = 512;
-
-/** A row of a batch whose key is taken. `lock`: by a transaction that is open. */
-export interface TakenKey {
-  readonly row: number;
-  readonly lock: Lock | null;
-}
 
 /** What to look at. */
 export interface BatchCheck {
@@ -41,34 +36,70 @@ export interface BatchCheck {
 }
 
 /**
- * The first row of the batch whose key of the unique index is taken, other batches of the transaction apart; or null.
+ * The first row of the batch whose key of the unique index is taken by a row, other batches of the transaction apart;
+ * -1: none. Raises a wait for who takes the key from the committed row that has it.
  */
-export function* firstTakenKey(check: BatchCheck, index: IndexDefinition): Generator<void, TakenKey | null> {
+export function* firstTakenKey(check: BatchCheck, index: IndexDefinition): Generator<void, number> {
   const { manager, transaction, table, writeSet, batch, limit } = check;
-  const locked = manager.locks.hasSpace(index.id);
   const own = writeSet.rows.length > 0;
   const committed = !writeSet.truncated && mayBeCommitted(check, index);
   const isNoted = committed === "noted";
-  if (!locked && !own && !committed) return null;
-  const columns = keyColumns(table, index);
+  if (!own && !committed) return -1;
   const positions = index.columns.map((part) => columnPosition(table, part.columnId));
   for (let row = 0; row < limit; row++) {
     if (row % PIECE === PIECE - 1) yield;
     const key: StoredValue[] = positions.map((position) => batchValue(batch, row, position));
     if (!forbidsDuplicates(index, key)) continue;
-    if (locked) {
-      const lock = manager.locks.heldByOther(index.id, keyText(columns, key), transaction);
-      if (lock !== undefined) return { row, lock };
-    }
-    if (own) { for (const _ of writeSet.lookup(index, key)) return { row, lock: null }; }
-    if (committed) {
-      const id = batch.ids[row] as number;
-      if (manager.keyHolderNow(table, index, key, transaction, writeSet, id, isNoted) !== null) {
-        return { row, lock: null };
-      }
+    if (own) { for (const _ of writeSet.lookup(index, key)) return row; }
+    if (!committed) continue;
+    const id = batch.ids[row] as number;
+    const holder = manager.keyHolderNow(table, index, key, transaction, writeSet, id, isNoted);
+    if (holder === null) continue;
+    manager.awaitHolder(table, holder, { columns: keyColumns(table, index), values: key }, transaction);
+    return row;
+  }
+  return -1;
+}
+
+/** Raises a wait for another transaction that has locked one of the keys; see {@link LoadLocks}. In one piece. */
+function requireFreeKeys(check: BatchCheck, index: IndexDefinition): void {
+  const { manager: { locks }, transaction, table, batch, limit } = check;
+  if (!locks.mayHaveOthers(index.id, transaction)) return;
+  const columns = keyColumns(table, index);
+  const positions = index.columns.map((part) => columnPosition(table, part.columnId));
+  for (let row = 0; row < limit; row++) {
+    const key: StoredValue[] = positions.map((position) => batchValue(batch, row, position));
+    if (!forbidsDuplicates(index, key)) continue;
+    const lock = locks.otherSet(index.id, key, transaction) ??
+      locks.heldByOther(index.id, keyText(columns, key), transaction);
+    if (lock !== undefined) throw new LockWait(lock, LOCK_MODES.update, `key of index "${index.name}"`);
+  }
+}
+
+/**
+ * The first row whose id has come since the snapshot; -1: none. Raises a wait for another transaction that has locked
+ * an id. In one piece.
+ */
+function firstTakenId({ manager, transaction, table, writeSet, batch }: BatchCheck): number {
+  const { id: tableId, name } = table;
+  const { rowCount, ids } = batch;
+  const { locks } = manager;
+  if (locks.mayHaveOthers(tableId, transaction)) {
+    for (let row = 0; row < rowCount; row++) {
+      const id = ids[row] as number;
+      const lock = locks.heldByOther(tableId, id, transaction);
+      if (lock !== undefined) throw new LockWait(lock, LOCK_MODES.update, `row ${id} of relation "${name}"`);
     }
   }
-  return null;
+  const isHere = manager.catalog.table(tableId) !== undefined && manager.remote?.has(tableId) !== true;
+  if (!isHere || writeSet.truncated || manager.lastModifiedOp(tableId) <= transaction.snapshot) return -1;
+  const store = manager.store(tableId);
+  for (let row = 0; row < rowCount; row++) {
+    const id = ids[row] as number;
+    if (store.find(id, manager.lastOp) === NO_ROW || writeSet.byId.has(id) || writeSet.hides(id)) continue;
+    return row;
+  }
+  return -1;
 }
 
 /**
@@ -135,23 +166,36 @@ function between(low: StoredValue, high: StoredValue): IndexBounds {
   };
 }
 
-/** Finds, in pieces, the first row of a batch that is to be written whose key of a unique index is taken. */
+/**
+ * Locks the ids and unique keys of a batch that is to be written, and finds, in pieces, its first row of which one is
+ * taken.
+ */
 export function* checkBatch(
   check: BatchCheck,
+  locks: LoadLocks,
 ): Generator<void, { readonly row: number; readonly error: DatabaseError } | null> {
   const { table, writeSet, batch } = check;
   let limit = batch.rowCount;
   let error: DatabaseError | null = null;
+  if (table.rowIdColumn !== null) {
+    const taken = firstTakenId(check);
+    locks.lockIds(table, batch);
+    if (taken >= 0) {
+      limit = taken;
+      error = duplicateId(table, batch.ids[taken] as number);
+    }
+    yield;
+  }
   for (const index of table.indexes) {
     if (!index.unique) continue;
-    const own = writeSet.batchKeys(index).add(batch);
-    yield;
+    const keys = writeSet.batchKeys(index);
+    const own = keys.add(batch);
     const before = own >= 0 && own < limit ? own : limit;
+    requireFreeKeys({ ...check, limit: before }, index);
+    locks.lockKeys(index, keys);
+    yield;
     const taken = yield* firstTakenKey({ ...check, limit: before }, index);
-    if (taken !== null && taken.lock !== null) {
-      throw new LockWait(taken.lock, LOCK_MODES.update, `key of index "${index.name}"`);
-    }
-    const row = taken?.row ?? before;
+    const row = taken < 0 ? before : taken;
     if (row === limit) continue;
     limit = row;
     error = duplicateKey(table, index, batchRow(batch, row));

@@ -12,6 +12,7 @@ import { hasMask } from "../catalog/index_keys.ts";
 import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
 import type { BatchColumn, RowBatch, StoredValue } from "../operations/effect.ts";
 import { batchValue } from "./batch_values.ts";
+import type { LockedSet } from "./lock_table.ts";
 import { comparesDirectly, keyColumns, keyText } from "./stored_key.ts";
 
 const TABLE_BITS = 8;
@@ -31,7 +32,7 @@ interface SmallTable {
  * The keys that the bulk loads of one transaction bring to a unique index: a hash table from key to row, which finds
  * the first row that repeats a key, and a row by its key.
  */
-export class BatchKeys {
+export class BatchKeys implements LockedSet {
   readonly #index: IndexDefinition;
   readonly #columns: readonly ColumnDefinition[];
   readonly #positions: readonly number[];
@@ -90,6 +91,11 @@ export class BatchKeys {
       const values = this.#positions.map((position) => batchValue(batch, row, position));
       if (keyText(this.#columns, values) === text) return number;
     }
+  }
+
+  /** Whether a row has this whole key; see {@link locate}. */
+  has(key: number | readonly StoredValue[]): boolean {
+    return typeof key !== "number" && this.locate(key) >= 0;
   }
 
   /** Rows that the index lets repeat, marked by 1; null: none. */

@@ -11,6 +11,7 @@
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { StoredValue } from "../operations/effect.ts";
 import { RowIdMap } from "./row_id_map.ts";
 import { cycleFrom, deadlock, type WaitingClient } from "./wait_cycles.ts";
 
@@ -92,24 +93,24 @@ export class Lock {
 }
 
 /**
- * What a transaction has locked of a space by a set of row ids, where it has locked too many to note each. Who waits
- * for one of them waits until the set is given up, and then asks again.
+ * What a transaction has locked of a space by a set, where it has locked too many to note each. Who waits for one of
+ * them waits until the set is given up, and then asks again.
  */
 class SetLock extends Lock {
-  readonly ids: LockedIds;
+  readonly set: LockedSet;
 
-  constructor(space: number, key: string, owner: LockOwner, ids: LockedIds) {
+  constructor(space: number, key: string, owner: LockOwner, set: LockedSet) {
     super(space, key, owner, LOCK_MODES.update);
-    this.ids = ids;
+    this.set = set;
   }
 }
 
-/** Row ids that are locked together. */
-export interface LockedIds {
-  has(id: number): boolean;
+/** Row ids, or keys of an index, that are locked together. */
+export interface LockedSet {
+  has(key: number | readonly StoredValue[]): boolean;
 }
 
-/** What the keys of sets begin with; the keys in a space of rows are no strings. */
+/** What the keys of sets begin with. */
 const SET_KEY = "set ";
 
 /**
@@ -118,7 +119,7 @@ const SET_KEY = "set ";
  */
 export class LockTable {
   readonly #spaces = new Map<number, RowIdMap<LockOwner | Lock>>();
-  /** By space of rows. */
+  /** By space. */
   readonly #sets = new Map<number, SetLock[]>();
   #setsSoFar = 0;
   #count = 0;
@@ -128,28 +129,41 @@ export class LockTable {
     return this.#count;
   }
 
-  /** Whether anybody holds a lock of the space. */
-  hasSpace(space: number): boolean {
-    return this.#spaces.has(space) || this.#sets.has(space);
+  /** Whether others may hold locks of the space. */
+  mayHaveOthers(space: number, transaction: LockOwner): boolean {
+    return this.#spaces.has(space) ||
+      this.#sets.get(space)?.some(({ owners }) => !owners.has(transaction)) === true;
   }
 
   /**
-   * Locks row ids of a space, which nobody else has locked: those that are in the set, or come into it, until the
-   * transaction gives up its locks.
+   * Locks what nobody else has locked of a space: what is in the set, or comes into it, until the transaction gives up
+   * its locks.
    */
-  lockSet(space: number, ids: LockedIds, transaction: LockOwner): void {
-    const lock = new SetLock(space, `${SET_KEY}${++this.#setsSoFar}`, transaction, ids);
+  lockSet(space: number, set: LockedSet, transaction: LockOwner): string {
+    const lock = new SetLock(space, `${SET_KEY}${++this.#setsSoFar}`, transaction, set);
     const sets = this.#sets.get(space);
     if (sets === undefined) this.#sets.set(space, [lock]);
     else sets.push(lock);
     this.#count++;
     transaction.locks.push(space, lock.key);
+    return lock.key as string;
   }
 
-  /** The set of another transaction that the key is in. */
-  #otherSet(space: number, key: LockKey, transaction: LockOwner): SetLock | undefined {
-    if (typeof key !== "number") return undefined;
-    return this.#sets.get(space)?.find(({ owners, ids }) => !owners.has(transaction) && ids.has(key));
+  /** Gives up a set before the transaction ends; `key` is what {@link lockSet} has answered. */
+  giveUpSet(space: number, key: string, transaction: LockOwner): void {
+    if (!this.#releaseSet(space, key)) return;
+    const place = transaction.locks.lastIndexOf(key);
+    if (place > 0) transaction.locks.splice(place - 1, 2);
+  }
+
+  /** The set of another transaction that the row id, or the values of an index key, is in. */
+  otherSet(
+    space: number,
+    key: LockKey | readonly StoredValue[],
+    transaction: LockOwner,
+  ): Lock | undefined {
+    if (this.#sets.size === 0 || typeof key === "string" || typeof key === "bigint") return undefined;
+    return this.#sets.get(space)?.find(({ owners, set }) => !owners.has(transaction) && set.has(key));
   }
 
   /** The lock, if other transactions than this one hold it, or wait for it, in a mode that keeps this one out. */
@@ -160,7 +174,7 @@ export class LockTable {
     mode: LockMode = LOCK_MODES.update,
   ): Lock | undefined {
     if (this.#count === 0) return undefined;
-    const set = this.#sets.size === 0 ? undefined : this.#otherSet(space, key, transaction);
+    const set = this.otherSet(space, key, transaction);
     if (set !== undefined) return set;
     const held = this.#spaces.get(space)?.get(key);
     if (held === undefined || held === transaction) return undefined;
@@ -186,7 +200,7 @@ export class LockTable {
     transaction: LockOwner,
     mode: LockMode = LOCK_MODES.update,
   ): Lock | undefined {
-    const set = this.#sets.size === 0 ? undefined : this.#otherSet(space, key, transaction);
+    const set = this.otherSet(space, key, transaction);
     if (set !== undefined) return set;
     let locks = this.#spaces.get(space);
     if (locks === undefined) {
@@ -311,7 +325,7 @@ export class LockTable {
     this.#count--;
   }
 
-  /** Gives up a set; those who wait for one of its ids ask again. false: there is none, the key is an index's. */
+  /** Gives up a set; those who wait for a part of it ask again. false: there is none, the key is an index's. */
   #releaseSet(space: number, key: string): boolean {
     const sets = this.#sets.get(space) ?? [];
     const lock = sets.find((each) => each.key === key);

@@ -79,8 +79,11 @@ function takeKey(
   index: IndexDefinition,
   key: readonly StoredValue[],
 ): void {
+  const describe = () => `key of index "${index.name}"`;
+  const set = manager.locks.otherSet(index.id, key, transaction);
+  if (set !== undefined) throw new LockWait(set, LOCK_MODES.update, describe());
   const text = keyText(keyColumns(table, index), key);
-  takeLock(manager, transaction, index.id, text, LOCK_MODES.update, () => `key of index "${index.name}"`);
+  takeLock(manager, transaction, index.id, text, LOCK_MODES.update, describe);
 }
 
 /** The same for all unique keys of a row. */

@@ -35,6 +35,7 @@ import { type HeldKey, TableWriteSet, type WriteSetRow } from "./write_set.ts";
 import { requireStorableBatch, requireStorableRow } from "./storable_rows.ts";
 import type { ReadPredicate } from "./read_set.ts";
 import { duplicateId } from "./duplicates.ts";
+import { LoadLocks } from "./load_locks.ts";
 import {
   isLocked,
   lockWritten,
@@ -117,6 +118,7 @@ export class Transaction {
   readonly #sequences: Extract<Effect, { kind: "sequence" }>[] = [];
   readonly #catalog: PrivateCatalog;
   readonly #size = new TransactionSize();
+  readonly #loads: LoadLocks;
   readonly #bulk = new BulkWrites({
     mayKeep: (kind, { definition }) =>
       this.#manager.remote === null &&
@@ -132,6 +134,7 @@ export class Transaction {
 
   constructor(manager: TransactionManager, options: BeginOptions) {
     this.#manager = manager;
+    this.#loads = new LoadLocks(manager.locks, this);
     if (manager.remote === null) this.level = options.level ?? "serializable";
     this.snapshot = manager.tellableSnapshot(options.floor ?? null);
     this.#timestamp = options.timestamp ?? NaN;
@@ -265,7 +268,10 @@ export class Transaction {
     this.interruptible = true;
     this.views.clear();
     this.#manager.register(this);
-    for (const writeSet of this.#writeSets.values()) lockWritten(this.#manager, this, writeSet);
+    for (const writeSet of this.#writeSets.values()) {
+      lockWritten(this.#manager, this, writeSet);
+      this.#loads.lockLoaded(writeSet);
+    }
     for (const [tableId, id] of this.#referenced ?? []) {
       takeLock(this.#manager, this, tableId, id, LOCK_MODES.keyShare, () => `row ${id}`);
     }
@@ -441,14 +447,9 @@ export class Transaction {
   checkBatch(tableId: number, batch: RowBatch): ReturnType<typeof checkBatch> {
     const table = this.#definition(tableId);
     const writeSet = this.#writable(table, { spread: false });
-    return checkBatch({
-      manager: this.#manager,
-      transaction: this,
-      table,
-      writeSet,
-      batch,
-      limit: batch.rowCount,
-    });
+    const { rowCount: limit } = batch;
+    const check = { manager: this.#manager, transaction: this, table, writeSet, batch, limit };
+    return checkBatch(check, this.#loads);
   }
 
   /** Ids must be new (from the table's counter, or shown to be free), and {@link checkBatch} have found nothing. */
@@ -558,6 +559,7 @@ export class Transaction {
   /** A place to return to with {@link rollbackTo}. */
   mark(): Mark {
     this.#bulk.end();
+    this.#loads.end();
     return {
       journal: this.#journal.length,
       reads: this.reads.length,
@@ -572,6 +574,7 @@ export class Transaction {
   /** Takes back everything since the mark; locks taken since are released unless `keepLocks`. */
   rollbackTo(mark: Mark, options: { readonly keepLocks: boolean; readonly forgetReads: boolean }): void {
     this.#bulk.discard();
+    this.#loads.giveUp();
     takeBackTo(mark, this.#journal, this.#writeSets, (batch) => this.#size.removeBatch(batch));
     for (const writeSet of this.#writeSets.values()) {
       const { filled } = writeSet;
@@ -791,10 +794,5 @@ export class Transaction {
     this.becomeInterruptible();
     const rival = this.#manager.claimTable(tableId, this);
     if (rival !== undefined) throw new TableWait(rival, `relation "${name}"`);
-  }
-
-  /** What it has written to a table; undefined: nothing. */
-  writeSetOf(tableId: number): TableWriteSet | undefined {
-    return this.#writeSets.get(tableId);
   }
 }

@@ -23,8 +23,6 @@ import { NO_ROW } from "../storage/access/block.ts";
 import { serializationFailure } from "./conflicts.ts";
 import { LockTable } from "./lock_table.ts";
 import { Losses } from "./losses.ts";
-import { firstTakenKey } from "./batch_check.ts";
-import { batchRow } from "./batch_values.ts";
 import { TableWait } from "./signals.ts";
 import type { HeldKey, TableWriteSet } from "./write_set.ts";
 import { batches } from "./written_rows.ts";
@@ -39,7 +37,6 @@ import {
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { RemoteTables } from "./remote_tables.ts";
 import { type BatchStore, fileOf } from "./stored_batches.ts";
-import { duplicateId, duplicateKey } from "./duplicates.ts";
 import { type BeginOptions, Transaction } from "./transaction.ts";
 import { effectList, effectSource } from "./transaction_effects.ts";
 
@@ -273,7 +270,7 @@ export class TransactionManager {
     const held = this.locks.heldByOther(table.id, id, transaction);
     if (held === undefined) return;
     const rival = this.#active.find((each) =>
-      held.owners.has(each) && each.writeSetOf(table.id)?.frees(id, key)
+      held.owners.has(each) && each.writtenTo(table.id)?.frees(id, key)
     );
     if (rival !== undefined) throw new TableWait(rival, `row ${id} of relation "${table.name}"`);
   }
@@ -327,9 +324,6 @@ export class TransactionManager {
       transaction.deferred.run();
       if (transaction.snapshot < this.lastOp && hasEffects) this.#validate(transaction);
       if (snapshot < this.#lastInSteps) requireStillNew(this, transaction);
-      if (given === null && transaction.hasBatches) {
-        for (const _ of this.#checkBatches(transaction, snapshot));
-      }
       this.#noteLostNumbers(transaction);
       const effects = given ?? effectList(transaction.done, this.writesLists());
       if (effects.length === 0 && client === null) return 0 as OpNumber;
@@ -477,7 +471,6 @@ export class TransactionManager {
       transaction.deferred.run();
       if (transaction.snapshot < this.lastOp) this.#validate(transaction);
       if (snapshot < this.#lastInSteps) requireStillNew(this, transaction);
-      yield* this.#checkBatches(transaction, snapshot);
       const rewritten = transaction.rewrittenTables;
       this.#noteLostNumbers(transaction);
       const effects = effectSource(transaction.done, transaction.estimatedBytes, this.writesLists());
@@ -572,7 +565,7 @@ export class TransactionManager {
       let op = this.lastModifiedOp(read.tableId);
       if (op <= durable) continue;
       if (read.kind === "id") {
-        if (transaction.writeSetOf(read.tableId)?.byId.get(read.id) !== undefined) continue;
+        if (transaction.writtenTo(read.tableId)?.byId.get(read.id) !== undefined) continue;
         const location = store.find(read.id, transaction.snapshot);
         if (location >= 0) op = store.versionOp(location);
       }
@@ -628,35 +621,6 @@ export class TransactionManager {
     if (conflict !== null) throw serializationFailure(this.catalog, conflict);
   }
 
-  /**
-   * A bulk load takes no lock on its ids and unique keys. Whether others hold or have committed one of them meanwhile
-   * is looked up here, when no other commit can come in between.
-   */
-  *#checkBatches(transaction: Transaction, snapshot: OpNumber): Generator<void, void> {
-    for (const { table, batch, writeSet, replacesAll } of batches(transaction)) {
-      yield;
-      // What was there before is gone, and no other transaction writes to the table: it was locked when it was emptied.
-      if (replacesAll) continue;
-      const committed = this.catalog.table(table.id);
-      const written = committed !== undefined && this.store(table.id).lastModifiedOp > snapshot;
-      if (!written && this.locks.count === 0) continue;
-      for (const id of batch.ids) {
-        if (written && this.store(table.id).find(id, this.lastOp) !== NO_ROW) throw duplicateId(table, id);
-        if (this.locks.heldByOther(table.id, id, transaction) !== undefined) {
-          throw serializationFailure(this.catalog, { tableId: table.id, id, op: null });
-        }
-      }
-      for (const index of table.indexes) {
-        if (!index.unique || !written && !this.locks.hasSpace(index.id)) continue;
-        const check = { manager: this, transaction, table, writeSet, batch, limit: batch.rowCount };
-        const taken = yield* firstTakenKey(check, index);
-        if (taken === null) continue;
-        if (taken.lock === null) throw duplicateKey(table, index, batchRow(batch, taken.row));
-        throw serializationFailure(this.catalog, { tableId: table.id, id: null, op: null });
-      }
-    }
-  }
-
   #conflict(transaction: Transaction): { tableId: number; id: RowId | null; op: OpNumber } | null {
     const read = transaction.reads[0];
     if (transaction.snapshot === this.lastOp || read === undefined) return null;
@@ -705,7 +669,7 @@ export class TransactionManager {
           const table = catalog.table(effect.tableId);
           if (
             table === undefined ||
-            committing?.writeSetOf(effect.tableId)?.byId.get(effect.id)?.isFilled === true
+            committing?.writtenTo(effect.tableId)?.byId.get(effect.id)?.isFilled === true
           ) {
             break;
           }

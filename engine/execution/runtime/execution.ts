@@ -192,11 +192,11 @@ export interface RowTransaction {
   /** Rows that were deleted are the ones that are created with other ids; absent: nobody wants to know. */
   readonly moved?: (tableId: number, moves: Iterable<{ readonly from: RowId; readonly to: RowId }>) => void;
   /**
-   * Ids must be new, and where the table has unique indexes, `checkBatch` must have been run to its end and found
+   * Where rows bring their ids, or the table has unique indexes, `checkBatch` must have been run to its end and found
    * nothing.
    */
   createBatch(tableId: number, batch: RowBatch): void;
-  /** Finds, in morsels, the first row of a batch that violates a unique index; absent: not served. */
+  /** Locks ids and keys of a batch, and finds, in morsels, its first row of which one is taken; absent: not served. */
   readonly checkBatch?: (
     tableId: number,
     batch: RowBatch,

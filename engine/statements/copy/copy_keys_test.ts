@@ -9,6 +9,7 @@ import { memoryHost } from "../../host/memory_host.ts";
 import { Engine } from "../../session/engine.ts";
 import { RowBuffer } from "../row_buffer.ts";
 import { TestClient } from "./client_for_test.ts";
+import { CopiedText } from "../../../tests/support/copied_text.ts";
 
 /** `stores`: what is loaded is kept in temporary files, of which none may be left. */
 async function withClient(action: (client: TestClient) => Promise<void>, stores = false): Promise<void> {
@@ -201,29 +202,80 @@ function inSession(client: TestClient, session: TestClient["session"], text: str
   return client.failure(run());
 }
 
-Deno.test("A load and a row of another transaction do not both bring a key", () =>
+/** Runs COPY in another session; answers its failure. */
+function copyInSession(client: TestClient, session: TestClient["session"], data: string): Promise<string> {
+  const run = async (): Promise<void> => {
+    await session.simple("COPY k FROM STDIN", new CopiedText(data), () => {});
+  };
+  return client.failure(run());
+}
+
+for (const [type, key] of [["int PRIMARY KEY", 5], ["text PRIMARY KEY", "'5'"], ["int UNIQUE", 5]] as const) {
+  for (const stores of [false, true]) {
+    Deno.test(`Who writes a key that a load has brought waits for its end: ${type}, ${stores}`, () =>
+      withClient(async (client) => {
+        await client.run(`CREATE TABLE k (a ${type}, b int)`, "CREATE TABLE other (a int)");
+        for (const end of ["COMMIT", "ROLLBACK", "ROLLBACK TO s"]) {
+          const [row, load, free] = Array.from({ length: 3 }, () => client.engine.openSession());
+          if (row === undefined || load === undefined || free === undefined) return;
+          await client.run("TRUNCATE k", "BEGIN; SAVEPOINT s");
+          await client.copyIn("COPY k FROM STDIN", "7\t1\n3\t1\n5\t1\n");
+          await client.copyIn("COPY k FROM STDIN", "8\t1\n9\t1\n");
+          const level = "BEGIN ISOLATION LEVEL READ COMMITTED";
+          const waiting = [
+            inSession(client, row, `${level}; SELECT * FROM other; INSERT INTO k VALUES (${key}, 2)`),
+            copyInSession(client, load, "1\t2\n8\t2\n"),
+          ];
+          assert.equal(
+            await inSession(client, free, "INSERT INTO k VALUES ('4', 1), ('6', 2), (NULL, 2)")
+              .then((failure) => failure.slice(0, 5)),
+            type.includes("UNIQUE") ? "no er" : "23502",
+          );
+          const settled = Promise.race(waiting).then(() => true);
+          const later = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 5));
+          assert.equal(await Promise.race([settled, later]), false);
+          await client.run(end);
+          const failures = (await Promise.all(waiting)).map((failure) => failure.slice(0, 5));
+          assert.deepEqual(failures, end === "COMMIT" ? ["23505", "23505"] : ["no er", "no er"]);
+          assert.equal(await inSession(client, row, "COMMIT"), "no error");
+          await client.run("COMMIT");
+          await client.engine.whenDurable(client.engine.lastOp);
+          const left = end === "COMMIT" ? "3,5,7,8,9" : "1,5,8";
+          assert.deepEqual(
+            await client.rows(
+              "SELECT string_agg(a::text, ',' ORDER BY a::text) FROM k WHERE a::text NOT IN ('4', '6')",
+            ),
+            [left],
+          );
+          for (const session of [row, load, free]) session.close();
+        }
+      }, stores));
+  }
+}
+
+Deno.test("A load brings an id again that its transaction has deleted, whatever others write to the table", () =>
   withClient(async (client) => {
-    for (const first of ["load", "row", "large load"]) {
-      await client.run("DROP TABLE IF EXISTS k", "CREATE TABLE k (a text PRIMARY KEY, b int)");
-      const other = client.engine.openSession();
-      const lines = Array.from(
-        { length: first === "large load" ? 40_000 : 2 },
-        (_, row) => `key ${row}\t${row}\n`,
-      );
-      await client.run("BEGIN");
-      await client.copyIn("COPY k FROM STDIN", lines.join(""));
-      // The load holds no lock, so the row is written; one of the two must fail when they commit.
-      const written = await inSession(client, other, "BEGIN; INSERT INTO k VALUES ('key 1', 99)");
-      assert.equal(written, "no error");
-      const load = (): Promise<string> => client.failure("COMMIT");
-      const row = (): Promise<string> => inSession(client, other, "COMMIT");
-      const [one, two] = first === "row" ? [await row(), await load()] : [await load(), await row()];
-      assert.equal([one, two].filter((each) => each === "no error").length, 1, `${first}: ${one}, ${two}`);
-      const keys = await client.rows("SELECT count(*), count(DISTINCT a) FROM k");
-      const [count, distinct] = (keys[0] ?? "").split("|");
-      assert.equal(count, distinct);
-      other.close();
-    }
+    await client.run("CREATE TABLE k (a int PRIMARY KEY, b int); INSERT INTO k VALUES (1, 1), (2, 1)");
+    const other = client.engine.openSession();
+    await client.run("BEGIN ISOLATION LEVEL READ COMMITTED; DELETE FROM k WHERE a = 1");
+    await client.copyIn("COPY k FROM STDIN", "1\t2\n");
+    assert.equal(await inSession(client, other, "UPDATE k SET b = 3 WHERE a = 2"), "no error");
+    assert.equal(await client.run("COMMIT"), "COMMIT");
+    assert.deepEqual(await client.rows("SELECT * FROM k ORDER BY a"), ["1|2", "2|3"]);
+  }));
+
+Deno.test("COPY waits for who deletes the row that has its id", () =>
+  withClient(async (client) => {
+    await client.run(
+      "CREATE TABLE k (a int PRIMARY KEY, b text UNIQUE); INSERT INTO k VALUES (1, 'x'), (2, 'y')",
+    );
+    const [id, key] = [client.engine.openSession(), client.engine.openSession()];
+    await client.run("BEGIN; DELETE FROM k");
+    const loads = [copyInSession(client, id, "1\tz\n"), copyInSession(client, key, "3\ty\n")];
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await client.run("COMMIT");
+    assert.deepEqual(await Promise.all(loads), ["no error", "no error"]);
+    assert.deepEqual(await client.rows("SELECT * FROM k ORDER BY a"), ["1|z", "3|y"]);
   }));
 
 Deno.test("A row written while a load commits in steps does not repeat its key", () =>

@@ -88,8 +88,6 @@ export interface CopyLoad {
   readonly batches: readonly ParsedBatch[];
   /** Other statements may follow in the same transaction. */
   readonly inBlock: boolean;
-  /** Whether other transactions are open that may have taken the same ids. */
-  readonly othersActive: () => boolean;
   /** COPY … WHERE. */
   readonly where: { readonly expression: Expression; readonly columns: readonly ColumnRef[] } | null;
 }
@@ -104,8 +102,13 @@ function takesBatches(load: CopyLoad, context: ExecutionContext): boolean {
   const { table } = load;
   const { writer } = context;
   return load.where === null && !setsRowId(table, "insert") &&
-    (writer.checkBatch !== undefined || !table.indexes.some((index) => index.unique)) &&
+    (writer.checkBatch !== undefined || !hasKeys(table)) &&
     (!load.inBlock || writer.changesBatches === true);
+}
+
+/** Whether rows may have an id or a key that another one has. */
+function hasKeys(table: TableDefinition): boolean {
+  return table.rowIdColumn !== null || table.indexes.some((index) => index.unique);
 }
 
 /** Whether rows have to be computed or checked one by one, beyond triggers and NOT NULL. */
@@ -173,7 +176,6 @@ class LoadExecution implements StatementExecution {
   #row = 0;
   #checking: Generator<void, BadRow | null> | null = null;
   #badId: BadRow | null = null;
-  #locking: Generator<void, void> | null = null;
   /** The batch on its way. */
   #loading: Generator<void, void> | null = null;
 
@@ -212,10 +214,6 @@ class LoadExecution implements StatementExecution {
     this.#context.checkCanceled();
     const parsed = batches[this.#batch];
     if (parsed === undefined) {
-      if (this.#inBatches && this.#locking === null && this.#load.othersActive()) {
-        this.#locking = this.#lockIds();
-      }
-      if (this.#locking?.next().done === false) return false;
       return this.#changes.finish();
     }
     if (!this.#inBatches) {
@@ -271,7 +269,7 @@ class LoadExecution implements StatementExecution {
       return;
     }
     const batch: RowBatch = { ...checked.batch, ids };
-    if (rowCount > 0 && table.indexes.some((index) => index.unique)) {
+    if (rowCount > 0 && hasKeys(table)) {
       const conflict = yield* assertDefined(writer.checkBatch, "check of batches").call(
         writer,
         table.id,
@@ -466,29 +464,15 @@ class LoadExecution implements StatementExecution {
       for (let row = 0; row < batch.rowCount; row++) {
         const id = column.data[row] as number;
         if (column.nulls?.[row] === 1) continue;
-        if ((!isAscending && seen.has(id)) || (!isFree && reader.find(id) !== NO_ROW)) {
+        const isTaken = !isFree && reader.find(id) !== NO_ROW;
+        if (isTaken) this.#context.writer.awaitHolder?.(table, id, null);
+        if (isTaken || !isAscending && seen.has(id)) {
           return { parsed, row, error: duplicateRowId(table, id) };
         }
         if (!isAscending) seen.add(id);
       }
     }
     return null;
-  }
-
-  /** Waits for transactions that have taken one of the ids; batches themselves take no locks. */
-  *#lockIds(): Generator<void, void> {
-    const { table, batches } = this.#load;
-    const position = this.#idColumn();
-    if (position < 0) return;
-    for (const { batch } of batches) {
-      // A lock for each row would not fit into memory; whoever has one of them makes the commit fail.
-      if (fileOf(batch) !== undefined) continue;
-      yield;
-      const column = batch.columns[position] as Extract<BatchColumn, { storageClass: "int" }>;
-      for (let row = 0; row < batch.rowCount; row++) {
-        this.#context.writer.lockRow(table.id, column.data[row] as number, "wait");
-      }
-    }
   }
 
   // Row by row.

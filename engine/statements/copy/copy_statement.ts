@@ -188,8 +188,7 @@ export function copyFrom(
     },
     load: () => {
       const inBlock = session.block !== null;
-      const othersActive = (): boolean => session.engine.manager.activeCount > 1;
-      const common = { table, positions, batches, inBlock, othersActive };
+      const common = { table, positions, batches, inBlock };
       if (statement.where === null) return { ...common, where: null };
       const binder = new TableExpressionBinder(session.catalog, table);
       const expression = binder.boundCondition(statement.where, "WHERE");

@@ -234,7 +234,7 @@ class RefreshExecution implements StatementExecution {
 
   *#createBatch(batch: RowBatch, first: number): Generator<void, void> {
     const { writer } = this.#context;
-    if (this.#table.indexes.some((index) => index.unique)) {
+    if (this.#table.rowIdColumn !== null || this.#table.indexes.some((index) => index.unique)) {
       const check = assertDefined(writer.checkBatch, "check of batches");
       const conflict = yield* check.call(writer, this.#table.id, batch);
       if (conflict !== null) throw withContext(conflict.error, this.#place(first + conflict.row));
