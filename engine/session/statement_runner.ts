@@ -12,8 +12,8 @@ import type { CompiledStatement, StatementExecution } from "../execution/runtime
 import type { MemoryShare } from "../execution/runtime/query_memory.ts";
 import { planFacts } from "../execution/codegen/plan_analysis.ts";
 import type { Plan } from "../sql/plan/plan.ts";
-import { deadlockOf, LOCK_MODES } from "../transactions/lock_table.ts";
-import { takeLock } from "../transactions/row_locks.ts";
+import { deadlockOf } from "../transactions/lock_table.ts";
+import { takeLosses } from "../transactions/loss_locks.ts";
 import {
   isRetrySignal,
   type OutsideWait,
@@ -147,20 +147,6 @@ function attempt(
     run.share = context?.share;
     return retry(environment, run, mark, signal);
   }
-}
-
-/** Locks what the client's transactions have lost by before; see `Losses`. Throws what is to be waited for. */
-function takeLosses(manager: TransactionManager, transaction: Transaction): void {
-  const losses = manager.losses.before(transaction);
-  if (losses.length === 0) return;
-  for (const { tableId, id } of losses) {
-    if (manager.catalog.table(tableId) === undefined) continue;
-    if (id === null) {
-      const rival = manager.claimTable(tableId, transaction);
-      if (rival !== undefined) throw new TableWait(rival, `table ${tableId}`);
-    } else takeLock(manager, transaction, tableId, id, LOCK_MODES.noKeyUpdate, () => `row ${id}`);
-  }
-  manager.advanceSnapshot(transaction);
 }
 
 /** Raises a signal when what the attempt has read is not all true; see `RemoteTables`. */
@@ -339,7 +325,7 @@ function noteDeadlock(
 ): void {
   if (!(error instanceof DatabaseError) || error.code !== SQLSTATE.deadlockDetected) return;
   if (signal.kind !== "lock_wait" || typeof signal.lock.key === "string") return;
-  manager.losses.note(transaction, { tableId: signal.lock.space, id: signal.lock.key });
+  manager.losses.note(transaction, { tableId: signal.lock.space, id: signal.lock.key, into: null });
 }
 
 /** Waits for what is no transaction's affair. */

@@ -22,7 +22,7 @@ import { TableStore } from "../storage/table/table_store.ts";
 import type { TableReader } from "../storage/table/table_reader.ts";
 import { batchMemory, batchRow } from "../transactions/batch_values.ts";
 import { rowBytes } from "../transactions/write_set.ts";
-import { readKey } from "./read_key.ts";
+import { readKey } from "../transactions/read_key.ts";
 import { type Point, type PointKey, pointKey, rangeOf } from "./points.ts";
 import type { BulkWanted, FetchedRows, Wanted } from "./shard_messages.ts";
 

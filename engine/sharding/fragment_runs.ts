@@ -25,7 +25,7 @@ import type { SqlValue } from "../types/value.ts";
 import { edgeName, type ExchangeEnds } from "./exchange_ends.ts";
 import { combine, valueHash } from "../execution/codegen/value_hash.ts";
 import { passOf, placeOf } from "./place_hash.ts";
-import { readKey } from "./read_key.ts";
+import { readKey } from "../transactions/read_key.ts";
 import type { SessionFacts } from "./shard_messages.ts";
 
 /** What a fragment reads, and with what. */

@@ -12,7 +12,7 @@ import type { Asking, Ends, Patience, Question } from "./asking.ts";
 import { type Inquiries, Inquiry, type InquiryPatience } from "./inquiries.ts";
 import { type Gathered, inOrder } from "./gathered_rows.ts";
 import { KnownFragments } from "./known_fragments.ts";
-import { readKey } from "./read_key.ts";
+import { readKey } from "../transactions/read_key.ts";
 import { CREDITS } from "./exchange_ends.ts";
 import type { GatherStream } from "./gather_stream.ts";
 import { batchBytes, factsOf } from "./fragment_needs.ts";

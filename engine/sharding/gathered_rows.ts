@@ -3,7 +3,7 @@ import type { BatchSource, GatheredBatch, PlaceWork } from "../execution/runtime
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { SqlValue } from "../types/value.ts";
 import { toStored } from "../types/stored_value.ts";
-import { readKey } from "./read_key.ts";
+import { readKey } from "../transactions/read_key.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
 
 /** The rows of one fragment with these parameters. */

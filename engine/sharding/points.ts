@@ -6,7 +6,7 @@ import type { RowId, StoredValue } from "../operations/effect.ts";
 import { NO_ROW } from "../storage/access/block.ts";
 import type { IndexBounds, LocationCursor, ReadableTable } from "../storage/access/readable_table.ts";
 import { rowBytes } from "../transactions/write_set.ts";
-import { readKey } from "./read_key.ts";
+import { readKey } from "../transactions/read_key.ts";
 
 /** One of them. */
 export type Point =

@@ -15,6 +15,8 @@ import { batchRow, batchValue } from "./batch_values.ts";
 import { duplicateId, duplicateKey } from "./duplicates.ts";
 import type { LoadLocks } from "./load_locks.ts";
 import { LOCK_MODES } from "./lock_table.ts";
+import { rangeSpace } from "./locked_range.ts";
+import { requireOutside } from "./row_locks.ts";
 import { LockWait } from "./signals.ts";
 import type { TableWriteSet } from "./write_set.ts";
 import { keyColumns, keyText } from "./stored_key.ts";
@@ -80,7 +82,9 @@ function requireFreeKeys(check: BatchCheck, index: IndexDefinition): void {
  * The first row whose id has come since the snapshot; -1: none. Raises a wait for another transaction that has locked
  * an id. In one piece.
  */
-function firstTakenId({ manager, transaction, table, writeSet, batch }: BatchCheck): number {
+function firstTakenId(
+  { manager, transaction, table, writeSet, batch }: Omit<BatchCheck, "limit">,
+): number {
   const { id: tableId, name } = table;
   const { rowCount, ids } = batch;
   const { locks } = manager;
@@ -166,12 +170,25 @@ function between(low: StoredValue, high: StoredValue): IndexBounds {
   };
 }
 
+/** Throws `LockWait` when another transaction keeps writers out of what a row of the batch is in. In one piece. */
+export function requireBatchOutside(
+  manager: TransactionManager,
+  transaction: Transaction,
+  table: TableDefinition,
+  batch: RowBatch,
+): void {
+  if (!manager.locks.mayHaveOthers(rangeSpace(table.id), transaction)) return;
+  for (let row = 0; row < batch.rowCount; row++) {
+    requireOutside(manager, transaction, table, batch.ids[row] as number, batchRow(batch, row));
+  }
+}
+
 /**
  * Locks the ids and unique keys of a batch that is to be written, and finds, in pieces, its first row of which one is
  * taken.
  */
 export function* checkBatch(
-  check: BatchCheck,
+  check: Omit<BatchCheck, "limit">,
   locks: LoadLocks,
 ): Generator<void, { readonly row: number; readonly error: DatabaseError } | null> {
   const { table, writeSet, batch } = check;

@@ -96,7 +96,7 @@ export class Lock {
  * What a transaction has locked of a space by a set, where it has locked too many to note each. Who waits for one of
  * them waits until the set is given up, and then asks again.
  */
-class SetLock extends Lock {
+export class SetLock extends Lock {
   readonly set: LockedSet;
 
   constructor(space: number, key: string, owner: LockOwner, set: LockedSet) {
@@ -131,6 +131,7 @@ export class LockTable {
 
   /** Whether others may hold locks of the space. */
   mayHaveOthers(space: number, transaction: LockOwner): boolean {
+    if (this.#count === 0) return false;
     return this.#spaces.has(space) ||
       this.#sets.get(space)?.some(({ owners }) => !owners.has(transaction)) === true;
   }
@@ -154,6 +155,11 @@ export class LockTable {
     if (!this.#releaseSet(space, key)) return;
     const place = transaction.locks.lastIndexOf(key);
     if (place > 0) transaction.locks.splice(place - 1, 2);
+  }
+
+  /** The sets that are locked of a space. */
+  setsOf(space: number): readonly SetLock[] {
+    return this.#sets.get(space) ?? [];
   }
 
   /** The set of another transaction that the row id, or the values of an index key, is in. */

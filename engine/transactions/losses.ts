@@ -1,22 +1,31 @@
 /**
  * What SERIALIZABLE transactions of each client have lost by (40001 and 40P01), so that the next one does not lose by
  * it again: before its first statement it locks those rows, against all who would change them, and where it had lost
- * by rows that came, their tables against all who write. It is forgotten when one of the client's transactions has
- * ended without a loss.
+ * by rows that came, the range that it had read, against all who write into it (see `loss_locks.ts`). It is forgotten
+ * when one of the client's transactions has ended without a loss.
  *
  * They are in one order, so that those who have lost by the same rows wait for each other and meet no deadlock.
  */
+import type { TableDefinition } from "../catalog/definitions.ts";
 import type { RowId } from "../operations/effect.ts";
+import { rangeOf, type RangePredicate } from "./locked_range.ts";
+import { readKey } from "./read_key.ts";
 import type { Conflict } from "./read_set.ts";
 import type { WaitingClient } from "./wait_cycles.ts";
 
-/** Rows of one table that are locked one by one; beyond them it is the table. */
+/** Rows and ranges of one table that are locked one by one; beyond them it is the table. */
 const MAX_ROWS = 64;
 
-/** A row that was changed, or a table: rows came to it, or it is not known which were changed. */
+/** A row that was changed, what was read where rows came into it (`into`), or else the table. */
 export interface Loss {
   readonly tableId: number;
   readonly id: RowId | null;
+  readonly into: RangePredicate | null;
+}
+
+/** A loss with a text that tells it from others of its table; rows have none. */
+interface KeptLoss extends Loss {
+  readonly key: string;
 }
 
 /** A transaction, as far as losses go. */
@@ -28,13 +37,13 @@ interface Loser {
   readonly statements: number;
 }
 
-const NO_LOSSES: readonly Loss[] = [];
+const NO_LOSSES: readonly KeptLoss[] = [];
 
 /** See the file's head. */
 export class Losses {
   /** False where rows are elsewhere, and in tests whose clients never wait for each other. */
   remembers = true;
-  readonly #byClient = new WeakMap<WaitingClient, readonly Loss[]>();
+  readonly #byClient = new WeakMap<WaitingClient, readonly KeptLoss[]>();
   /** Of transactions that have not ended. */
   readonly #open = new Map<Loser, Loss>();
   /** Nobody has ever lost: what every statement asks. */
@@ -47,10 +56,10 @@ export class Losses {
     this.#open.set(transaction, loss);
   }
 
-  /** It loses by what it has read. Answers what was given. */
-  noted(transaction: Loser, conflict: Conflict): Conflict {
-    const { tableId, id, cameNew } = conflict;
-    this.note(transaction, { tableId, id: cameNew ? null : id });
+  /** It loses by what it has read of a table. Answers what was given. */
+  noted(transaction: Loser, conflict: Conflict, table: TableDefinition | undefined): Conflict {
+    const { tableId, id, read, cameNew } = conflict;
+    this.note(transaction, { tableId, id: cameNew ? null : id, into: cameNew ? rangeOf(table, read) : null });
     return conflict;
   }
 
@@ -63,13 +72,20 @@ export class Losses {
       this.#byClient.delete(client);
       return;
     }
-    const { tableId, id } = loss;
-    const others = (this.#byClient.get(client) ?? NO_LOSSES).filter((each) =>
-      each.tableId !== tableId || each.id !== id && each.id !== null && id !== null
+    const { tableId } = loss;
+    const known = this.#byClient.get(client) ?? NO_LOSSES;
+    const apart = known.filter((each) => each.tableId !== tableId);
+    const isMany = known.length - apart.length >= MAX_ROWS;
+    const newest = { ...loss, key: loss.into === null ? "" : readKey(loss.into) };
+    const kept = isMany || isWhole(loss)
+      ? apart
+      : known.filter((each) =>
+        each.tableId !== tableId || !isWhole(each) && (each.id !== loss.id || each.key !== newest.key)
+      );
+    this.#byClient.set(
+      client,
+      [...kept, isMany ? { tableId, id: null, into: null, key: "" } : newest].sort(inOrder),
     );
-    const isMany = others.filter((each) => each.tableId === tableId).length >= MAX_ROWS;
-    const kept = isMany ? others.filter((each) => each.tableId !== tableId) : others;
-    this.#byClient.set(client, [...kept, isMany ? { tableId, id: null } : loss].sort(inOrder));
   }
 
   /** What a transaction has to lock before its first statement. */
@@ -79,9 +95,15 @@ export class Losses {
   }
 }
 
-/** By table, tables before rows. */
-function inOrder(left: Loss, right: Loss): number {
+/** Whether it is a table. */
+function isWhole({ id, into }: Loss): boolean {
+  return id === null && into === null;
+}
+
+/** By table, tables before ranges, and those before rows. */
+function inOrder(left: KeptLoss, right: KeptLoss): number {
   if (left.tableId !== right.tableId) return left.tableId - right.tableId;
-  if (left.id === null || right.id === null) return left.id === right.id ? 0 : left.id === null ? -1 : 1;
+  if (left.id === null && right.id === null) return left.key < right.key ? -1 : left.key > right.key ? 1 : 0;
+  if (left.id === null || right.id === null) return left.id === null ? -1 : 1;
   return left.id < right.id ? -1 : left.id > right.id ? 1 : 0;
 }

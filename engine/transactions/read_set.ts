@@ -43,6 +43,7 @@ export interface CommittedBulk {
 export interface Conflict {
   readonly tableId: number;
   readonly id: RowId | null;
+  readonly read: ReadPredicate;
   /** The row was not there when it was read. */
   readonly cameNew: boolean;
 }
@@ -55,10 +56,13 @@ export function conflictWith(
 ): Conflict | null {
   for (const write of record.writes) {
     if (!affects(write, predicate)) continue;
-    return { ...write, cameNew: write.before === null && predicate.kind !== "id" };
+    const cameNew = write.before === null && predicate.kind !== "id";
+    return { tableId: write.tableId, id: write.id, read: predicate, cameNew };
   }
   for (const bulk of record.bulk) {
-    if (bulkAffects(bulk, predicate, changed)) return { tableId: bulk.tableId, id: null, cameNew: true };
+    if (!bulkAffects(bulk, predicate, changed)) continue;
+    const id = predicate.kind === "id" ? predicate.id : null;
+    return { tableId: bulk.tableId, id, read: predicate, cameNew: id === null };
   }
   return null;
 }

@@ -1,7 +1,11 @@
 /** Read predicates against committed writes. */
 import { strictEqual } from "node:assert/strict";
-import type { IndexBounds } from "../storage/access/readable_table.ts";
+import { SeededRandom } from "../base/random.ts";
+import type { TableDefinition } from "../catalog/definitions.ts";
+import type { IndexBounds, ZonePredicate } from "../storage/access/readable_table.ts";
 import type { StoredRow } from "../operations/effect.ts";
+import { LoadedIds } from "./load_locks.ts";
+import { LockedRange } from "./locked_range.ts";
 import {
   affects,
   bulkAffects,
@@ -88,4 +92,57 @@ Deno.test("compareStored() orders NaN last, text by code point, mixed integers e
   strictEqual(compareStored(NaN, NaN), 0);
   strictEqual(compareStored("\u{ffff}", "\u{10000}") < 0, true);
   strictEqual(compareStored(9007199254740993n, 9007199254740992) > 0, true);
+});
+
+Deno.test("LockedRange: ranges of which a row may be in both overlap", () => {
+  const random = new SeededRandom(7);
+  const columns = [1, 2].map((id) => ({ id }));
+  const table = { columns } as unknown as TableDefinition;
+  const value = () => random.below(9) === 0 ? null : random.below(4);
+  const bound = () =>
+    random.below(2) === 0 ? null : { value: random.below(4), inclusive: random.below(2) === 0 };
+  const range = (): LockedRange => {
+    if (random.below(2) === 0) {
+      const prefix = random.below(2) === 0 ? [] : [value()];
+      return new LockedRange(table, {
+        kind: "index",
+        tableId: 7,
+        columnIds: random.below(2) === 0 ? [1, 2] : [2, 1],
+        bounds: bounds({ prefix, low: bound(), high: bound() }),
+      });
+    }
+    const prune = Array.from({ length: 1 + random.below(2) }, (): ZonePredicate => ({
+      columnId: 1 + random.below(2),
+      operator: (["=", "<", "<=", ">", ">=", "is null", "is not null"] as const)[random.below(7)] ?? "=",
+      value: value(),
+    }));
+    return new LockedRange(table, { kind: "scan", tableId: 7, prune });
+  };
+  const values = [null, 0, 1, 2, 3];
+  const rows = values.flatMap((first) => values.map((second) => [first, second]));
+  let apart = 0;
+  for (let round = 0; round < 3000; round++) {
+    const left = range(), right = range();
+    const isShared = rows.some((row) => left.has(row) && right.has(row));
+    if (!left.overlaps(right)) apart++;
+    strictEqual(isShared && !left.overlaps(right), false, `${left.key} ${right.key}`);
+    strictEqual(left.overlaps(right), right.overlaps(left));
+  }
+  strictEqual(apart > 500, true, String(apart));
+});
+
+Deno.test("LoadedIds has the ids of batches, in whatever order they come", () => {
+  const random = new SeededRandom(8);
+  for (let round = 0; round < 200; round++) {
+    const ids = new LoadedIds(), known = new Set<number>();
+    for (let batch = random.below(4); batch >= 0; batch--) {
+      const first = random.below(40) - 10, step = 1 + random.below(2);
+      const list = Array.from({ length: 1 + random.below(6) }, (_, at) => first + at * step);
+      if (random.below(3) === 0) list.reverse();
+      ids.add(Float64Array.from(list));
+      for (const id of list) known.add(id);
+    }
+    for (let id = -12; id < 45; id++) strictEqual(ids.has(id), known.has(id), `${round}: ${id}`);
+    strictEqual(ids.has(0.5), false);
+  }
 });

@@ -7,6 +7,7 @@ import type { RowId, StoredRow, StoredValue } from "../operations/effect.ts";
 import { LOCK_MODES, type LockKey, type LockMode, type LockOwner, type LockTable } from "./lock_table.ts";
 import { duplicateId, duplicateKey } from "./duplicates.ts";
 import { referencedPositions } from "./referenced_columns.ts";
+import { rangeSpace } from "./locked_range.ts";
 import { isRetrySignal, LockWait, StaleSnapshot } from "./signals.ts";
 import { keyColumns, keyOf, keyText } from "./stored_key.ts";
 import type { Transaction } from "./transaction.ts";
@@ -100,6 +101,23 @@ function takeKeys(
   }
 }
 
+/** Throws `LockWait` when another transaction keeps writers out of what the row is in, or is to be in. */
+export function requireOutside(
+  manager: TransactionManager,
+  transaction: Transaction,
+  table: TableDefinition,
+  id: RowId,
+  values: StoredRow | null,
+): void {
+  const { locks } = manager;
+  const space = rangeSpace(table.id);
+  if (!locks.mayHaveOthers(space, transaction)) return;
+  for (const row of [manager.rowNow(table, id), values]) {
+    const held = row === null ? undefined : locks.otherSet(space, row, transaction);
+    if (held !== undefined) throw new LockWait(held, LOCK_MODES.update, `rows of "${table.name}"`);
+  }
+}
+
 /** Locks the unique keys of a row that is to be written; raises 23505 when another row has one of them. */
 export function requireNewKeys(
   manager: TransactionManager,
@@ -107,6 +125,7 @@ export function requireNewKeys(
   writeSet: TableWriteSet,
   { table, id, values }: { readonly table: TableDefinition; readonly id: RowId; readonly values: StoredRow },
 ): void {
+  requireOutside(manager, transaction, table, id, values);
   for (const index of table.indexes) {
     if (!index.unique) continue;
     const key = keyOf(table, index, values, index.columns.length);

@@ -16,7 +16,7 @@ import type { TableDefinition } from "../catalog/definitions.ts";
 import type { Effect, OpNumber, RowBatch, RowId, StoredRow } from "../operations/effect.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import { mayGoOn, newParents, onlyAddsColumns } from "./added_columns.ts";
-import { checkBatch } from "./batch_check.ts";
+import { checkBatch, requireBatchOutside } from "./batch_check.ts";
 import { BulkWrites } from "./bulk_writes.ts";
 import { type CatchingUp, catchUp, checkRows, type RowMaker } from "./catch_up.ts";
 import { isTemporarySchema } from "../catalog/temporary_schema.ts";
@@ -42,6 +42,7 @@ import {
   modeOfWrite,
   requireFree,
   requireNewKeys,
+  requireOutside,
   takeId,
   takeLock,
 } from "./row_locks.ts";
@@ -413,12 +414,14 @@ export class Transaction {
     const set = this.#bulk.setFor("deleted", writeSet, id);
     if (set === null) {
       this.#lockAndCheck(table, id);
+      requireOutside(this.#manager, this, table, id, null);
       this.#write(writeSet, id, null);
     } else this.#hide(table, set, id);
   }
 
   #hide(table: TableDefinition, set: RowIdSet, id: RowId): void {
     requireFree(this.#manager, this, table, id);
+    requireOutside(this.#manager, this, table, id, null);
     this.#requireUnchanged(table, id);
     this.#size.addDeleted(set.add(id as number));
   }
@@ -447,9 +450,7 @@ export class Transaction {
   checkBatch(tableId: number, batch: RowBatch): ReturnType<typeof checkBatch> {
     const table = this.#definition(tableId);
     const writeSet = this.#writable(table, { spread: false });
-    const { rowCount: limit } = batch;
-    const check = { manager: this.#manager, transaction: this, table, writeSet, batch, limit };
-    return checkBatch(check, this.#loads);
+    return checkBatch({ manager: this.#manager, transaction: this, table, writeSet, batch }, this.#loads);
   }
 
   /** Ids must be new (from the table's counter, or shown to be free), and {@link checkBatch} have found nothing. */
@@ -458,6 +459,7 @@ export class Transaction {
     const writeSet = this.#writable(table, { spread: false });
     this.#requireWhole(table, batch.columns.length);
     requireStorableBatch(table, batch);
+    requireBatchOutside(this.#manager, this, table, batch);
     this.#addBatch(writeSet, batch);
   }
 

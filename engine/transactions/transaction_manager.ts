@@ -297,6 +297,11 @@ export class TransactionManager {
     return rival;
   }
 
+  /** Open transactions that have written to a table. */
+  writersOf(tableId: number): Transaction[] {
+    return this.#active.filter((each) => each.writtenTo(tableId) !== undefined);
+  }
+
   /** Reserves the catalog for DDL. Answers the transaction that is in the way, if there is one. */
   catalogOwner(transaction: Transaction): Transaction | undefined {
     if (this.#catalogOwner !== undefined && this.#catalogOwner !== transaction) return this.#catalogOwner;
@@ -632,7 +637,9 @@ export class TransactionManager {
     for (const record of this.#history) {
       if (record.op <= transaction.snapshot) continue;
       const conflict = this.#conflictWith(record, transaction, record.op <= comparedTo ? reads : 0);
-      if (conflict !== null) return { ...this.losses.noted(transaction, conflict), op: record.op };
+      if (conflict === null) continue;
+      const table = this.catalog.table(conflict.tableId);
+      return { ...this.losses.noted(transaction, conflict, table), op: record.op };
     }
     transaction.compared = { op: this.lastOp, reads: transaction.reads.length };
     return null;

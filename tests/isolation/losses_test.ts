@@ -68,10 +68,69 @@ scenario("who has lost sees what the rival has written, and wins", async (a, b) 
   await a.run("COMMIT");
 });
 
-scenario("rows that came keep writers out of the table", async (a, b) => {
-  await lose(a, b, "SELECT count(*) FROM t WHERE k = 1", "INSERT INTO t VALUES (5, 1, 50)");
+for (
+  const [name, read, came, inside, outside] of [
+    ["an index", "k = 1", "(5, 1, 50)", "(6, 1, 60)", "(7, 2, 70)"],
+    ["a range of an index", "k > 2 AND k <= 9", "(5, 9, 50)", "(6, 3, 60)", "(7, 2, 70)"],
+    ["a range of ids", "id BETWEEN 5 AND 9", "(5, 1, 50)", "(6, 1, 60)", "(10, 1, 70)"],
+    ["a scan with a condition", "n >= 45", "(5, 1, 50)", "(6, 1, 45)", "(7, 1, 44)"],
+  ] as const
+) {
+  scenario(`rows that came keep writers out of what was read: ${name}`, async (a, b, c) => {
+    const count = `SELECT count(*) FROM t WHERE ${read}`;
+    await lose(a, b, count, `INSERT INTO t VALUES ${came}`);
+    await a.run("BEGIN");
+    const before = Number(await a.run(count));
+    strictEqual(await c.run(`INSERT INTO t VALUES ${outside}`), "INSERT 0 1");
+    strictEqual(await c.run("UPDATE t SET n = n + 1 WHERE id = 4"), "UPDATE 1");
+    const rivals = [
+      b.run(`INSERT INTO t VALUES ${inside}`),
+      c.run(`DELETE FROM t WHERE id = ${came.slice(1, 2)}`),
+    ];
+    for (const rival of rivals) ok(await isWaiting(rival));
+    strictEqual(await a.run("UPDATE t SET n = n + 1 WHERE id = 3"), "UPDATE 1");
+    strictEqual(await a.run("COMMIT"), "COMMIT");
+    strictEqual((await Promise.all(rivals)).join(), "INSERT 0 1,DELETE 1");
+    await a.run("BEGIN");
+    strictEqual(Number(await a.run(count)), before);
+    strictEqual(await b.run(`DELETE FROM t WHERE ${read}`), `DELETE ${before}`);
+    await a.run("ROLLBACK");
+  });
+}
+
+scenario(
+  "a row that is moved into or out of what was read waits, and so does who has lost by it",
+  async (a, b, c) => {
+    const count = "SELECT count(*) FROM t WHERE k = 1";
+    await lose(a, b, count, "INSERT INTO t VALUES (5, 1, 50)");
+    await lose(c, b, count, "INSERT INTO t VALUES (6, 1, 50)");
+    await b.run("BEGIN; INSERT INTO t VALUES (7, 1, 50)");
+    await a.run("BEGIN");
+    const read = a.run(count);
+    ok(await isWaiting(read));
+    await b.run("COMMIT");
+    strictEqual(await read, "5");
+    await c.run("BEGIN");
+    const other = c.run(count);
+    ok(await isWaiting(other));
+    for (const change of ["SET k = 1 WHERE id = 3", "SET k = 2 WHERE id = 1"]) {
+      await b.run("BEGIN ISOLATION LEVEL READ COMMITTED");
+      const rival = b.run(`UPDATE t ${change}`);
+      ok(await isWaiting(rival));
+      b.session.cancel();
+      await rival.catch(() => {});
+      await b.run("ROLLBACK");
+    }
+    strictEqual(await a.run("INSERT INTO t VALUES (8, 1, 80); COMMIT"), "COMMIT");
+    strictEqual(await other, "6");
+    strictEqual(await c.run("INSERT INTO t VALUES (9, 1, 90); COMMIT"), "COMMIT");
+  },
+);
+
+scenario("rows that came to a table that was read whole keep writers out of it", async (a, b) => {
+  await lose(a, b, "SELECT sum(n) FROM t", "INSERT INTO t VALUES (5, 1, 50)");
   await a.run("BEGIN");
-  strictEqual(await a.run("SELECT count(*) FROM t WHERE k = 1"), "3");
+  strictEqual(await a.run("SELECT sum(n) FROM t"), "150");
   const rival = b.run("INSERT INTO t VALUES (6, 1, 60)");
   ok(await isWaiting(rival));
   strictEqual(await a.run("UPDATE t SET n = n + 1 WHERE id = 3"), "UPDATE 1");
