@@ -72,6 +72,12 @@ export const LIMITS = {
   maximumCopyRowBytes: 512 * MEBIBYTE,
   /** One entry of the log, which is one transaction's effects. */
   maximumEntryBytes: GIBIBYTE,
+  /** The same of a server that is alone, where an entry is in parts. */
+  maximumLongEntryBytes: 1024 * GIBIBYTE,
+  /** Bytes of an entry in one of its parts. */
+  logPartBytes: 768 * KIBIBYTE,
+  /** Entries of more bytes, as they are estimated, are written in parts. */
+  partedEntryBytes: 256 * MEBIBYTE,
   /** Effects in one entry. */
   maximumEntryEffects: 16_777_216,
   /** Values out of their column's range that the verification of a database names. */

@@ -10,7 +10,8 @@
  * Invariants: ops are consecutive; nothing is reported durable before a sync that began after its write ended well; a
  * failed write or sync poisons the log for good ({@link Log.failed}) and is never tried again. Space is written ahead
  * with zeros, so a full disk raises 53100 from `append` before an entry is accepted, and the log goes on.
- * Limits: `maximumEntryBytes`, `logFileBytes` (a larger entry gets a file of its own), `groupCommitBufferBytes`.
+ * Limits: `maximumEntryBytes`, or `maximumLongEntryBytes` in parts (`log_part.ts`), `logFileBytes` (a larger entry gets
+ * a file of its own), `groupCommitBufferBytes`.
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
@@ -22,11 +23,14 @@ import type { Host } from "../host/host.ts";
 import { EMPTY_HISTORY } from "../operations/history_digest.ts";
 import {
   detachedHead,
+  encodeLogHeader,
   logDamage,
   type LogFormat,
   MEMBER_FORMAT,
+  PARTED_FORMAT,
   type RecordHead,
   SINGLE_FORMAT,
+  UNKNOWN_DIGEST,
 } from "./log_file.ts";
 import { Horizon } from "./commit_horizon.ts";
 import { type CommittedLog, GroupCommit } from "./group_commit.ts";
@@ -35,7 +39,7 @@ import { readEntries } from "./log_entries.ts";
 import { LogEntryReader } from "./log_entry_reader.ts";
 import { listLogFiles, type LogFileEntry, LogFiles } from "./log_files.ts";
 import { type EntryName, LogHistory, namedEntry, type StoredEntry } from "./log_history.ts";
-import { DEFAULT_LOG_OPTIONS, type LogOptions } from "./log_options.ts";
+import { DEFAULT_LOG_OPTIONS, DEFAULT_PART_SIZES, type LogOptions, type LogPartSizes } from "./log_options.ts";
 import {
   countedBytesOf,
   type LogBase,
@@ -74,6 +78,7 @@ export class Log {
   /** The digest of a member's log at its checkpoint; null if it could not be read. */
   #checkpointDigest: bigint | null;
   readonly #format: LogFormat;
+  readonly #parts: LogPartSizes;
   /** What a member knows of its log. */
   readonly #history: LogHistory | null;
   readonly #entryReader: LogEntryReader | null;
@@ -103,6 +108,7 @@ export class Log {
     this.#host = host;
     this.#files = files;
     this.#format = history === null ? SINGLE_FORMAT : MEMBER_FORMAT;
+    this.#parts = options.parts ?? DEFAULT_PART_SIZES;
     const { file, end } = found;
     const entry = files.last;
     assert(entry !== undefined, "a log has a file");
@@ -296,17 +302,20 @@ export class Log {
 
   /**
    * Begins the entry with this op, which must follow the last one and comes in pieces; `estimatedBytes` tells whether
-   * a new file is begun for it. Until it is finished recovery finds no record where it is: its head is written
-   * last. `view`: the one that has prepared it, which is the current one unless given.
+   * a new file is begun for it, and whether it is written in parts. Until it is finished recovery finds no record where
+   * it is: its head, or its last part, is written last. `view`: the one that has prepared it, which is the current one unless given.
    */
   appendInPieces(op: number, estimatedBytes: number, view?: number): EntryInPieces {
     this.#assertUsable();
     assert(op === this.#lastOp + 1, `op ${op} appended after ${this.#lastOp}`);
     assert(this.#inPieces === null, "no entry is on its way in pieces");
     assert(this.#history?.isEndKnown ?? true, `op ${op - 1} cannot be read`);
-    if (this.#needsFile(estimatedBytes)) this.#rotate();
+    const isParted = this.#history === null && estimatedBytes >= this.#parts.leastBytes;
+    if (isParted) this.#beginParted();
+    else if (this.#needsFile(estimatedBytes)) this.#rotate();
     this.#tail.writeOut();
-    const entry = this.#inPieces = new PiecewiseEntry(this.#tail, this.#format, {
+    const partBytes = isParted ? this.#parts.partBytes : null;
+    const entry = this.#inPieces = new PiecewiseEntry(this.#tail, this.#format, partBytes, {
       checkUsable: () => this.#assertUsable(),
       headOf: (bytes, checksum) => this.#headOf(op, bytes, checksum, view ?? this.view),
       finished: (head, recordBytes, blocks) => {
@@ -365,11 +374,19 @@ export class Log {
     return this.#tail.isFullFor(bytes) || this.#tail.isOlderThan(this.#files.format);
   }
 
+  /** The next record is an entry in parts, with which a file begins that older programs refuse. */
+  #beginParted(): void {
+    const { firstOp, isEmpty } = this.#tail;
+    if (isEmpty) {
+      this.#tail.begin(encodeLogHeader(firstOp, { format: PARTED_FORMAT, digest: UNKNOWN_DIGEST }));
+    } else this.#rotate(PARTED_FORMAT);
+  }
+
   /** Begins a new file. That it exists proves to recovery that the old one is complete. */
-  #rotate(): void {
+  #rotate(format?: LogFormat): void {
     this.#syncNow();
     const last = this.#files.last;
-    const next = this.#createNext(this.#lastOp + 1, this.digest);
+    const next = this.#createNext(this.#lastOp + 1, this.digest, format);
     if (last !== undefined) last.bytes = this.#tail.end;
     this.#files.add(next.entry);
     this.#tail.goOnIn({ ...next, end: next.entry.format.recordsStart });
@@ -378,10 +395,10 @@ export class Log {
   #createNext(
     firstOp: number,
     digest: bigint | null,
+    format?: LogFormat,
   ): { readonly file: DiskFile; readonly entry: LogFileEntry } {
-    return this.#files.create(firstOp, digest, (error) => {
-      if (!isDiskFull(error)) this.#fail(error);
-    });
+    const onError = (error: unknown) => void (isDiskFull(error) || this.#fail(error));
+    return this.#files.create(firstOp, digest, onError, format);
   }
 
   #syncNow(): void {

@@ -4,6 +4,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import { detachedHead, type LogFormat, type RecordHead } from "./log_file.ts";
+import { PartedBody } from "./log_part.ts";
 import type { LogTail } from "./log_tail.ts";
 import { BlockChecksums, type StoredPayload } from "./stored_payload.ts";
 
@@ -39,55 +40,104 @@ export interface PiecewiseOwner {
   checkUsable(): void;
   headOf(payloadBytes: number, checksum: number): RecordHead;
   /** Its head is written. */
-  finished(head: RecordHead, recordBytes: number, blocks: BlockChecksums): void;
+  finished(head: RecordHead, recordBytes: number, blocks: BlockChecksums | undefined): void;
   /** It is no longer wanted; or the disk is full, and what was written was taken back. */
   abandoned(error?: unknown): void;
 }
 
-/** An entry that is written behind the place of its head, at the end of the log. The head comes last. */
+/** How the bytes of an entry get into the file, behind each other. */
+export interface RecordBody {
+  readonly bytes: number;
+  readonly checksum: number;
+  readonly limitBytes: number;
+  /** Of the blocks, where they are kept. */
+  readonly blocks: BlockChecksums | undefined;
+  add(piece: Uint8Array, checksum?: number): void;
+  /** Writes what makes them an entry; answers the offset behind it. */
+  finish(head: RecordHead): number;
+}
+
+/** A payload that is written behind the place of its head. The head comes last. */
+class WholeBody implements RecordBody {
+  readonly limitBytes = LIMITS.maximumEntryBytes;
+  readonly blocks = new BlockChecksums();
+  readonly #tail: LogTail;
+  readonly #format: LogFormat;
+  readonly #position: number;
+
+  constructor(tail: LogTail, format: LogFormat) {
+    this.#tail = tail;
+    this.#format = format;
+    this.#position = tail.end;
+  }
+
+  get bytes(): number {
+    return this.blocks.bytes;
+  }
+
+  get checksum(): number {
+    return this.blocks.checksum;
+  }
+
+  get #end(): number {
+    return this.#position + this.#format.headBytes + this.bytes;
+  }
+
+  add(piece: Uint8Array, checksum?: number): void {
+    this.#tail.writePiece(this.#end, piece);
+    this.blocks.add(piece, checksum);
+  }
+
+  finish(head: RecordHead): number {
+    this.#tail.write(this.#position, detachedHead(this.#format, head));
+    return this.#end;
+  }
+}
+
+/** An entry on its way to the end of the log; see {@link EntryInPieces}. */
 export class PiecewiseEntry implements EntryInPieces {
   readonly #tail: LogTail;
   readonly #format: LogFormat;
   readonly #owner: PiecewiseOwner;
-  readonly #position: number;
-  #at: number;
-  readonly #blocks = new BlockChecksums();
+  readonly #body: RecordBody;
   #isOver = false;
 
-  constructor(tail: LogTail, format: LogFormat, owner: PiecewiseOwner) {
+  /** `partBytes`: of its parts; null: it is one record. */
+  constructor(tail: LogTail, format: LogFormat, partBytes: number | null, owner: PiecewiseOwner) {
     this.#tail = tail;
     this.#format = format;
     this.#owner = owner;
-    this.#position = tail.end;
-    this.#at = tail.end + format.headBytes;
+    this.#body = partBytes === null ? new WholeBody(tail, format) : new PartedBody(tail.end, partBytes, {
+      put: (position, bytes) => tail.writePiece(position, bytes),
+      headOf: () => owner.headOf(0, 0),
+    });
   }
 
   get bytes(): number {
-    return this.#at - this.#position - this.#format.headBytes;
+    return this.#body.bytes;
   }
 
   get checksum(): number {
-    return this.#blocks.checksum;
+    return this.#body.checksum;
   }
 
   write(piece: Uint8Array, checksum?: number): void {
     assert(!this.#isOver, "the entry is on its way");
-    if (this.bytes + piece.length > LIMITS.maximumEntryBytes) {
+    const { limitBytes } = this.#body;
+    if (this.bytes + piece.length > limitBytes) {
       this.abandon();
-      throw entryTooLarge();
+      throw entryTooLarge(limitBytes);
     }
-    this.#blocks.add(piece, checksum);
-    this.#write(() => this.#tail.writePiece(this.#at, piece));
-    this.#at += piece.length;
+    this.#write(() => this.#body.add(piece, checksum));
   }
 
   finish(): void {
     assert(!this.#isOver && this.bytes > 0, "an entry has a payload");
     const head = this.#owner.headOf(this.bytes, this.checksum);
-    this.#write(() => this.#tail.write(this.#position, detachedHead(this.#format, head)));
+    const end = this.#write(() => this.#body.finish(head));
     this.#isOver = true;
-    this.#tail.finish(this.#at);
-    this.#owner.finished(head, this.#at - this.#position, this.#blocks);
+    this.#tail.finish(end);
+    this.#owner.finished(head, this.#format.headBytes + this.bytes, this.#body.blocks);
   }
 
   abandon(): void {
@@ -96,10 +146,10 @@ export class PiecewiseEntry implements EntryInPieces {
     this.#owner.abandoned();
   }
 
-  #write(write: () => void): void {
+  #write<T>(write: () => T): T {
     this.#owner.checkUsable();
     try {
-      write();
+      return write();
     } catch (error) {
       this.#isOver = true;
       this.#owner.abandoned(error);
@@ -108,9 +158,9 @@ export class PiecewiseEntry implements EntryInPieces {
   }
 }
 
-/** The error for a transaction beyond {@link LIMITS.maximumEntryBytes}. */
-export function entryTooLarge(): DatabaseError {
+/** The error for a transaction whose entry would have more bytes. */
+export function entryTooLarge(limitBytes: number = LIMITS.maximumEntryBytes): DatabaseError {
   return new DatabaseError(SQLSTATE.programLimitExceeded, "transaction is too large for one log entry", {
-    hint: `A transaction may write at most ${LIMITS.maximumEntryBytes} bytes; split it.`,
+    hint: `A transaction may write at most ${limitBytes} bytes; split it.`,
   });
 }

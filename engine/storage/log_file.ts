@@ -33,6 +33,8 @@ export interface LogFormat {
 
 /** The files of a server that is alone. */
 export const SINGLE_FORMAT: LogFormat = { version: 1, headBytes: 20, recordsStart: 40, isMember: false };
+/** Those that begin with an entry in parts; see `log_part.ts`. All else of them is as in the others. */
+export const PARTED_FORMAT: LogFormat = { ...SINGLE_FORMAT, version: 4 };
 /** The files of a member of a replication group. */
 export const MEMBER_FORMAT: LogFormat = { version: 3, headBytes: 36, recordsStart: 4096, isMember: true };
 /** Those of before there were marks. */
@@ -43,7 +45,7 @@ export function memberFormatOf(clusterVersion: number): LogFormat {
   return clusterVersion < 2 ? UNMARKED_FORMAT : MEMBER_FORMAT;
 }
 
-const FORMATS = [SINGLE_FORMAT, UNMARKED_FORMAT, MEMBER_FORMAT];
+const FORMATS = [SINGLE_FORMAT, UNMARKED_FORMAT, MEMBER_FORMAT, PARTED_FORMAT];
 
 const MAGIC = "dbd log\0";
 const NAME_PATTERN = /^([0-9a-f]{16})\.log$/;
@@ -101,7 +103,7 @@ export function readLogHeader(file: DiskFile, firstOp: number): LogHeader | null
   if (format === undefined) {
     throw new DatabaseError(
       SQLSTATE.featureNotSupported,
-      `log file "${file.path}" has format version ${version}, this server reads 1 to 3`,
+      `log file "${file.path}" has format version ${version}, this server reads 1 to 4`,
     );
   }
   if (view.getBigUint64(16, true) !== BigInt(firstOp)) return null;
@@ -176,7 +178,8 @@ export function memberChecksum(bytes: Uint8Array, at: number, payload: number, s
   return crc32c(bytes, at + 8, at + MEMBER_FORMAT.headBytes, (payload ^ seed) >>> 0);
 }
 
-function writeHead(view: DataView, at: number, { op, durableOp, payloadBytes }: RecordHead): void {
+/** Writes what comes before the rest of a head, but for the checksum. */
+export function writeHead(view: DataView, at: number, { op, durableOp, payloadBytes }: RecordHead): void {
   view.setUint32(at, payloadBytes, true);
   setUint53(view, at + 8, op);
   view.setUint32(at + 16, Math.min(op - durableOp, 0xffff_ffff), true);

@@ -4,12 +4,13 @@ import type { DatabaseError } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { DiskFile } from "../host/disk.ts";
 import { logDamage, type LogFormat, memberChecksum } from "./log_file.ts";
+import { endOfParts, type LogPart, partAt, readParts } from "./log_part.ts";
 import { BlockChecksums, StoredPayload } from "./stored_payload.ts";
 
 const WINDOW_BYTES = 1 << 20;
 
-/** Work that the search for records behind damage may do, in checksummed bytes. */
-const SEARCH_BUDGET_BYTES = 2 ** 32;
+/** Offsets at which the search for records behind damage may look in vain. */
+const SEARCH_BUDGET = 2 ** 32;
 
 /** A record as read. */
 export interface LogRecord {
@@ -99,8 +100,11 @@ export class LogFileReader {
     return byteCount <= this.#count ? 0 : -1;
   }
 
-  /** The record at an offset, or undefined when none is there. */
-  recordAt(position: number, minimumOp = this.firstOp): LogRecord | undefined {
+  /**
+   * The record at an offset, or undefined when none is there: that of all parts of an entry, or of a single one if it
+   * is asked for.
+   */
+  recordAt(position: number, minimumOp = this.firstOp, part: "all" | "single" = "all"): LogRecord | undefined {
     const { headBytes } = this.format;
     const head = this.#load(position, headBytes);
     if (head < 0) return undefined;
@@ -109,7 +113,10 @@ export class LogFileReader {
     const op = getUint64(view, head + 8);
     const distance = view.getUint32(head + 16, true);
     if (op < minimumOp || op > Number.MAX_SAFE_INTEGER || distance > op) return undefined;
-    if (payloadBytes > LIMITS.maximumEntryBytes) return undefined;
+    if (payloadBytes > LIMITS.maximumEntryBytes) {
+      if (this.format.isMember) return undefined;
+      return part === "all" ? this.#partsAt(position) : this.#singlePartAt(position);
+    }
     const checksum = view.getUint32(head + 4, true);
     const end = position + headBytes + payloadBytes;
     const vouchedOp = op - distance;
@@ -145,6 +152,51 @@ export class LogFileReader {
     } else if (crc32c(this.#window, at + 8, from + payloadBytes, seed) !== checksum) return undefined;
     const payload = this.#window.subarray(from, from + payloadBytes);
     return { op, vouchedOp, payload, stored: null, payloadBytes, end, name };
+  }
+
+  #partAt(position: number): LogPart | null {
+    return partAt(position, this.firstOp, (from, bytes) => {
+      const at = this.#load(from, bytes);
+      return at < 0 ? null : { bytes: this.#window, at };
+    });
+  }
+
+  #singlePartAt(position: number): LogRecord | undefined {
+    const part = this.#partAt(position);
+    if (part === null) return undefined;
+    const { op, durableOp: vouchedOp, data: payload, bytes: payloadBytes, end } = part;
+    return { op, vouchedOp, payload, stored: null, payloadBytes, end, name: null };
+  }
+
+  /** The entry whose first part is at an offset, if all of it is there. */
+  #partsAt(position: number): LogRecord | undefined {
+    const first = this.#partAt(position);
+    const blocks = new BlockChecksums();
+    for (let part = first; part !== null; part = this.#partAt(part.end)) {
+      const { op, before, bytes, isLast, end } = part;
+      if (op !== first?.op || before.bytes !== blocks.bytes || before.checksum !== blocks.checksum) break;
+      if (isLast ? bytes > first.bytes : bytes !== first.bytes) break;
+      blocks.add(part.data);
+      if (!isLast) continue;
+      const { file } = this, place = { position, partBytes: first.bytes };
+      const stored = new StoredPayload(
+        { op, path: file.path, position, bytes: blocks.bytes },
+        (at, target) => readParts(file, place, at - position, target),
+        blocks,
+      );
+      return {
+        op,
+        vouchedOp: first.durableOp,
+        payloadBytes: blocks.bytes,
+        end,
+        name: null,
+        stored,
+        get payload() {
+          return stored.read(0, stored.length);
+        },
+      };
+    }
+    return undefined;
   }
 
   /** What the head of a record must say that is longer than the window, and how it names its entry. */
@@ -190,6 +242,10 @@ export class LogFileReader {
     const head = this.#load(position, this.format.headBytes);
     if (head < 0) return null;
     const payloadBytes = this.#view.getUint32(head, true);
+    if (payloadBytes > LIMITS.maximumEntryBytes && !this.format.isMember) {
+      const end = endOfParts(this.file, position, op);
+      return end === null ? null : { end, isSeal: false };
+    }
     const found = getUint64(this.#view, head + 8);
     const end = position + this.format.headBytes + payloadBytes;
     const isSeal = payloadBytes === 0;
@@ -242,7 +298,7 @@ export class LogFileReader {
       if (record === undefined) break;
       sealed = record.payloadBytes === 0;
       if (record.op !== (sealed ? lastOp : lastOp + 1)) break;
-      if (!sealed && record.op > countAfterOp) countedBytes += record.end - end;
+      if (!sealed && record.op > countAfterOp) countedBytes += this.format.headBytes + record.payloadBytes;
       lastOp = record.op;
       vouchedOp = record.vouchedOp;
       end = record.end;
@@ -273,11 +329,10 @@ export class LogFileReader {
   /** The whole records of these ops at any offset from there on; null instead when it takes too long to find them. */
   *recordsBehind(position: number, firstOp: number): Generator<PlacedRecord | null> {
     if (this.isZeroFrom(position)) return;
-    let budget = SEARCH_BUDGET_BYTES;
+    let budget = SEARCH_BUDGET;
     for (let at = position; at + this.format.headBytes <= this.file.size; at++) {
-      const record = this.recordAt(at, firstOp);
+      const record = this.recordAt(at, firstOp, "single");
       if (record !== undefined) {
-        budget -= record.payloadBytes;
         yield { record, position: at };
         at = record.end - 1;
       }

@@ -96,8 +96,9 @@ export class LogFiles {
     firstOp: number,
     digest: bigint | null,
     onError?: (error: unknown) => void,
+    format: LogFormat = this.format,
   ): { readonly file: DiskFile; readonly entry: LogFileEntry } {
-    const entry = logFileEntry(this.#directory, firstOp, this.format, digest);
+    const entry = logFileEntry(this.#directory, firstOp, format, digest);
     entry.isScanned = true;
     return { file: createLogFile(this.#disk, this.#directory, entry, this.#options, onError), entry };
   }

@@ -8,9 +8,24 @@ export interface LogOptions {
   readonly reserveBytes: number;
   readonly bufferBytes: number;
   readonly directWriteBytes: number;
+  /** How a server that is alone writes entries from a size on. */
+  readonly parts?: LogPartSizes;
   /** The log is that of a member of a replication group. */
   readonly member?: MemberLogOptions;
 }
+
+/** When an entry is written in parts, and of how many bytes. */
+export interface LogPartSizes {
+  readonly leastBytes: number;
+  /** At most `LIMITS.logPartBytes`. */
+  readonly partBytes: number;
+}
+
+/** The sizes of a server that is alone. */
+export const DEFAULT_PART_SIZES: LogPartSizes = {
+  leastBytes: LIMITS.partedEntryBytes,
+  partBytes: LIMITS.logPartBytes,
+};
 
 /** What a member's log has besides. */
 export interface MemberLogOptions {

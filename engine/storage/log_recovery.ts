@@ -20,6 +20,7 @@ import {
   logFileName,
   type LogFormat,
   MEMBER_FORMAT,
+  PARTED_FORMAT,
   readLogHeader,
   SINGLE_FORMAT,
   UNKNOWN_DIGEST,
@@ -87,7 +88,7 @@ export function recoverLog(disk: Disk, directory: string, baseOp: number): Recov
     const isLast = index === files.length - 1;
     const file = disk.openFile(path, { create: false, write: isLast });
     const reader = new LogFileReader(file, firstOp, SINGLE_FORMAT);
-    if (readLogHeader(file, firstOp)?.format !== SINGLE_FORMAT) {
+    if (readLogHeader(file, firstOp)?.format.isMember !== false) {
       throw reader.damage(0, "the header does not verify");
     }
     const scan = reader.scan(baseOp);
@@ -329,7 +330,7 @@ function writeHeader(file: DiskFile, { firstOp, format }: LogFileEntry, digest: 
  * removed instead.
  */
 function removeOtherKind(disk: Disk, files: LogFileEntry[], baseOp: number, format: LogFormat): void {
-  const others = format.isMember ? [SINGLE_FORMAT] : [MEMBER_FORMAT, UNMARKED_FORMAT];
+  const others = format.isMember ? [SINGLE_FORMAT, PARTED_FORMAT] : [MEMBER_FORMAT, UNMARKED_FORMAT];
   const isOther = (each: LogFileEntry) => {
     const header = headerOf(disk, each);
     return header === null

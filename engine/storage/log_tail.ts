@@ -85,6 +85,21 @@ export class LogTail {
     return this.#format.version < format.version && this.#end > this.#format.recordsStart;
   }
 
+  /** Whether the file has no record yet. */
+  get isEmpty(): boolean {
+    return this.#end === this.#format.recordsStart;
+  }
+
+  /** Begins the file, which has no record yet, with another header, durably. */
+  begin(header: Uint8Array): void {
+    try {
+      this.#file.writeAt(0, header);
+      this.#file.syncDataNow();
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
   /** The next record goes to this place of a file that is the last one from now on. */
   goOnIn({ file, entry, end }: OpenTail): void {
     this.#file.close();

@@ -15,6 +15,7 @@ import { Log } from "./log.ts";
 import type { LogOptions } from "./log_options.ts";
 
 const SMALL: LogOptions = { fileBytes: 4096, reserveBytes: 1024, bufferBytes: 2048, directWriteBytes: 600 };
+const PARTED: LogOptions = { ...SMALL, parts: { leastBytes: 1500, partBytes: 400 } };
 
 function payloadOf(op: number, size = 20 + (op * 37) % 700): Uint8Array {
   const random = new SeededRandom(op);
@@ -389,6 +390,22 @@ Deno.test("Log.append() refuses an entry on a full disk and goes on when there i
   equal(read(Log.open(host, "log", { op: 0 }, SMALL)), range(1, full + 20));
 });
 
+/** Appends an entry in pieces, which may be parts, or gives it up. */
+async function appendSlowly(
+  log: Log,
+  payload: Uint8Array,
+  random: SeededRandom,
+  host: SimulatedHost,
+): Promise<void> {
+  const entry = log.appendInPieces(log.lastOp + 1, payload.length);
+  for (let from = 0; from < payload.length; from += 333) {
+    entry.write(payload.subarray(from, from + 333));
+    if (random.chance(0.2)) await host.step();
+  }
+  if (random.chance(0.8)) entry.finish();
+  else entry.abandon();
+}
+
 /** One seeded life of a log with a crash somewhere; gives the trace and what was promised. */
 async function crashRun(seed: number): Promise<{ trace: string; acknowledged: number; recovered: number }> {
   const random = new SeededRandom(seed);
@@ -402,7 +419,7 @@ async function crashRun(seed: number): Promise<{ trace: string; acknowledged: nu
       crashAtOperation: host.disk.operations + random.between(1, 40),
     };
     try {
-      const log = Log.open(host, "log", { op: 0 }, SMALL);
+      const log = Log.open(host, "log", { op: 0 }, PARTED);
       recovered = log.lastOp;
       ok(
         recovered >= acknowledged,
@@ -419,7 +436,8 @@ async function crashRun(seed: number): Promise<{ trace: string; acknowledged: nu
           const op = log.lastOp + 1;
           // Set first: a crash inside append may leave the entry on the disk all the same.
           lastAppended = op;
-          log.append(op, payloadOf(op, random.between(1, 900)));
+          if (random.chance(0.9)) log.append(op, payloadOf(op, random.between(1, 900)));
+          else await appendSlowly(log, payloadOf(op, random.between(1000, 4000)), random, host);
         }
         for (let steps = random.between(0, 3); steps > 0; steps--) await host.step();
         if (log.error !== null) throw log.error;
@@ -434,7 +452,7 @@ async function crashRun(seed: number): Promise<{ trace: string; acknowledged: nu
     host.crash();
   }
   host.disk.faults = { ...host.disk.faults, crashAtOperation: 0 };
-  const log = Log.open(host, "log", { op: 0 }, SMALL);
+  const log = Log.open(host, "log", { op: 0 }, PARTED);
   ok(log.lastOp >= acknowledged, `seed ${seed}: lost op ${acknowledged}`);
   equal(read(log), range(1, log.lastOp), `seed ${seed}`);
   return { trace: host.traceDigest, acknowledged, recovered: log.lastOp };

@@ -13,7 +13,13 @@ import { SimulatedHost } from "../../engine/host/simulated_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
 import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 
-const LOG = { fileBytes: 6000, reserveBytes: 1500, bufferBytes: 4096, directWriteBytes: 1000 };
+const LOG = {
+  fileBytes: 6000,
+  reserveBytes: 1500,
+  bufferBytes: 4096,
+  directWriteBytes: 1000,
+  parts: { leastBytes: 600, partBytes: 250 },
+};
 /** Of all operations, one in so many is tried, another share in each kind of failure. */
 const STRIDE = 4;
 

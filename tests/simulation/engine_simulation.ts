@@ -209,7 +209,13 @@ class Simulation {
       directory,
       checkpointLogBytes: 6000,
       blockCacheBytes: 1 << 20,
-      log: { fileBytes: 8192, reserveBytes: 2048, bufferBytes: 4096, directWriteBytes: 2000 },
+      log: {
+        fileBytes: 8192,
+        reserveBytes: 2048,
+        bufferBytes: 4096,
+        directWriteBytes: 2000,
+        parts: { leastBytes: 600, partBytes: 250 },
+      },
     });
   }
 
