@@ -49,6 +49,12 @@ export const MEMBER_LOG_OPTIONS: LogOptions = {
   member: { keepBytes: LIMITS.keptLogBytes },
 };
 
+/** A server that makes checkpoints sooner writes parts sooner. */
+export function aloneLogOptions(log: LogOptions, checkpointLogBytes: number): LogOptions {
+  const { leastBytes, partBytes } = DEFAULT_PART_SIZES;
+  return { parts: { leastBytes: Math.min(leastBytes, 4 * checkpointLogBytes), partBytes }, ...log };
+}
+
 /** A member keeps the log of two checkpoints for others, in files that can be removed as soon as that allows. */
 export function memberLogOptions(
   log: LogOptions,

@@ -28,7 +28,7 @@ import type { CommitHorizon } from "./commit_horizon.ts";
 import { DamagedFileError } from "./table/damaged_file.ts";
 import { FileHashes, type HashedFile } from "./file_hashes.ts";
 import { Log } from "./log.ts";
-import { DEFAULT_LOG_OPTIONS, type LogOptions, memberLogOptions } from "./log_options.ts";
+import { aloneLogOptions, DEFAULT_LOG_OPTIONS, type LogOptions, memberLogOptions } from "./log_options.ts";
 import { type Manifest, readManifest, readProven } from "./manifest.ts";
 import { type RecoveredEntry, recoveredEntry } from "./recovered_entry.ts";
 import { copySnapshot, prepareSnapshotDirectory } from "./snapshot_copy.ts";
@@ -229,7 +229,9 @@ export class StorageEngine<L extends StorageLog = Log> {
     const { log = DEFAULT_LOG_OPTIONS, member, checkpointLogBytes = LIMITS.checkpointLogBytes } = options;
     return StorageEngine.#open(options, null, (place) => (op, machineState) => {
       const directory = joinPath(place.directory, LOG_DIRECTORY);
-      if (member === undefined) return Log.open(place.host, directory, { op }, log);
+      if (member === undefined) {
+        return Log.open(place.host, directory, { op }, aloneLogOptions(log, checkpointLogBytes));
+      }
       const known = machineState === null ? null : factsOfState(machineState);
       return Log.open(
         place.host,
