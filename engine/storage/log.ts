@@ -470,8 +470,19 @@ export class Log {
       this.#checkpointDigest = this.#history === null ? null : this.digestBefore(op);
       this.#checkpointOp = op - 1;
     }
+    if (this.#history === null) this.#leaveFullFile(op);
     this.#files.removeBefore(op);
     this.#history?.truncateBefore(this.oldestOp);
+  }
+
+  /** A file beyond its size with nothing but entries before `op` need not stay, nor be read by a start. */
+  #leaveFullFile(op: number): void {
+    if (op <= this.#lastOp || this.#inPieces !== null || !this.#tail.isFullFor(0)) return;
+    try {
+      this.#rotate();
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+    }
   }
 
   /** What of a member's log cannot be read, in order. */

@@ -161,3 +161,27 @@ Deno.test("parts of an entry that was given up do not stand in for others", () =
   // The search for what vouches looks at each part once, whether the others are there or not.
   equal([...reader.recordsBehind(40, 1)].map((found) => found?.position), [40, 476, 912, 1348, 1784]);
 });
+
+Deno.test("the file of a long entry goes with the checkpoint of that entry, unless another one is on its way", async () => {
+  const host = new SimulatedHost(5), log = opened(host);
+  write(log, 1, 5000).finish();
+  await host.settle(log.whenDurable(1));
+  const coming = write(log, 2, 5000);
+  log.truncateBefore(2);
+  equal(host.disk.list("log"), [logFileName(2)]);
+  coming.finish();
+  await host.settle(log.whenDurable(2));
+  log.truncateBefore(3);
+  equal(host.disk.list("log"), [logFileName(3)]);
+  await host.settle(log.close());
+  const again = Log.open(host, "log", { op: 2 }, OPTIONS);
+  strictEqual(again.lastOp, 2);
+  // The empty file takes the next one, under a header of the version with parts.
+  write(again, 3, 1600).finish();
+  const last = write(again, 4, 5000);
+  again.truncateBefore(4);
+  last.finish();
+  await host.settle(again.close());
+  equal([...Log.open(host, "log", { op: 3 }, OPTIONS).entries(3)].map(({ op }) => op), [4]);
+  equal(host.disk.contentOf(`log/${logFileName(4)}`)[8], 4);
+});

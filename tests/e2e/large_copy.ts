@@ -60,7 +60,7 @@ export async function copyLarge(
     const status = Deno.readTextFileSync(`/proc/${server.child.pid}/status`);
     highest = Math.max(highest, 1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]));
     const address = server.addressOf("HTTP").replace(/^http:\/\//, "");
-    const metrics = await (await fetch(`http://${address}/metrics`)).text();
+    const metrics = await (await fetch(`http://${address}/v1/metrics`)).text();
     turn = Math.max(turn, 1000 * Number(/^db_event_loop_longest_turn_seconds (\S+)$/m.exec(metrics)?.[1]));
   };
   const query = async (sql: string): Promise<string> => {
