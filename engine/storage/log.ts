@@ -39,7 +39,12 @@ import { readEntries } from "./log_entries.ts";
 import { LogEntryReader } from "./log_entry_reader.ts";
 import { listLogFiles, type LogFileEntry, LogFiles } from "./log_files.ts";
 import { type EntryName, LogHistory, namedEntry, type StoredEntry } from "./log_history.ts";
-import { DEFAULT_LOG_OPTIONS, DEFAULT_PART_SIZES, type LogOptions, type LogPartSizes } from "./log_options.ts";
+import {
+  DEFAULT_LOG_OPTIONS,
+  DEFAULT_PART_SIZES,
+  type LogOptions,
+  type LogPartSizes,
+} from "./log_options.ts";
 import {
   countedBytesOf,
   type LogBase,

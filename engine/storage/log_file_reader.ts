@@ -104,7 +104,11 @@ export class LogFileReader {
    * The record at an offset, or undefined when none is there: that of all parts of an entry, or of a single one if it
    * is asked for.
    */
-  recordAt(position: number, minimumOp = this.firstOp, part: "all" | "single" = "all"): LogRecord | undefined {
+  recordAt(
+    position: number,
+    minimumOp = this.firstOp,
+    part: "all" | "single" = "all",
+  ): LogRecord | undefined {
     const { headBytes } = this.format;
     const head = this.#load(position, headBytes);
     if (head < 0) return undefined;

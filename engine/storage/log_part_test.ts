@@ -90,7 +90,9 @@ Deno.test("only files with parts are of the version that older programs refuse, 
   equal(versions, [1, 4]);
   throws(
     () => Log.open(host, "log", { op: 0, digest: 0n }, { ...OPTIONS, member: { keepBytes: 0 } }),
-    (error) => error instanceof DatabaseError && error.code === "55000" && /a server that is alone/.test(error.message),
+    (error) =>
+      error instanceof DatabaseError && error.code === "55000" &&
+      /a server that is alone/.test(error.message),
   );
 });
 

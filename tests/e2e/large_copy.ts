@@ -31,7 +31,8 @@ function rowsFrom(first: number, count: number): string {
   return text;
 }
 
-const LETTERS = Array.from({ length: 61_000 }, (_, at) => String.fromCharCode(97 + at * at * 7919 % 997 % 26)).join("");
+const LETTERS = Array.from({ length: 61_000 }, (_, at) => String.fromCharCode(97 + at * at * 7919 % 997 % 26))
+  .join("");
 
 /** Loads by COPY and looks at what is there; `say` hears what was done. */
 export async function copyLarge(
@@ -95,9 +96,10 @@ export async function copyLarge(
   /** Whether the COPY was acknowledged. */
   const copy = async (kill: (typeof kills)[number] | null): Promise<boolean> => {
     const psql = new Deno.Command("psql", {
-      args: ["-X", "-q", "-h", "127.0.0.1", "-p", String(server.portOf("PostgreSQL protocol")), "-U", "x"].concat(
-        ["-v", "ON_ERROR_STOP=1", "-c", "COPY t FROM STDIN", "db"],
-      ),
+      args: ["-X", "-q", "-h", "127.0.0.1", "-p", String(server.portOf("PostgreSQL protocol")), "-U", "x"]
+        .concat(
+          ["-v", "ON_ERROR_STOP=1", "-c", "COPY t FROM STDIN", "db"],
+        ),
       stdin: "piped",
       stdout: "null",
       stderr: "null",
@@ -144,7 +146,9 @@ export async function copyLarge(
       await look();
       const found = await picture();
       say(
-        `${kill === null ? "" : `killed at ${JSON.stringify(kill)}: `}${isThere ? "" : "not "}acknowledged, ` +
+        `${kill === null ? "" : `killed at ${JSON.stringify(kill)}: `}${
+          isThere ? "" : "not "
+        }acknowledged, ` +
           `start after ${Math.round((performance.now() - again) / 100) / 10} s, rows and sum ${found}; ` +
           `${Math.round(highest / 2 ** 20)} MiB`,
       );
