@@ -4,7 +4,7 @@ import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import { detachedHead, type LogFormat, type RecordHead } from "./log_file.ts";
-import { PartedBody } from "./log_part.ts";
+import { PartedBody, type RecordBody } from "./log_part.ts";
 import type { LogTail } from "./log_tail.ts";
 import { BlockChecksums, type StoredPayload } from "./stored_payload.ts";
 
@@ -43,18 +43,6 @@ export interface PiecewiseOwner {
   finished(head: RecordHead, recordBytes: number, blocks: BlockChecksums | undefined): void;
   /** It is no longer wanted; or the disk is full, and what was written was taken back. */
   abandoned(error?: unknown): void;
-}
-
-/** How the bytes of an entry get into the file, behind each other. */
-export interface RecordBody {
-  readonly bytes: number;
-  readonly checksum: number;
-  readonly limitBytes: number;
-  /** Of the blocks, where they are kept. */
-  readonly blocks: BlockChecksums | undefined;
-  add(piece: Uint8Array, checksum?: number): void;
-  /** Writes what makes them an entry; answers the offset behind it. */
-  finish(head: RecordHead): number;
 }
 
 /** A payload that is written behind the place of its head. The head comes last. */

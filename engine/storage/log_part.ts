@@ -14,8 +14,8 @@
 import { checksumSeed, crc32c, shiftChecksum } from "../base/checksum.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { DiskFile } from "../host/disk.ts";
-import type { RecordBody } from "./log_entry.ts";
 import { type RecordHead, SINGLE_FORMAT, writeHead } from "./log_file.ts";
+import type { BlockChecksums } from "./stored_payload.ts";
 
 const FLAG = 0x8000_0000;
 /** Bytes of a part besides those of the entry. */
@@ -106,6 +106,18 @@ export function readParts(
     if (count < piece.length) break;
   }
   return done;
+}
+
+/** How the bytes of an entry get into the file, behind each other. */
+export interface RecordBody {
+  readonly bytes: number;
+  readonly checksum: number;
+  readonly limitBytes: number;
+  /** Of the blocks, where they are kept. */
+  readonly blocks: BlockChecksums | undefined;
+  add(piece: Uint8Array, checksum?: number): void;
+  /** Writes what makes them an entry; answers the offset behind it. */
+  finish(head: RecordHead): number;
 }
 
 /** An entry on its way into the log in parts. */

@@ -1,7 +1,7 @@
 /**
- * `deno task soak:large-copy [MiB] [kills]`: COPY of so much text (10 GiB unless said otherwise) by one transaction on a
- * server that is alone, while others read single rows, and with SIGKILLs: some in the middle, and one right behind the
- * answer. The server's resident memory stays below 2 GiB.
+ * `deno task soak:large-copy [MiB] [kills]`: COPY of so much text (10 GiB unless said otherwise) by one transaction on
+ * a server that is alone, while others read single rows, and with SIGKILLs: some in the middle, and one right behind
+ * the answer. The server's resident memory stays below 2 GiB.
  *
  * Exit codes: 0 all is right, 1 not.
  */
@@ -59,10 +59,13 @@ export async function copyLarge(
   const connect = () => connectPg({ host: "127.0.0.1", port: server.portOf("PostgreSQL protocol") });
   const look = async (): Promise<void> => {
     const status = Deno.readTextFileSync(`/proc/${server.child.pid}/status`);
-    highest = Math.max(highest, 1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]));
+    highest = Math.max(highest, 1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0));
     const address = server.addressOf("HTTP").replace(/^http:\/\//, "");
     const metrics = await (await fetch(`http://${address}/v1/metrics`)).text();
-    turn = Math.max(turn, 1000 * Number(/^db_event_loop_longest_turn_seconds (\S+)$/m.exec(metrics)?.[1]));
+    turn = Math.max(
+      turn,
+      1000 * Number(/^db_event_loop_longest_turn_seconds (\S+)$/m.exec(metrics)?.[1] ?? 0),
+    );
   };
   const query = async (sql: string): Promise<string> => {
     const client = await connect();
