@@ -307,8 +307,9 @@ export class Log {
 
   /**
    * Begins the entry with this op, which must follow the last one and comes in pieces; `estimatedBytes` tells whether
-   * a new file is begun for it, and whether it is written in parts. Until it is finished recovery finds no record where
-   * it is: its head, or its last part, is written last. `view`: the one that has prepared it, which is the current one unless given.
+   * a new file is begun for it, and whether it is written in parts. Until it is finished recovery finds no record
+   * where it is: its head, or its last part, is written last. `view`: the one that has prepared it, which is the
+   * current one unless given.
    */
   appendInPieces(op: number, estimatedBytes: number, view?: number): EntryInPieces {
     this.#assertUsable();
