@@ -3,6 +3,7 @@ import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts
 import type { GatheredBatch } from "../execution/runtime/execution.ts";
 import type { StoredValue } from "../operations/effect.ts";
 import type { RemoteError, SessionFacts } from "../sharding/shard_messages.ts";
+import type { CopyForm, CopyPlace, ParsedBatch } from "../statements/copy/copy_parser.ts";
 import type { FinishedChunkFile } from "../storage/table/chunk_file.ts";
 import type { StoredFile } from "../storage/access/readable_table.ts";
 
@@ -46,6 +47,15 @@ export interface IndexRequest {
   readonly index: Pick<IndexDefinition, "id" | "columns">;
 }
 
+/** A COPY's data is going to come, from a place on. */
+export interface CopyRequest {
+  readonly kind: "copy";
+  readonly copy: number;
+  readonly form: CopyForm;
+  readonly session: SessionFacts;
+  readonly place: CopyPlace;
+}
+
 /** What a worker is asked. */
 export type ToWorker =
   | RunRequest
@@ -57,6 +67,11 @@ export type ToWorker =
   /** Nobody wants anything more of a run. */
   | { readonly kind: "end"; readonly run: number }
   | IndexRequest
+  | CopyRequest
+  /** Data of a COPY; null: it has ended. */
+  | { readonly kind: "copy_data"; readonly copy: number; readonly bytes: Uint8Array | null }
+  /** Nobody wants anything more of a COPY. */
+  | { readonly kind: "copy_end"; readonly copy: number }
   /** Files may have been removed. */
   | { readonly kind: "sweep" };
 
@@ -68,8 +83,19 @@ export interface IndexReply {
   readonly ended: { readonly finished: FinishedChunkFile | null } | null;
 }
 
+/** What has come of a COPY's data. */
+export interface CopyReply {
+  readonly copy: number;
+  readonly parsed: ParsedBatch | null;
+  /** Pieces of data that have been parsed since the last reply. */
+  readonly pieces: number;
+  readonly error: RemoteError | null;
+  /** All has been parsed. */
+  readonly isLast: boolean;
+}
+
 /** What a worker says. */
-export type FromWorker = MorselReply | IndexReply;
+export type FromWorker = MorselReply | IndexReply | CopyReply;
 
 /** Rows of a morsel, or why there are none. */
 export interface MorselReply {

@@ -19,6 +19,7 @@ import { BlockCache } from "../storage/table/block_cache.ts";
 import { StoredSegment } from "../storage/table/stored_segment.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { type FragmentGiven, FragmentOver, type FragmentText } from "./fragment_over.ts";
+import { CopyWork } from "./copy_work.ts";
 import { IndexWork } from "./index_work.ts";
 import type { FromWorker, MorselReply, MorselRequest, RunRequest, ToWorker } from "./messages.ts";
 
@@ -71,6 +72,7 @@ export class MorselWorker {
   readonly #tables = new Map<number, TableDefinition>();
   /** Files of indexes, made one after the other. */
   readonly #indexes: IndexWork[] = [];
+  readonly #copies = new Map<number, CopyWork>();
   /** In the order in which they get their turns. */
   readonly #runs = new Map<number, Run>();
 
@@ -125,6 +127,15 @@ export class MorselWorker {
           }),
         );
         return;
+      case "copy":
+        this.#copies.set(request.copy, new CopyWork(request, (reply) => this.#options.send(reply)));
+        return;
+      case "copy_data":
+        this.#copies.get(request.copy)?.add(request.bytes);
+        return;
+      case "copy_end":
+        this.#copies.delete(request.copy);
+        return;
       case "sweep":
         for (const path of this.#segments.keys()) if (!this.#options.disk.exists(path)) this.#forget(path);
         return;
@@ -135,7 +146,15 @@ export class MorselWorker {
   step(): boolean {
     const [index] = this.#indexes;
     if (index?.step() === true) this.#indexes.shift();
-    return this.#stepRun() || index !== undefined;
+    const isParsing = this.#stepCopies();
+    return this.#stepRun() || isParsing || index !== undefined;
+  }
+
+  /** A piece of each COPY's data. */
+  #stepCopies(): boolean {
+    let hasWorked = false;
+    for (const copy of this.#copies.values()) hasWorked = copy.step() || hasWorked;
+    return hasWorked;
   }
 
   #stepRun(): boolean {

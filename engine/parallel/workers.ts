@@ -14,11 +14,13 @@ import { StopFlags } from "../sharding/stop_flags.ts";
 import { bytesOf, type SharedTables, type Spread } from "../sql/fragments/join_places.ts";
 import { isWholeSort } from "../sql/fragments/shared_sort.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
+import type { CopyElsewhere } from "../statements/copy/shared_copy_parser.ts";
 import type { GatheredStream, StatementWorkers, WorkerContext } from "../statements/statement_host.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { IndexFile } from "../storage/table/index_file.ts";
 import { toStored } from "../types/stored_value.ts";
 import { FragmentOver } from "./fragment_over.ts";
+import { CopyParsing } from "./copy_parsing.ts";
 import { IndexBuilds } from "./index_builds.ts";
 import type { FromWorker } from "./messages.ts";
 import { AT_A_WORKER, type MorselRun, MorselStream } from "./morsel_stream.ts";
@@ -61,6 +63,7 @@ export class Workers implements StatementWorkers {
   readonly #starting = new Map<number, Promise<void>>();
   readonly #streams = new Map<number, MorselStream>();
   readonly #indexes = new IndexBuilds();
+  readonly #copies = new Map<number, CopyParsing>();
   readonly #code = new WeakMap<Fragment, { readonly number: number; readonly over: FragmentOver }>();
   #nextFragment = 1;
   #nextRun = 1;
@@ -149,8 +152,35 @@ export class Workers implements StatementWorkers {
     await this.#indexes.run(files, this.#ports.slice(0, count));
   }
 
+  /** See {@link StatementWorkers.leastCopyBytes}. */
+  leastCopyBytes(settings: WorkerContext["settings"]): number {
+    return this.allowed(settings) === 0 ? Infinity : settings.bytes("min_parallel_table_scan_size");
+  }
+
+  /** See {@link StatementWorkers.mayParse}. */
+  mayParse(settings: WorkerContext["settings"]): boolean {
+    const count = this.allowed(settings);
+    if (this.#ports.length < count) this.#start(count);
+    return Math.min(count, this.#ports.length) > 0;
+  }
+
+  /** See {@link StatementWorkers.parseCopy}. */
+  parseCopy(...[form, given, emit]: Parameters<StatementWorkers["parseCopy"]>): CopyElsewhere | null {
+    const { evaluation, now, settings, place } = given;
+    const copy = this.#nextRun++;
+    const ports = this.#ports.slice(0, this.allowed(settings));
+    const worker = ports[copy % ports.length];
+    if (worker === undefined) return null;
+    const parsing = new CopyParsing(worker, copy, { emit, forget: () => this.#copies.delete(copy) });
+    this.#copies.set(copy, parsing);
+    const session = { ...factsOf(evaluation), transactionTimestamp: Number(now) };
+    worker.tell({ kind: "copy", copy, form, session, place });
+    return parsing;
+  }
+
   #receive(reply: FromWorker): void {
-    if ("build" in reply) this.#indexes.take(reply);
+    if ("copy" in reply) this.#copies.get(reply.copy)?.take(reply);
+    else if ("build" in reply) this.#indexes.take(reply);
     else this.#streams.get(reply.run)?.take(reply);
   }
 
@@ -159,6 +189,7 @@ export class Workers implements StatementWorkers {
     if (at >= 0) this.#ports.splice(at, 1);
     for (const stream of this.#streams.values()) stream.lost(port, error);
     this.#indexes.lost(port);
+    for (const copy of this.#copies.values()) if (copy.worker === port) copy.fail(error);
   }
 
   stream(fragment: Fragment, context: WorkerContext, inputs: GatherInputs): GatheredStream {
@@ -268,6 +299,7 @@ export class Workers implements StatementWorkers {
       port.close(closed());
       this.#indexes.lost(port);
     }
+    for (const copy of this.#copies.values()) copy.fail(closed());
   }
 }
 

@@ -204,13 +204,10 @@ export interface RemoteError {
 /** The error as what can travel. */
 export function toRemote(error: unknown): RemoteError {
   if (error instanceof DatabaseError) {
-    const { code, message, detail, hint } = error;
-    return {
-      ...(error instanceof DamagedFileError ? { path: error.path } : {}),
-      code,
-      message,
-      fields: { ...(detail === undefined ? {} : { detail }), ...(hint === undefined ? {} : { hint }) },
-    };
+    const { code, message } = error;
+    // What the text was that it is a position in, the other end cannot know.
+    const { cause: _, position: __, ...fields } = error.fields();
+    return { ...(error instanceof DamagedFileError ? { path: error.path } : {}), code, message, fields };
   }
   const text = error instanceof Error ? error.stack ?? error.message : String(error);
   return { code: "XX000", message: `a shard failed: ${text}`, fields: {} };

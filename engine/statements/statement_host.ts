@@ -31,6 +31,8 @@ import type { Transaction } from "../transactions/transaction.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { TextOptions } from "../types/text_io.ts";
 import type { SqlValue } from "../types/value.ts";
+import type { CopyForm, CopyPlace, ParsedBatch } from "./copy/copy_parser.ts";
+import type { CopyElsewhere } from "./copy/shared_copy_parser.ts";
 import type { Cursors } from "./cursors.ts";
 import type { MaybePromise, Notice, ResultSink, StatementOutcome, TransactionStatus } from "./outcome.ts";
 import type { CachedPlan, PlanVariables } from "./plan_cache.ts";
@@ -134,6 +136,21 @@ export interface StatementWorkers {
   explain(stream: GatheredStream | null, context: WorkerContext): GatherExplanation;
   /** Has files of indexes made. Those that are not there when it resolves are to be made here. */
   buildIndexes(files: readonly IndexFile[], settings: WorkerContext["settings"]): Promise<void>;
+  /** From how many bytes on a COPY is worth to be parsed by them. */
+  leastCopyBytes(settings: WorkerContext["settings"]): number;
+  /** Whether one of them is there that can parse; they are started if not. */
+  mayParse(settings: WorkerContext["settings"]): boolean;
+  /** Goes on with the parsing of a COPY; `emit` takes the batches in their order. null: none of them is there. */
+  parseCopy(
+    form: CopyForm,
+    given: {
+      readonly evaluation: EvaluationContext;
+      readonly now: TextOptions["now"];
+      readonly settings: WorkerContext["settings"];
+      readonly place: CopyPlace;
+    },
+    emit: (parsed: ParsedBatch) => void,
+  ): CopyElsewhere | null;
   /** Files of tables may have been removed. */
   sweep(): void;
   close(): Promise<void>;

@@ -37,6 +37,7 @@ import { storageClassOf } from "../../types/physical_type.ts";
 import { columnOf, type ColumnReader, columnReader } from "./computed_columns.ts";
 import { reserveIds } from "./batch_writer.ts";
 import { withContext } from "./copy_options.ts";
+import type { ParsedBatch } from "./copy_parser.ts";
 
 /** Rows loaded one by one, or completed, in one piece. */
 const PIECE = 2048;
@@ -46,39 +47,6 @@ const PIECE_MICROSECONDS = 1_000;
 const MANY_BATCHES = 256;
 /** Rows whose foreign keys are looked up in one piece. */
 const PARENTS_PIECE = 256;
-
-/** Parsed rows and the line of the data that the first came from. */
-export interface ParsedBatch {
-  readonly batch: RowBatch;
-  readonly firstLine: number;
-  /** The ids that the data has; null: none, or some that are too large for a batch. */
-  readonly ids: ParsedIds | null;
-}
-
-/** What is known of the ids of a batch, NULL left out. */
-export interface ParsedIds {
-  readonly first: number;
-  readonly last: number;
-  readonly lowest: number;
-  /** Each is larger than the one before. */
-  readonly isAscending: boolean;
-}
-
-/** See {@link ParsedBatch.ids}; `position`: of the column with the ids. */
-export function parsedIds({ columns, rowCount }: RowBatch, position: number): ParsedIds | null {
-  const column = columns[position];
-  if (column?.storageClass !== "int" || column.big !== null) return null;
-  let first = Infinity, last = -Infinity, lowest = Infinity, isAscending = true;
-  for (let row = 0; row < rowCount; row++) {
-    if (column.nulls?.[row] === 1) continue;
-    const id = column.data[row] as number;
-    if (first === Infinity) first = id;
-    if (id <= last) isAscending = false;
-    if (id < lowest) lowest = id;
-    last = id;
-  }
-  return { first, last, lowest, isAscending };
-}
 
 /** What is to be loaded. */
 export interface CopyLoad {

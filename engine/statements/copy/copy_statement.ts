@@ -21,15 +21,13 @@ import type { CopyTarget, MaybePromise, ResultSink, StatementOutcome } from "../
 import { RowBuffer } from "../row_buffer.ts";
 import { errorPosition } from "../../sql/parser/source_text.ts";
 import type { StatementHost } from "../statement_host.ts";
-import { BatchBuilder } from "../../transactions/batch_builder.ts";
 import { batchMemory } from "../../transactions/batch_values.ts";
 import { StoredBatches } from "../../transactions/stored_batches.ts";
-import { BinaryFormatReader } from "./binary_reader.ts";
 import { CopyEncoder } from "./copy_encoder.ts";
-import { type CopyLoad, loadStatement, type ParsedBatch, parsedIds } from "./copy_load.ts";
-import { copyColumns, type CopySettings, copySettings, forcedColumns } from "./copy_options.ts";
-import { fieldReader } from "./field_readers.ts";
-import { TextFormatReader } from "./text_reader.ts";
+import { type CopyLoad, loadStatement } from "./copy_load.ts";
+import { copyColumns, type CopySettings, copySettings } from "./copy_options.ts";
+import type { ParsedBatch } from "./copy_parser.ts";
+import { SharedCopyParser } from "./shared_copy_parser.ts";
 
 /** Runs a COPY; `text` is its own text. */
 export function runCopy(
@@ -83,7 +81,7 @@ async function runCopyFrom(
       { binary: settings.format === "binary", columnCount: target.columnCount },
       { write: (bytes, start, end) => target.write(bytes, start, end) },
     );
-    target.finish();
+    await target.finish();
     return await session.runWork(
       loadStatement(target.load()),
       new RowBuffer(),
@@ -97,15 +95,15 @@ async function runCopyFrom(
 /** Receives the data of a COPY … FROM. */
 export interface CopyFromTarget extends CopyTarget {
   readonly columnCount: number;
-  /** The data has ended. Answers the number of rows. */
-  finish(): number;
+  /** The data has ended. */
+  finish(): MaybePromise<void>;
   /** What has been parsed. */
   load(): CopyLoad;
   /** It is loaded, or is not going to be. */
   release(): void;
 }
 
-/** A target that parses the data for a table into batches. */
+/** A target that has the data for a table parsed into batches. */
 export function copyFrom(
   session: StatementHost,
   table: TableDefinition,
@@ -113,11 +111,7 @@ export function copyFrom(
   settings: CopySettings,
 ): CopyFromTarget {
   const positions = copyColumns(table, statement.columns);
-  const columns = positions.map((position) => assertDefined(table.columns[position], "column of COPY"));
-  const names = columns.map((column) => column.name);
-  const builder = new BatchBuilder(table);
   const batches: ParsedBatch[] = [];
-  const idPosition = table.columns.findIndex((column) => column.id === table.rowIdColumn);
   let file: StoredBatches | null = null, keptBytes = 0;
   /** Beyond what is kept in memory, in a temporary file. */
   const kept = (batch: RowBatch): RowBatch => {
@@ -129,63 +123,17 @@ export function copyFrom(
     file ??= new StoredBatches(openSpillFile(session));
     return file.store({ ...batch, ids: new Float64Array(batch.rowCount) });
   };
-  let rows = 0, firstLine = settings.header === false ? 1 : 2;
-  const flush = (): void => {
-    const { rowCount } = builder;
-    if (rowCount === 0) return;
-    for (const [position, column] of builder.columns.entries()) {
-      // Columns that the data lacks are filled later.
-      if (!positions.includes(position)) column.setNull(rowCount - 1);
-    }
-    rows += rowCount;
-    const batch = builder.take(new Float64Array(0));
-    batches.push({ batch: kept(batch), firstLine, ids: parsedIds(batch, idPosition) });
-    firstLine = reader.line + 1;
+  const emit = (parsed: ParsedBatch): void => {
+    batches.push({ ...parsed, batch: kept(parsed.batch) });
   };
-  const options = session.evaluation.textOptions;
-  const reader = settings.format === "binary"
-    ? new BinaryFormatReader({
-      tableName: table.name,
-      batch: builder,
-      flush,
-      columns: columns.map((column, index) => ({
-        name: column.name,
-        type: column.type,
-        position: positions[index] ?? 0,
-      })),
-    })
-    : textReader();
-  function textReader(): TextFormatReader {
-    const notNull = forcedColumns(names, settings.forceNotNull, "FORCE_NOT_NULL");
-    const forceNull = forcedColumns(names, settings.forceNull, "FORCE_NULL");
-    return new TextFormatReader({
-      tableName: table.name,
-      settings,
-      batch: builder,
-      flush,
-      columns: columns.map((column, index) => {
-        const target = assertDefined(builder.columns[positions[index] ?? 0], "column of a batch");
-        return {
-          name: column.name,
-          builder: target,
-          reader: fieldReader(column.type, target, options),
-          forceNotNull: notNull[index] === true,
-          forceNull: forceNull[index] === true,
-        };
-      }),
-    });
-  }
+  const parser = new SharedCopyParser(session, { table, positions, settings }, emit);
   return {
     columnCount: positions.length,
     write: (bytes, start = 0, end = bytes.length) => {
       session.checkCanceled();
-      reader.write(bytes, start, end);
+      return parser.write(bytes, start, end);
     },
-    finish: () => {
-      reader.finish();
-      flush();
-      return rows;
-    },
+    finish: () => parser.finish(),
     load: () => {
       const inBlock = session.block !== null;
       const common = { table, positions, batches, inBlock };
@@ -194,7 +142,10 @@ export function copyFrom(
       const expression = binder.boundCondition(statement.where, "WHERE");
       return { ...common, where: { expression, columns: binder.columns } };
     },
-    release: () => file?.release(),
+    release: () => {
+      parser.release();
+      file?.release();
+    },
   };
 }
 

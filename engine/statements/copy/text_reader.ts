@@ -40,6 +40,15 @@ const LONG_ROW = 65_536;
 /** How lines end; the first line decides. */
 type LineEnd = "unknown" | "newline" | "return newline" | "return";
 
+/** Where a reader goes on that has paused. */
+export interface ReaderPlace {
+  /** Number of the line that comes next. */
+  readonly line: number;
+  readonly lineEnd: LineEnd;
+  /** What has come and is not parsed. */
+  readonly rest: Uint8Array;
+}
+
 const EMPTY = new Uint8Array(0);
 
 function hasLineEnd(bytes: Uint8Array): boolean {
@@ -63,6 +72,7 @@ export class TextFormatReader {
   #line = 1;
   #headerPending: boolean;
   #ended = false;
+  #isPaused = false;
   /** Newlines within fields of the row. */
   #linesInRow = 0;
   /** The bytes that are being parsed. */
@@ -89,6 +99,8 @@ export class TextFormatReader {
     readonly batch: Pick<BatchBuilder, "isFull"> & { rowCount: number };
     readonly flush: () => void;
     readonly plain?: PlainCsv;
+    /** What comes first is its rest. */
+    readonly from?: ReaderPlace | null;
   }) {
     this.#place = options.plain?.place ?? `COPY ${options.tableName}`;
     this.#plain = options.plain ?? null;
@@ -99,6 +111,23 @@ export class TextFormatReader {
     this.#null = encodeUtf8(options.settings.nullText);
     this.#isCsv = options.settings.format === "csv";
     this.#headerPending = options.settings.header !== false;
+    const from = options.from ?? null;
+    if (from === null) return;
+    this.#headerPending = false;
+    this.#line = from.line;
+    this.#lineEnd = from.lineEnd;
+  }
+
+  /** Parses nothing behind the row at hand. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  /** Where another reader goes on; null: this one has not paused. */
+  takePlace(): ReaderPlace | null {
+    if (!this.#isPaused) return null;
+    const rest = this.#carry.length === 0 ? EMPTY : this.#carry.joined().slice(0, this.#carry.length);
+    return { line: this.#line, lineEnd: this.#lineEnd, rest };
   }
 
   /** Number of the line that comes next, from 1. */
@@ -139,7 +168,7 @@ export class TextFormatReader {
     this.#end = end;
     this.#atEnd = atEnd;
     let at = start;
-    while (at < end && !this.#ended) {
+    while (at < end && !this.#ended && !this.#isPaused) {
       if (bytes[at] === BACKSLASH && this.#plain === null && this.#isEndMarker(at)) {
         this.#ended = true;
         return end;
