@@ -16,6 +16,7 @@ import {
   type SoleFragment,
   soleFragment,
 } from "../sql/fragments/sole_fragment.ts";
+import { triggersFor } from "../catalog/triggers.ts";
 import { splitPlan } from "../sql/fragments/split_plan.ts";
 import { Compilation } from "./codegen/compilation.ts";
 import { Program, type Sink } from "./codegen/region.ts";
@@ -114,7 +115,8 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
   };
   const streams = readsByGathersOnly(planned.plan);
   const whole: Version = { plan: planned.plan, compiled: here, soleFragment: null, streams, fragments: [] };
-  const scans = planned.readOnly && scansTables(planned.plan);
+  const readIds = planned.readOnly ? planned.tableIds : readApart(planned.plan);
+  const scans = readIds !== null && scansTables(planned.plan);
   let split: { readonly spread: Spread; readonly version: Version | null } | undefined;
   /** What runs fragments elsewhere, made when it is first needed; null: the plan has none. */
   const elsewhere = (spread: Spread): Version | null => {
@@ -138,7 +140,7 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
     return version;
   };
   const chosen = (context: ExecutionContext): Version => {
-    const gatherer = context.gatherer?.(planned.tableIds, scans) ?? null;
+    const gatherer = context.gatherer?.(readIds ?? planned.tableIds, scans) ?? null;
     const version = gatherer === null ? null : elsewhere(gatherer.spread);
     return version !== null && gatherer?.wants(version.fragments) === true ? version : whole;
   };
@@ -149,6 +151,25 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
     soleFragment: (context) => fragmentReadWith(chosen(context).soleFragment, context.parameters),
     streams: (context) => chosen(context).streams,
   };
+}
+
+/**
+ * The tables that an INSERT reads for its rows, if nothing is written to them before they have been read; null: it is
+ * none, or something else may write.
+ */
+function readApart(plan: Plan): readonly number[] | null {
+  if (plan.kind !== "insert" || plan.onConflict !== null || triggersFor(plan.table, "insert").length > 0) {
+    return null;
+  }
+  const ids = new Set<number>();
+  let isApart = true;
+  visitPlan(plan, {
+    plan: (each) => {
+      if (each !== plan && "table" in each) ids.add(each.table.id);
+    },
+    expression: (each) => isApart &&= each.kind !== "call" || each.function.userFunctionId === undefined,
+  });
+  return isApart ? [...ids] : null;
 }
 
 /** Whether a plan reads a whole table. */
@@ -168,7 +189,7 @@ function fragmentsOf(plan: Plan): Fragment[] {
 
 function compilePlan(plan: Plan, planned: PlannedStatement, options: CompileOptions): CompiledStatement {
   if (plan.kind === "insert" || plan.kind === "update" || plan.kind === "delete") {
-    return compileModify(plan, planned, options);
+    return compileModify(plan, planned, { ...options, compileRows: compileRowProducer });
   }
   const compiled = new CompiledPlan(plan, planned.columns, resultSink(planned.columns), options);
   return {

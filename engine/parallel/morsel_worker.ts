@@ -184,12 +184,14 @@ export class MorselWorker {
       if (isDone) this.#say(run, morsel, { batch: morsel.execution.rest(), isLast: true });
     } catch (error) {
       if (this.#stops.isStopped(run.request.stop)) return;
+      const isOfFile = error instanceof DatabaseError &&
+        (error.code === SQLSTATE.dataCorrupted || error.code === SQLSTATE.ioError);
+      // Something may go wrong with the rows before it first, where they are written.
+      const batch = isOfFile ? null : run.current?.execution.rest() ?? null;
       run.current = run.prepared = null;
       run.queue.splice(0, run.queue[0]?.morsel === number ? 1 : 0);
       const microseconds = this.#options.monotonic() - begin;
-      const said = { run: run.request.run, morsel: number, batch: null, isLast: true, microseconds };
-      const isOfFile = error instanceof DatabaseError &&
-        (error.code === SQLSTATE.dataCorrupted || error.code === SQLSTATE.ioError);
+      const said = { run: run.request.run, morsel: number, batch, isLast: true, microseconds };
       this.#options.send({ ...said, error: toRemote(error), isOfFile });
     }
   }

@@ -47,9 +47,16 @@ export function workersInThisThread(disk: Disk): StartWorker {
 export class WorkersForTest extends Workers {
   /** How many statements get; undefined: as many as their settings say. */
   given: number | undefined;
+  /** Fragments that have been run. */
+  runs = 0;
 
   constructor(disk: Disk, count: number) {
     super({ count, start: workersInThisThread(disk), morselBlocks: 1 });
+  }
+
+  override stream(...given: Parameters<Workers["stream"]>): ReturnType<Workers["stream"]> {
+    this.runs++;
+    return super.stream(...given);
   }
 
   override allowed(settings: WorkerContext["settings"]): number {

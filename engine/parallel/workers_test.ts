@@ -268,6 +268,68 @@ Deno.test("a statement that is canceled, and one that wants no more rows, leave 
   }
 });
 
+Deno.test("INSERT … SELECT and CREATE TABLE AS read with workers, and write what they do without", async () => {
+  const opened = await openWith(2);
+  const { session, workers } = opened;
+  try {
+    await fill(opened);
+    await answer(
+      session,
+      "CREATE TABLE w (id INT GENERATED ALWAYS AS IDENTITY, k INT UNIQUE, s TEXT, n NUMERIC)",
+    );
+    const writes = [
+      "INSERT INTO w (k, s, n) SELECT k, max(s), sum(n) FROM t GROUP BY k",
+      "INSERT INTO w (s, n) SELECT s, n FROM t WHERE id % 50 = 1 ORDER BY s DESC, n",
+      "INSERT INTO w (s) SELECT t.s FROM t JOIN v ON t.k = v.k WHERE v.w = 7 RETURNING id, s",
+      "INSERT INTO t (id, k) SELECT id + 100000, sum(k) FROM t WHERE id < 9000 GROUP BY id HAVING sum(k) > 15",
+      "CREATE TABLE made AS SELECT s, k, row_number() OVER (ORDER BY s, id) FROM t WHERE id % 30 = 2",
+      // The error of the row that is written first is raised, and not the one of a later row that is read.
+      "INSERT INTO w (k, n) SELECT k % 5, 1 / (id - 2000) FROM t WHERE id > 1990",
+      "INSERT INTO w (n) SELECT 1 / (id - 2000) FROM t WHERE id > 1990",
+      "WITH c AS (SELECT k, count(*) AS n FROM t GROUP BY k) INSERT INTO w (n) SELECT n FROM c",
+      "INSERT INTO w (s) SELECT s FROM v UNION ALL SELECT DISTINCT s FROM t WHERE k < 5",
+    ];
+    const reads = ["SELECT * FROM w", "SELECT * FROM made", "SELECT count(*), sum(k), max(id) FROM t"];
+    const made: string[][] = [];
+    for (const given of [0, 2]) {
+      workers.given = given;
+      const answers: string[] = [];
+      for (const sql of writes) {
+        await answer(session, "BEGIN");
+        answers.push(await answer(session, sql));
+        for (const read of reads) answers.push(await answer(session, read));
+        await answer(session, "ROLLBACK");
+        await answer(session, "ALTER TABLE w ALTER COLUMN id RESTART");
+      }
+      made.push(answers);
+    }
+    deepStrictEqual(made[1], made[0]);
+    deepStrictEqual(made[0]?.filter((each) => /^2(3505|2012) /.test(each)).map((each) => each.slice(0, 5)), [
+      "23505",
+      "22012",
+    ]);
+    // What is short is done before others may come in between, and so without workers.
+    await answer(session, "BEGIN");
+    for (const sql of [0, 1, 2, 3]) {
+      match(await answer(session, `EXPLAIN ${writes[sql]}`), /workers: 2/);
+    }
+    const before = workers.runs;
+    await answer(session, writes[4] ?? "");
+    ok(workers.runs > before, "CREATE TABLE AS reads with workers");
+    await answer(session, "ROLLBACK");
+    strictEqual(workers.running, 0);
+    // What triggers do is between the rows.
+    await answer(
+      session,
+      "CREATE TRIGGER a BEFORE INSERT ON w FOR EACH ROW SET s = 'x'",
+    );
+    await answer(session, "BEGIN");
+    match(await answer(session, `EXPLAIN ${writes[0]}`), /^(?!.*workers)/s);
+  } finally {
+    await opened.close();
+  }
+});
+
 /** What is done to bytes that are read of a file; null: it cannot be opened. */
 type Spoil = ((bytes: Uint8Array) => void) | null;
 

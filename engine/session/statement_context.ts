@@ -142,7 +142,7 @@ export class StatementContext implements ExecutionContext, WorkerContext {
     const { transaction } = this;
     // What is short is not to wait, and what writes to files reads its rows several times.
     if (!this.#waits || this.spills || !transaction.interruptible && !transaction.readOnly) return null;
-    if (!seesCommitted(transaction, tableIds) || workers.allowed(this.settings) === 0) return null;
+    if (workers.allowed(this.settings) === 0 || !this.#sees(tableIds)) return null;
     return this.#gatherer ??= {
       spread: workers.spread(this),
       wants: (fragments) => workers.wants(fragments, this),
@@ -153,6 +153,15 @@ export class StatementContext implements ExecutionContext, WorkerContext {
       },
       explain: (fragment) => workers.explain(this.#streams?.get(fragment) ?? null, this),
     };
+  }
+
+  /** Whether these tables are for the transaction as they are for others; it may have made others. */
+  #sees(tableIds: readonly number[]): boolean {
+    const { transaction } = this;
+    const { catalog } = this.#session.engine.manager;
+    const isDefined = !transaction.hasDdl ||
+      tableIds.every((id) => transaction.catalog.table(id) === catalog.table(id));
+    return isDefined && !isWrittenOf(transaction, tableIds);
   }
 
   #with(parameters: readonly SqlValue[]): GatherContext {
@@ -212,7 +221,10 @@ function closeAll(files: readonly SpillFile[]): void {
 
 /** Whether a transaction sees of these tables what is committed, and nothing of its own. */
 function seesCommitted(transaction: Transaction, tableIds: readonly number[]): boolean {
-  if (transaction.hasDdl) return false;
-  for (const written of transaction.writtenTables) if (tableIds.includes(written)) return false;
-  return true;
+  return !transaction.hasDdl && !isWrittenOf(transaction, tableIds);
+}
+
+function isWrittenOf(transaction: Transaction, tableIds: readonly number[]): boolean {
+  for (const written of transaction.writtenTables) if (tableIds.includes(written)) return true;
+  return false;
 }

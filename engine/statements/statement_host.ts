@@ -212,7 +212,7 @@ export interface StatementShards {
 
 /** The engine, as far as every statement may know it. */
 export interface StatementEngine {
-  readonly manager: { readonly activeCount: number };
+  readonly manager: { readonly activeCount: number; readonly catalog: Catalog };
   /** The shards that have the rows; null: they are at the engine itself. */
   readonly shards: StatementShards | null;
   /** What is stored of tables here. */

@@ -21,13 +21,16 @@ import { produce } from "../operators/produce.ts";
 export function compileModify(
   plan: ModifyPlan,
   planned: PlannedStatement,
-  { analyze = false }: { readonly analyze?: boolean } = {},
+  { analyze = false, compileRows }: {
+    readonly analyze?: boolean;
+    readonly compileRows: NonNullable<Compilation["compileRows"]>;
+  },
 ): CompiledStatement {
-  const here = compileOnce(plan, planned, { analyze, spills: false });
+  const here = compileOnce(plan, planned, { analyze, compileRows, spills: false });
   let spilling: CompiledStatement | null = null;
   /** What runs in a context. */
   const chosen = ({ spills = false }: ExecutionContext): CompiledStatement =>
-    spills ? spilling ??= compileOnce(plan, planned, { analyze, spills }) : here;
+    spills ? spilling ??= compileOnce(plan, planned, { analyze, compileRows, spills }) : here;
   return {
     start: (context) => chosen(context).start(context),
     source: (context) => chosen(context).source(context),
@@ -37,12 +40,17 @@ export function compileModify(
 function compileOnce(
   plan: ModifyPlan,
   planned: PlannedStatement,
-  { analyze, spills }: { readonly analyze: boolean; readonly spills: boolean },
+  { analyze, compileRows, spills }: {
+    readonly analyze: boolean;
+    readonly compileRows: NonNullable<Compilation["compileRows"]>;
+    readonly spills: boolean;
+  },
 ): CompiledStatement {
   const compilation = new Compilation(plan, planned.columns.map((each) => each.column), {
     analyze,
     spills,
     produce,
+    compileRows,
   });
   const program = new Program(compilation, { reruns: false });
   const modify = new ModifyCode(compilation, factsOf(plan), planned.columns);

@@ -41,6 +41,8 @@ export interface ExecutionContext {
    * statement may read whole tables.
    */
   gatherer?(tableIds: readonly number[], scans: boolean): Gatherer | null;
+  /** What it reads while it comes, and whether more is waited for; absent: all has come before a step. */
+  readonly arrivals?: { readonly isStarved: boolean };
   /** In a fragment: what comes of an exchange. */
   exchange?(number: number): BatchSource;
   /** Where scans and look-ups are counted. */

@@ -100,7 +100,7 @@ export function splitPlan({ plan, columns, parts }: PlannedStatement, spread: Sp
   const splitter = new Splitter(plan, columns.map(({ column }) => column), spread);
   // Subqueries are computed where their rows are asked for, which may be for none.
   const split = spread.shared !== undefined
-    ? plan.kind === "insert" ? plan : splitter.split(plan, true)
+    ? splitter.split(plan, true)
     : splitter.values.restore(splitter.split(splitter.values.lift(plan), true));
   const [first, ...more] = splitter.made;
   if (first === undefined) return null;

@@ -139,7 +139,8 @@ class DefinitionExecution implements StatementExecution {
       if (this.#work !== null) {
         const work = this.#work;
         if (!this.#advance(work)) {
-          if (!gas.isTurnDue && context.monotonic() < end) continue;
+          const isStarved = context.arrivals?.isStarved === true;
+          if (!isStarved && !gas.isTurnDue && context.monotonic() < end) continue;
           context.checkCanceled();
           return false;
         }

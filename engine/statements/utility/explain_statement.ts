@@ -160,7 +160,8 @@ export function explain(
     return session.outcome("EXPLAIN", lines.length, "explain");
   };
   const { shards, workers } = session.engine;
-  const isHere = shards === null && (workers === null || !planned.readOnly);
+  const mayShare = planned.readOnly || planned.plan.kind === "insert";
+  const isHere = shards === null && (workers === null || !mayShare);
   if (!options.analyze && !options.code && isHere) return send(explained(planned), null, "");
   if (options.analyze && (inner.kind === "declare_cursor" || inner.kind === "create_table_as")) {
     throw unsupported(session, `EXPLAIN ANALYZE of ${inner.kind.replaceAll("_", " ")}`, statement.position);
