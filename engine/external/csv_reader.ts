@@ -8,7 +8,7 @@ import { closest } from "../base/suggest.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { FieldReader } from "../statements/copy/field_readers.ts";
 import { type CopyColumn, TextFormatReader } from "../statements/copy/text_reader.ts";
-import type { CopySettings } from "../statements/copy/copy_options.ts";
+import type { CopySettings } from "../statements/parsed_copy.ts";
 import type { RowTarget, TargetColumn } from "../statements/refresh/row_target.ts";
 import type { FormatReader, SourceBytes } from "./source_reader.ts";
 import { piecesWithoutMark } from "./text_mark.ts";

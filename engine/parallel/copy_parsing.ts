@@ -1,8 +1,8 @@
 /** The parsing of a COPY's data by a worker, as the thread of the sessions sees it. */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { fromRemote } from "../sharding/shard_messages.ts";
-import type { ParsedBatch } from "../statements/copy/copy_parser.ts";
-import type { CopyElsewhere } from "../statements/copy/shared_copy_parser.ts";
+import type { ParsedBatch } from "../statements/parsed_copy.ts";
+import type { CopyElsewhere } from "../statements/parsed_copy.ts";
 import type { MaybePromise } from "../statements/outcome.ts";
 import type { CopyReply } from "./messages.ts";
 import type { WorkerPort } from "./worker_port.ts";

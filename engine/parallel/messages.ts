@@ -3,7 +3,7 @@ import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts
 import type { GatheredBatch } from "../execution/runtime/execution.ts";
 import type { StoredValue } from "../operations/effect.ts";
 import type { RemoteError, SessionFacts } from "../sharding/shard_messages.ts";
-import type { CopyForm, CopyPlace, ParsedBatch } from "../statements/copy/copy_parser.ts";
+import type { CopyForm, CopyPlace, ParsedBatch } from "../statements/parsed_copy.ts";
 import type { FinishedChunkFile } from "../storage/table/chunk_file.ts";
 import type { StoredFile } from "../storage/access/readable_table.ts";
 

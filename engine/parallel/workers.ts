@@ -14,7 +14,7 @@ import { StopFlags } from "../sharding/stop_flags.ts";
 import { bytesOf, type SharedTables, type Spread } from "../sql/fragments/join_places.ts";
 import { isWholeSort } from "../sql/fragments/shared_sort.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
-import type { CopyElsewhere } from "../statements/copy/shared_copy_parser.ts";
+import type { CopyElsewhere } from "../statements/parsed_copy.ts";
 import type { GatheredStream, StatementWorkers, WorkerContext } from "../statements/statement_host.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { IndexFile } from "../storage/table/index_file.ts";

@@ -10,7 +10,8 @@ import { characterLength } from "../../types/text.ts";
 import { formatText, type TextOptions } from "../../types/text_io.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { BINARY_SIGNATURE } from "./binary_reader.ts";
-import { type CopySettings, forcedColumns } from "./copy_options.ts";
+import type { CopySettings } from "../parsed_copy.ts";
+import { forcedColumns } from "./copy_options.ts";
 
 /** Bytes that are sent in one piece. */
 const PIECE_BYTES = 1 << 16;

@@ -37,7 +37,7 @@ import { storageClassOf } from "../../types/physical_type.ts";
 import { columnOf, type ColumnReader, columnReader } from "./computed_columns.ts";
 import { reserveIds } from "./batch_writer.ts";
 import { withContext } from "./copy_options.ts";
-import type { ParsedBatch } from "./copy_parser.ts";
+import type { ParsedBatch } from "../parsed_copy.ts";
 
 /** Rows loaded one by one, or completed, in one piece. */
 const PIECE = 2048;

@@ -7,20 +7,8 @@ import { closest } from "../../base/suggest.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { Copy, CopyOptions } from "../../sql/parser/ast.ts";
 import { errorPosition } from "../../sql/parser/source_text.ts";
+import type { CopySettings } from "../parsed_copy.ts";
 import type { StatementHost } from "../statement_host.ts";
-
-/** The options as they apply. Delimiter, quote and escape are ASCII codes. */
-export interface CopySettings {
-  readonly format: "text" | "csv" | "binary";
-  readonly delimiter: number;
-  readonly nullText: string;
-  readonly header: boolean | "match";
-  readonly quote: number;
-  readonly escape: number;
-  readonly forceQuote: readonly string[] | "all";
-  readonly forceNotNull: readonly string[] | "all";
-  readonly forceNull: readonly string[] | "all";
-}
 
 function fail(code: SqlState, message: string): never {
   throw new DatabaseError(code, message);

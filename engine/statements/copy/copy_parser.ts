@@ -5,26 +5,10 @@ import type { RowBatch } from "../../operations/effect.ts";
 import { BatchBuilder } from "../../transactions/batch_builder.ts";
 import type { TextOptions } from "../../types/text_io.ts";
 import { BinaryFormatReader } from "./binary_reader.ts";
-import { type CopySettings, forcedColumns } from "./copy_options.ts";
+import type { CopyForm, CopyPlace, ParsedBatch, ParsedIds } from "../parsed_copy.ts";
+import { forcedColumns } from "./copy_options.ts";
 import { fieldReader } from "./field_readers.ts";
-import { type ReaderPlace, TextFormatReader } from "./text_reader.ts";
-
-/** Parsed rows and the line of the data that the first came from. */
-export interface ParsedBatch {
-  readonly batch: RowBatch;
-  readonly firstLine: number;
-  /** The ids that the data has; null: none, or some that are too large for a batch. */
-  readonly ids: ParsedIds | null;
-}
-
-/** What is known of the ids of a batch, NULL left out. */
-export interface ParsedIds {
-  readonly first: number;
-  readonly last: number;
-  readonly lowest: number;
-  /** Each is larger than the one before. */
-  readonly isAscending: boolean;
-}
+import { TextFormatReader } from "./text_reader.ts";
 
 /** See {@link ParsedBatch.ids}; `position`: of the column with the ids. */
 export function parsedIds({ columns, rowCount }: RowBatch, position: number): ParsedIds | null {
@@ -40,19 +24,6 @@ export function parsedIds({ columns, rowCount }: RowBatch, position: number): Pa
     last = id;
   }
   return { first, last, lowest, isAscending };
-}
-
-/** What the data is for, and how it is written. */
-export interface CopyForm {
-  readonly table: TableDefinition;
-  /** Positions of the columns that the data has. */
-  readonly positions: readonly number[];
-  readonly settings: CopySettings;
-}
-
-/** Where another parser goes on. */
-export interface CopyPlace extends ReaderPlace {
-  readonly firstLine: number;
 }
 
 /** See the file's head. */

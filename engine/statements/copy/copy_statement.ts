@@ -25,8 +25,8 @@ import { batchMemory } from "../../transactions/batch_values.ts";
 import { StoredBatches } from "../../transactions/stored_batches.ts";
 import { CopyEncoder } from "./copy_encoder.ts";
 import { type CopyLoad, loadStatement } from "./copy_load.ts";
-import { copyColumns, type CopySettings, copySettings } from "./copy_options.ts";
-import type { ParsedBatch } from "./copy_parser.ts";
+import { copyColumns, copySettings } from "./copy_options.ts";
+import type { CopySettings, ParsedBatch } from "../parsed_copy.ts";
 import { SharedCopyParser } from "./shared_copy_parser.ts";
 
 /** Runs a COPY; `text` is its own text. */

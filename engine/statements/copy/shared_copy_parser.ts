@@ -3,18 +3,9 @@
  * which it is worth it and a thread is there.
  */
 import type { MaybePromise } from "../outcome.ts";
+import type { CopyElsewhere, CopyForm, ParsedBatch } from "../parsed_copy.ts";
 import type { StatementHost } from "../statement_host.ts";
-import { type CopyForm, CopyParser, type ParsedBatch } from "./copy_parser.ts";
-
-/** A parser in another thread. */
-export interface CopyElsewhere {
-  /** Copies the bytes. A promise asks to wait. Raises what has gone wrong. */
-  write(bytes: Uint8Array, start: number, end: number): MaybePromise<void>;
-  /** The data has ended: resolves when all batches have come. */
-  finish(): Promise<void>;
-  /** Nobody wants anything more of it. */
-  release(): void;
-}
+import { CopyParser } from "./copy_parser.ts";
 
 type CopySession = Pick<StatementHost, "engine" | "evaluation" | "settings">;
 

@@ -8,7 +8,8 @@
 import { encodeUtf8 } from "../../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { BatchBuilder, ColumnBuilder } from "../../transactions/batch_builder.ts";
-import { type CopySettings, withContext } from "./copy_options.ts";
+import type { CopySettings, LineEnd, ReaderPlace } from "../parsed_copy.ts";
+import { withContext } from "./copy_options.ts";
 import { type FieldReader, fieldText, shownField } from "./field_readers.ts";
 import { PartialRow } from "./partial_row.ts";
 
@@ -36,18 +37,6 @@ export interface PlainCsv {
 const NEWLINE = 10, RETURN = 13, BACKSLASH = 92, DOT = 46;
 /** From here on a row that is not whole is not parsed again with every chunk. */
 const LONG_ROW = 65_536;
-
-/** How lines end; the first line decides. */
-type LineEnd = "unknown" | "newline" | "return newline" | "return";
-
-/** Where a reader goes on that has paused. */
-export interface ReaderPlace {
-  /** Number of the line that comes next. */
-  readonly line: number;
-  readonly lineEnd: LineEnd;
-  /** What has come and is not parsed. */
-  readonly rest: Uint8Array;
-}
 
 const EMPTY = new Uint8Array(0);
 
