@@ -21,6 +21,9 @@ const FORM_INT16 = 2;
 const FORM_INT32 = 3;
 const FORM_CONSECUTIVE = 4;
 
+/** What a row takes in memory besides its values. */
+const ROW_WEIGHT = 32;
+
 const CLASSES = ["int", "float", "text", "bytes"] as const;
 
 assert(new Uint8Array(new Uint16Array([1]).buffer)[0] === 1, "the machine is little-endian");
@@ -34,6 +37,13 @@ export function batchBytes(batch: RowBatch): number {
     if ("bytes" in column) bytes += column.bytes.length;
   }
   return bytes + batch.rowCount * 4;
+}
+
+/** About what the rows take in memory until they are in a segment, a table's indexes left out. */
+export function batchWeight({ rowCount, columns }: RowBatch): number {
+  let bytes = rowCount * (ROW_WEIGHT + columns.length * 8);
+  for (const column of columns) if ("bytes" in column) bytes += column.bytes.length;
+  return bytes;
 }
 
 /** Appends a batch. */

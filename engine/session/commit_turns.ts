@@ -179,11 +179,11 @@ export class CommitTurns {
     effects: readonly Effect[] | null = null,
   ): Promise<OpNumber> {
     const { storage } = this.#engine;
-    const bytes = transaction.estimatedBytes;
+    const { weight } = transaction;
     for (;;) {
       if (this.#current !== null) await this.#current;
       // What is not committed in steps waits here for the checkpoint.
-      else if (effects !== null && storage.mustFinishFirst(bytes)) {
+      else if (effects !== null && storage.mustFinishFirst(weight)) {
         await storage.finishFirst(SLICE_MICROSECONDS);
       } else break;
     }
@@ -198,7 +198,7 @@ export class CommitTurns {
     effects: readonly Effect[] | null = null,
   ): MaybePromise<OpNumber> {
     const { storage } = this.#engine;
-    if (effects === null && (transaction.isLarge || storage.mustFinishFirst(transaction.estimatedBytes))) {
+    if (effects === null && (transaction.isLarge || storage.mustFinishFirst(transaction.weight))) {
       return this.#commitInSteps(transaction, client);
     }
     return this.#commitHere(transaction, client, effects);
@@ -206,7 +206,7 @@ export class CommitTurns {
 
   /** Neither the turn of another commit nor a checkpoint has to be waited for. */
   #mayCommitAtOnce(transaction: Transaction): boolean {
-    return this.#current === null && !this.#engine.storage.mustFinishFirst(transaction.estimatedBytes);
+    return this.#current === null && !this.#engine.storage.mustFinishFirst(transaction.weight);
   }
 
   #commitHere(
@@ -228,7 +228,7 @@ export class CommitTurns {
     const steps = this.#steps = engine.manager.commitInSteps(transaction, client);
     try {
       steps.next();
-      while (storage.mustFinishFirst(transaction.estimatedBytes)) {
+      while (storage.mustFinishFirst(transaction.weight)) {
         await storage.finishFirst(SLICE_MICROSECONDS);
         this.#requireUninterrupted();
       }

@@ -225,6 +225,37 @@ Deno.test("CommitTurns leaves everything as it was when the disk is full, and go
   await host.settle(again.engine.close());
 });
 
+Deno.test("rows in bulk are cut and make a checkpoint by what they take in memory, after a kill as well", async () => {
+  const host = new SimulatedHost(6);
+  const { engine, session } = await open(host, { checkpointLogBytes: 1 << 19 });
+  // A row takes some bytes of log and 48 of memory: two loads make a checkpoint, and one of 30 000 rows is cut.
+  const load = (count: number) =>
+    host.settle(
+      run(session, `CREATE TABLE t${count} AS SELECT g AS a, g % 7 AS b FROM generate_series(1, ${count}) g`),
+    );
+  await load(6000);
+  strictEqual(engine.storage.isCheckpointing || engine.storage.checkpointOp > 0, false);
+  await load(6001);
+  ok(engine.storage.isCheckpointing || engine.storage.checkpointOp > 0);
+  await load(30_000);
+  const large = (each: Engine) => {
+    const { id } = [...each.machine.catalog.tables].find(({ name }) => name === "t30000") ?? { id: 0 };
+    return each.machine.store(id);
+  };
+  ok(large(engine).rowsInMemory < 20_000, `${large(engine).rowsInMemory} rows in memory`);
+  ok(engine.storage.log.appendedBytes < 1 << 19, "the log alone would not have made a checkpoint");
+  await host.settle(engine.whenDurable(engine.lastOp));
+  const digest = engine.digest();
+  await host.rest();
+  host.kill();
+  const again = await open(host, { checkpointLogBytes: 1 << 19 });
+  strictEqual(again.engine.digest(), digest);
+  ok(large(again.engine).rowsInMemory < 20_000, `${large(again.engine).rowsInMemory} rows after the start`);
+  const sums = await host.settle(run(again.session, "SELECT count(*), sum(a), sum(b) FROM t30000"));
+  deepStrictEqual(sums.rows[0]?.map(Number), [30_000, 30_000 * 30_001 / 2, 90_000]);
+  await host.settle(again.engine.close());
+});
+
 Deno.test("CommitTurns keeps all of a large entry or nothing of it in a crash at any operation", async () => {
   let whole = 0, none = 0;
   for (let at = 1; whole < 3 && at < 60; at++) {

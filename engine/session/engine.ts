@@ -379,7 +379,7 @@ export class Engine implements SessionEngine, SeatedEngine {
   /** Whether a checkpoint would have to be finished in one piece when the entry is applied. */
   #mustFinishFirst(payload: Uint8Array | StoredPayload): boolean {
     const { storage } = this;
-    return storage.mustFinishFirst(payload.length) ||
+    return storage.mustFinishFirst({ bytes: payload.length, held: 0 }) ||
       storage.isCheckpointing && payload instanceof Uint8Array && isCheckpointEntry(payload);
   }
 

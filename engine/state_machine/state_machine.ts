@@ -12,6 +12,7 @@
  * A member of a replication group that orders entries commits them; the others {@link StateMachine.apply} what is in
  * their log already, with the same effect.
  */
+import { batchWeight } from "../operations/batch_codec.ts";
 import type { ColumnStatistics } from "../storage/access/readable_table.ts";
 import { assert, unreachable } from "../base/assert.ts";
 import { crc32c } from "../base/checksum.ts";
@@ -93,6 +94,8 @@ export class StateMachine {
   #changes = new Map<number, { inserted: number; updated: number; deleted: number }>();
   /** The entry that is being applied asks for a checkpoint. */
   #wantsCheckpoint = false;
+  /** What its rows in bulk take in memory. */
+  #heldBytes = 0;
   #catalog = Catalog.initial();
   #lastOp = 0 as OpNumber;
   #lastTimestamp = 0;
@@ -122,7 +125,7 @@ export class StateMachine {
     let checked: Catalog | null = null;
     for (const { entry, payload } of storage.recovered.entries()) {
       assert(entry.op === machine.#lastOp + 1, `entry ${entry.op} follows ${machine.#lastOp}`);
-      if (payload.bytes < storage.cutBytes) machine.#apply(entry, payload);
+      if (storage.cutBytesOf(payload.bytes) === Infinity) machine.#apply(entry, payload);
       else yield* machine.#applyCut(entry, payload);
       if (checked !== machine.#catalog) requireSpoken(versions, (checked = machine.#catalog).clusterVersion);
       if (storage.isCheckpointing) yield* storage.finishReplayed();
@@ -255,7 +258,7 @@ export class StateMachine {
     const payload = encodeEntry(complete);
     const checksum = this.#storage.log.append(op, payload);
     const facts = { checksum, bytes: payload.length };
-    if (facts.bytes < this.#storage.cutBytes) this.#apply(complete, facts);
+    if (this.#storage.cutBytesOf(facts.bytes) === Infinity) this.#apply(complete, facts);
     else for (const _ of this.#applyCut(complete, facts));
     return op;
   }
@@ -336,7 +339,7 @@ export class StateMachine {
     }
     let isDone = false;
     try {
-      const cutBytes = pieces.bytes < this.#storage.cutBytes ? Infinity : this.#storage.cutBytes;
+      const cutBytes = this.#storage.cutBytesOf(pieces.bytes);
       const finish = yield* this.#applyInSteps(op, entry.effects, entry.timestamp, cutBytes);
       finish();
       this.#finishEntry(op, entry, pieces);
@@ -395,7 +398,7 @@ export class StateMachine {
   /** The same for one that is too large for memory, at a start or where it came at once. */
   *#applyCut({ effects, ...entry }: RecoveredEntry["entry"], payload: PayloadFacts): Generator<void, void> {
     const { op, timestamp } = entry;
-    const { cutBytes } = this.#storage;
+    const cutBytes = this.#storage.cutBytesOf(payload.bytes);
     try {
       for (const effect of effects) {
         this.#applyEffect(effect, op, timestamp);
@@ -420,7 +423,12 @@ export class StateMachine {
     this.#digest.mix(payload.checksum, op);
     const wantsCheckpoint = this.#wantsCheckpoint;
     this.#wantsCheckpoint = false;
-    this.#storage.entryApplied({ op, payloadBytes: payload.bytes, wantsCheckpoint }, this.#encodeState);
+    const heldBytes = this.#heldBytes;
+    this.#heldBytes = 0;
+    this.#storage.entryApplied(
+      { op, payloadBytes: payload.bytes, heldBytes, wantsCheckpoint },
+      this.#encodeState,
+    );
   }
 
   /**
@@ -480,6 +488,7 @@ export class StateMachine {
             touch(tableId).endRows(op, batch.ids.subarray(at, at + DELETED_AT_ONCE));
           }
           touch(tableId).createBatch(op, batch);
+          this.#heldBytes += batchWeight(batch);
           this.#changed(tableId).updated += batch.rowCount;
           yield;
           if (isCut) yield* touch(tableId).cutInSteps(op, batch, cutBytes);
@@ -531,6 +540,7 @@ export class StateMachine {
         break;
       case "create_batch":
         this.#storage.table(effect.tableId).createBatch(op, effect.batch);
+        this.#heldBytes += batchWeight(effect.batch);
         this.#changed(effect.tableId).inserted += effect.batch.rowCount;
         this.#countRow(effect.tableId, highestId(effect.batch));
         break;
@@ -538,6 +548,7 @@ export class StateMachine {
         const { batch, tableId } = effect;
         this.#storage.table(tableId).endRows(op, batch.ids.subarray(0, batch.rowCount));
         this.#storage.table(tableId).createBatch(op, batch);
+        this.#heldBytes += batchWeight(batch);
         this.#changed(tableId).updated += batch.rowCount;
         break;
       }

@@ -24,6 +24,7 @@ import { MemoryDisk } from "../host/memory_host.ts";
 import { factsOfState } from "../operations/history_digest.ts";
 import { type OpNumber, opNumber, type Slice } from "../operations/effect.ts";
 import { Checkpoint, isStateFileName } from "./checkpoint.ts";
+import { CheckpointPace, type EntryWeight } from "./checkpoint_pace.ts";
 import type { CommitHorizon } from "./commit_horizon.ts";
 import { DamagedFileError } from "./table/damaged_file.ts";
 import { FileHashes, type HashedFile } from "./file_hashes.ts";
@@ -121,7 +122,7 @@ export class StorageEngine<L extends StorageLog = Log> {
   /** What the files of a member of a replication group are known by. */
   readonly #hashes: FileHashes | null;
   readonly #cache: BlockCache;
-  readonly #checkpointLogBytes: number;
+  readonly #pace: CheckpointPace;
   readonly #replayTo: number;
   readonly #committed: CommitHorizon;
   /** This is a part of another storage, which says when checkpoints begin and when they exist. */
@@ -138,15 +139,9 @@ export class StorageEngine<L extends StorageLog = Log> {
   #checkpoint: Checkpoint | null = null;
   /** Checkpoints that were installed since the start. */
   #checkpoints = 0;
-  /** Bytes of log when the last checkpoint began. */
-  #checkpointMark = 0;
-  /** Bytes of log up to the op of the installed checkpoint. */
-  #installedMark = 0;
   #isReplaying = true;
   /** What the replay waits for before its next step. */
   replayWait: Promise<void> | null = null;
-  /** Bytes of the records that were applied since the checkpoint that was found at opening. */
-  #appliedBytes = 0;
   #working: Promise<void> | null = null;
   /** Why the checkpoint under way does not go on, and the bytes of log at which it tries again. */
   #diskFull: { readonly error: DatabaseError; readonly untilBytes: number } | null = null;
@@ -178,7 +173,8 @@ export class StorageEngine<L extends StorageLog = Log> {
       onDamage: (path) => this.#noticeDamage(path, options.member),
     });
     this.#cache = new BlockCache(options.blockCacheBytes ?? LIMITS.blockCacheBytes);
-    this.#checkpointLogBytes = options.checkpointLogBytes ?? LIMITS.checkpointLogBytes;
+    const { checkpointLogBytes = LIMITS.checkpointLogBytes } = options;
+    this.#pace = new CheckpointPace(checkpointLogBytes, part === null && options.member === undefined);
     this.#horizon = {
       // Nobody reads old versions before the log is replayed.
       oldestSnapshot: () => this.#isReplaying ? Infinity : options.horizon.oldestSnapshot(),
@@ -214,7 +210,7 @@ export class StorageEngine<L extends StorageLog = Log> {
     assert(part !== null || this.#committed.durableOp >= this.#replayTo, "what is replayed is committed");
     this.#uncommitted = member === undefined ? null : new UncommittedLog(
       member.horizon,
-      Math.min(LIMITS.uncommittedLogBytes, this.#checkpointLogBytes / 2),
+      Math.min(LIMITS.uncommittedLogBytes, checkpointLogBytes / 2),
     );
     this.log.onDurable(() => this.#release());
     this.#removeLeftOver(leftOver);
@@ -359,11 +355,16 @@ export class StorageEngine<L extends StorageLog = Log> {
    * content alone, as long as the disk has space: the log has grown enough, or the entry asks for it.
    */
   entryApplied(
-    entry: { readonly op: OpNumber; readonly payloadBytes: number; readonly wantsCheckpoint: boolean },
+    entry: {
+      readonly op: OpNumber;
+      readonly payloadBytes: number;
+      readonly heldBytes: number;
+      readonly wantsCheckpoint: boolean;
+    },
     encodeState: () => Uint8Array,
   ): void {
-    this.#appliedBytes += this.log.headBytes + entry.payloadBytes;
-    this.#uncommitted?.add(entry.op, this.#appliedBytes);
+    this.#pace.applied({ bytes: this.log.headBytes + entry.payloadBytes, held: entry.heldBytes });
+    this.#uncommitted?.add(entry.op, this.#pace.appliedBytes);
     if (this.#part !== null || !entry.wantsCheckpoint && !this.#isCheckpointDue) return;
     this.beginCheckpoint(entry.op, encodeState);
   }
@@ -425,13 +426,13 @@ export class StorageEngine<L extends StorageLog = Log> {
     this.#tables.delete(id);
   }
 
-  /** Batches of an entry of so many bytes become segments while it is applied, of about so many bytes each. */
-  get cutBytes(): number {
-    return this.#waitsForOthers ? Infinity : this.#checkpointLogBytes;
+  /** Rows in bulk of an entry of so many bytes become segments while it is applied, whenever they take so much. */
+  cutBytesOf(entryBytes: number): number {
+    return this.#pace.cutBytesOf(entryBytes);
   }
 
   get #isCheckpointDue(): boolean {
-    return this.#appliedBytes - this.#checkpointMark >= this.#checkpointLogBytes && !this.#isPaused;
+    return this.#pace.isDue && !this.#isPaused;
   }
 
   /** Whether this is the state of a member of a replication group. */
@@ -457,7 +458,7 @@ export class StorageEngine<L extends StorageLog = Log> {
    */
   beginCheckpoint(op: OpNumber, encodeState: () => Uint8Array): void {
     if (this.log.error !== null || !this.#finishCheckpointNow()) return;
-    this.#checkpointMark = this.#appliedBytes;
+    this.#pace.begin();
     for (const store of this.#tables.values()) store.releaseOldVersions();
     if (op === this.checkpointOp && this.#manifest !== null) return;
     this.#checkpoint = new Checkpoint(op, encodeState(), this.#tables, {
@@ -487,15 +488,13 @@ export class StorageEngine<L extends StorageLog = Log> {
   }
 
   /**
-   * Whether an entry of so many bytes would have to wait until the checkpoint under way is finished, blocking: the
+   * Whether an entry would have to wait until the checkpoint under way is finished, blocking: the
    * next one would be due. In a replication group also whether the log would be too far ahead of the commit number.
    * Whoever can wait does so by {@link finishFirst} until it is done.
    */
-  mustFinishFirst(entryBytes: number): boolean {
-    if (this.#uncommitted?.isFull(entryBytes) === true && this.log.error === null) return true;
-    if (!this.isCheckpointing) return false;
-    const margin = this.#checkpointLogBytes / 64;
-    return this.#appliedBytes - this.#checkpointMark + entryBytes + margin >= this.#checkpointLogBytes;
+  mustFinishFirst(entry: EntryWeight): boolean {
+    if (this.#uncommitted?.isFull(entry.bytes) === true && this.log.error === null) return true;
+    return this.isCheckpointing && this.#pace.isNearlyDueAfter(entry);
   }
 
   /**
@@ -528,7 +527,7 @@ export class StorageEngine<L extends StorageLog = Log> {
   #installed(checkpoint: Checkpoint, manifest: Manifest): void {
     assert(this.#checkpoint === checkpoint, "the checkpoint under way is the one installed");
     this.#checkpoint = null;
-    this.#installedMark = this.#checkpointMark;
+    this.#pace.installed();
     this.#diskFull = null;
     this.#manifest = manifest;
     this.#releases = RELEASES;
@@ -558,7 +557,7 @@ export class StorageEngine<L extends StorageLog = Log> {
     if (error instanceof DatabaseError && error.code === SQLSTATE.diskFull) {
       this.#diskFull = {
         error,
-        untilBytes: this.#part === null ? this.#appliedBytes + LIMITS.checkpointRetryLogBytes : Infinity,
+        untilBytes: this.#part === null ? this.#pace.appliedBytes + LIMITS.checkpointRetryLogBytes : Infinity,
       };
       this.#part?.onUnbuilt(error);
       return;
@@ -574,7 +573,7 @@ export class StorageEngine<L extends StorageLog = Log> {
 
   get #isPaused(): boolean {
     if (this.#damage !== null) return true;
-    return this.#diskFull !== null && this.#appliedBytes < this.#diskFull.untilBytes;
+    return this.#diskFull !== null && this.#pace.appliedBytes < this.#diskFull.untilBytes;
   }
 
   /** Whether {@link work} has anything to do. */
@@ -759,7 +758,7 @@ export class StorageEngine<L extends StorageLog = Log> {
   #isWorthCheckpoint(): boolean {
     // A member makes no checkpoint that the others do not make.
     if (this.#isMemory || this.#waitsForOthers || this.log.lastOp === this.checkpointOp) return false;
-    if (this.#appliedBytes - this.#installedMark >= LIMITS.settledLogBytes) return true;
+    if (this.#pace.behindBytes >= LIMITS.settledLogBytes) return true;
     for (const store of this.#tables.values()) if (store.hasUnnamedIndexes) return true;
     return false;
   }
@@ -774,7 +773,7 @@ export class StorageEngine<L extends StorageLog = Log> {
     return {
       syncs: this.log.syncs,
       checkpoints: this.#checkpoints,
-      logBytes: this.#appliedBytes - this.#installedMark,
+      logBytes: this.#pace.behindBytes,
       tableBytes,
       memoryBytes,
       cacheBytes: this.#cache.bytes,

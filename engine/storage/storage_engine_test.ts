@@ -14,6 +14,7 @@ import { SimulatedHost } from "../host/simulated_host.ts";
 import type { Host } from "../host/host.ts";
 import { decodeCanonicalJson, encodeCanonicalJson } from "../operations/canonical_json.ts";
 import { type Effect, type Entry, opNumber, type RowBatch, type StoredRow } from "../operations/effect.ts";
+import { batchWeight } from "../operations/batch_codec.ts";
 import { encodeEntry } from "../operations/entry_codec.ts";
 import type { LogOptions } from "./log_options.ts";
 import { manifestName, readManifest } from "./manifest.ts";
@@ -73,7 +74,13 @@ class ToyMachine {
 
   #apply({ op, effects }: RecoveredEntry["entry"], payloadBytes: number): void {
     const { storage } = this;
-    for (const effect of effects) {
+    const all = [...effects];
+    const weights = all.map((effect) => effect.kind === "create_batch" ? batchWeight(effect.batch) : 0);
+    const heldBytes = weights.reduce((sum, weight) => sum + weight, 0);
+    const cutBytes = storage.cutBytesOf(payloadBytes);
+    // More cuts than a machine makes, but of the entries that have any, behind which a checkpoint begins.
+    const isCut = heldBytes >= cutBytes;
+    for (const effect of all) {
       switch (effect.kind) {
         case "create":
           storage.table(effect.tableId).create(op, effect.id, effect.values);
@@ -86,9 +93,8 @@ class ToyMachine {
           break;
         case "create_batch": {
           const store = storage.table(effect.tableId);
-          const isCut = payloadBytes >= storage.cutBytes;
           store.createBatch(op, effect.batch);
-          if (isCut) { for (const _ of store.cutInSteps(op, effect.batch, storage.cutBytes / 3)); }
+          if (isCut) { for (const _ of store.cutInSteps(op, effect.batch, cutBytes / 3)); }
           break;
         }
         case "delete_batch":
@@ -110,7 +116,7 @@ class ToyMachine {
       }
     }
     this.lastOp = op;
-    storage.entryApplied({ op, payloadBytes, wantsCheckpoint: false }, this.encodeState);
+    storage.entryApplied({ op, payloadBytes, heldBytes, wantsCheckpoint: false }, this.encodeState);
   }
 
   /** What is in a table, by id; read by scan and checked by find and by index. */

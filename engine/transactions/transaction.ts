@@ -542,9 +542,9 @@ export class Transaction {
     return { changes: this.#catalog.changes, writeSets: this.#writeSets.values(), sequences };
   }
 
-  /** Roughly the bytes of its entry. */
-  get estimatedBytes(): number {
-    return this.#size.estimatedBytes;
+  /** What its entry brings, roughly. */
+  get weight(): TransactionSize["weight"] {
+    return this.#size.weight;
   }
 
   /** Whether its entry is so large that it is committed in steps. */

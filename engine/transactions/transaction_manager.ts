@@ -478,7 +478,7 @@ export class TransactionManager {
       if (snapshot < this.#lastInSteps) requireStillNew(this, transaction);
       const rewritten = transaction.rewrittenTables;
       this.#noteLostNumbers(transaction);
-      const effects = effectSource(transaction.done, transaction.estimatedBytes, this.writesLists());
+      const effects = effectSource(transaction.done, transaction.weight.bytes, this.writesLists());
       if (effects.count === 0 && client === null) return 0 as OpNumber;
       const op = yield* this.#stateMachine.commitInSteps({
         timestamp: transaction.timestamp,

@@ -4,7 +4,8 @@
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
-import { batchBytes } from "../operations/batch_codec.ts";
+import { batchBytes, batchWeight } from "../operations/batch_codec.ts";
+import type { EntryWeight } from "../storage/checkpoint_pace.ts";
 import type { RowBatch, StoredRow } from "../operations/effect.ts";
 import { batchMemory } from "./batch_values.ts";
 import { rowBytes, type TableWriteSet } from "./write_set.ts";
@@ -25,13 +26,17 @@ export class TransactionSize {
   /** What bulk loads take in memory, and about what they add to the entry. */
   #batchMemory = 0;
   #batchBytes = 0;
-  readonly #batches = new Map<RowBatch, { readonly memory: number; readonly bytes: number }>();
+  #batchWeight = 0;
+  readonly #batches = new Map<
+    RowBatch,
+    { readonly memory: number; readonly bytes: number; readonly weight: number }
+  >();
   /** What rows in sets add to the entry. */
   #deletedBytes = 0;
 
-  /** Roughly the bytes of the entry. */
-  get estimatedBytes(): number {
-    return this.#rowBytes + this.#batchBytes + this.#deletedBytes;
+  /** What the entry brings, roughly. */
+  get weight(): EntryWeight {
+    return { bytes: this.#rowBytes + this.#batchBytes + this.#deletedBytes, held: this.#batchWeight };
   }
 
   /** Counts a row; raises 53200 beyond the limit. */
@@ -56,10 +61,12 @@ export class TransactionSize {
 
   /** Counts a bulk load; `isStored`: its arrays are in a file. */
   addBatch(batch: RowBatch, isStored = false): void {
-    const size = { memory: isStored ? STORED_BATCH_BYTES : batchMemory(batch), bytes: batchBytes(batch) };
+    const memory = isStored ? STORED_BATCH_BYTES : batchMemory(batch);
+    const size = { memory, bytes: batchBytes(batch), weight: batchWeight(batch) };
     this.#batches.set(batch, size);
     this.#batchMemory += size.memory;
     this.#batchBytes += size.bytes;
+    this.#batchWeight += size.weight;
   }
 
   /** Whether bulk loads take so much memory that further ones are to be in a file. */
@@ -81,11 +88,12 @@ export class TransactionSize {
     this.#batches.delete(batch);
     this.#batchMemory -= size.memory;
     this.#batchBytes -= size.bytes;
+    this.#batchWeight -= size.weight;
   }
 
   /** Whether the entry is committed in steps; `indexedRows` are those in memory that get into new indexes. */
   isLarge(writeSets: Iterable<TableWriteSet>, indexedRows: readonly number[]): boolean {
-    if (this.estimatedBytes > LIMITS.commitAtOnceBytes) return true;
+    if (this.weight.bytes > LIMITS.commitAtOnceBytes) return true;
     let rows = 0;
     for (const writeSet of writeSets) {
       rows += writeSet.rows.length + writeSet.hiddenCount;

@@ -116,7 +116,7 @@ export const BROKEN_BUILDS: readonly BrokenBuild[] = [
   },
   {
     name: "rows that end while a segment is built are forgotten",
-    file: "engine/storage/table/part_set.ts",
+    file: "engine/storage/table/part_job.ts",
     changes: [["output.markEnd(at, source.endOp(row));", "void at;"]],
   },
   {

@@ -447,9 +447,15 @@ export class ChunkFile {
     }
   }
 
-  /** Verifies every chunk. */
+  /** Verifies every chunk, and what fills it up. */
   verify(): void {
-    for (let chunk = 0; chunk < this.chunkCount; chunk++) this.readChunk(chunk);
+    for (let chunk = 0; chunk < this.chunkCount; chunk++) {
+      const offset = this.offsetOf(chunk), length = this.lengthOf(chunk);
+      const bytes = this.#read(offset, Math.ceil(length / 8) * 8);
+      this.#verify(chunk, bytes.subarray(0, length));
+      const odd = bytes.subarray(length).findIndex((byte) => byte !== 0);
+      if (odd >= 0) throw this.damage(offset + length + odd, "what fills up a chunk is not zero");
+    }
   }
 
   /** The error for damage, which is reported. */

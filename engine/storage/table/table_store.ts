@@ -11,7 +11,7 @@
 import { assert, assertDefined } from "../../base/assert.ts";
 import { encodeUtf8 } from "../../base/bytes.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
-import { batchBytes } from "../../operations/batch_codec.ts";
+import { batchWeight } from "../../operations/batch_codec.ts";
 import type { OpNumber, RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import { type BlockCursor, NO_ROW, type RowLocation } from "../access/block.ts";
 import type {
@@ -240,7 +240,7 @@ export class TableStore implements TableShape {
   /** Another batch of an entry that is too large for memory has come; from so many bytes on they become a segment. */
   *cutInSteps(op: OpNumber, batch: RowBatch, cutBytes: number): Generator<void, void> {
     if (this.#cutting.op !== op) this.#cutting = { op, bytes: 0 };
-    this.#cutting.bytes += batchBytes(batch);
+    this.#cutting.bytes += batchWeight(batch);
     if (this.#cutting.bytes < cutBytes) return;
     this.#cutting.bytes = 0;
     yield* this.#parts.cut(op);

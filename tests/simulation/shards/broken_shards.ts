@@ -29,9 +29,9 @@ export const BROKEN_SHARDS: readonly SeededBuild[] = [
     changes: [
       ["    if (op <= this.#lastOp) return;\n", ""],
       [
-        "      if (payload.bytes < storage.cutBytes) machine.#apply(entry, payload);",
+        "      if (storage.cutBytesOf(payload.bytes) === Infinity) machine.#apply(entry, payload);",
         '      for (const effect of entry.effects) {\n        if (effect.kind === "slices") storage.applySlices(entry.op, ' +
-        "entry.timestamp, effect.slices);\n      }\n      if (payload.bytes < storage.cutBytes) machine.#apply(entry, payload);",
+        "entry.timestamp, effect.slices);\n      }\n      if (storage.cutBytesOf(payload.bytes) === Infinity) machine.#apply(entry, payload);",
       ],
     ],
   },
