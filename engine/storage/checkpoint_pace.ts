@@ -72,7 +72,7 @@ export class CheckpointPace {
     this.#installedMark = this.#mark;
   }
 
-  /** What of an entry of so many bytes becomes a segment at a time while it is applied; Infinity: all stays in memory. */
+  /** What of an entry of so many bytes becomes a segment at a time, when it is applied; Infinity: nothing does. */
   cutBytesOf(entryBytes: number): number {
     return this.#countsHeld && entryBytes >= this.limitBytes / LEAST_CUT_SHARE ? this.limitBytes : Infinity;
   }
