@@ -188,7 +188,7 @@ export class Engine implements SessionEngine, SeatedEngine {
       this.#unsubscribe = () => unsubscribe.forEach((end) => end());
     }
     this.#shards = manager.remote = parts?.route(this) ?? null;
-    manager.losses.remembers = manager.remote === null;
+    manager.losses.remembers = manager.notesColumns = manager.remote === null;
     const shards = this.#shards;
     if (shards !== null) {
       machine.remoteRowCount = (tableId) => shards.has(tableId) ? shards.rowCount(tableId) : undefined;

@@ -186,6 +186,7 @@ export class Shard {
     );
     const machine = StateMachine.recover(storage);
     const manager = new TransactionManager(machine, () => host.clock.now());
+    manager.notesColumns = false;
     snapshots.oldestSnapshot = () => manager.oldestSnapshot();
     snapshots.hasReaders = () => manager.hasReaders();
     const shard = new Shard(options, { storage, machine, manager, installed });

@@ -30,10 +30,14 @@ export function rangeOf(table: TableDefinition | undefined, read: ReadPredicate)
         ? null
         : { kind: "index", tableId, columnIds: [columnId], bounds };
     }
-    case "index":
-      return isUnbounded(read.bounds) ? null : read;
-    case "scan":
-      return read.prune.length === 0 ? null : read;
+    case "index": {
+      const { kind, tableId, columnIds, bounds } = read;
+      return isUnbounded(bounds) ? null : { kind, tableId, columnIds, bounds };
+    }
+    case "scan": {
+      const { kind, tableId, prune } = read;
+      return prune.length === 0 ? null : { kind, tableId, prune };
+    }
   }
 }
 

@@ -4,21 +4,25 @@
  * change, satisfies one of them; that catches write skew and phantoms as well as changed rows
  * (backward validation of precision locks: Jordan, Banerjee, Batman, "Precision Locks", SIGMOD 1981).
  */
+import type { ReadColumns } from "./read_columns.ts";
 import { compareText } from "../types/text.ts";
 import type { IndexBounds, ZonePredicate } from "../storage/access/readable_table.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
 
-/** One thing read. Columns are named by id. */
+/** One thing read. Columns are named by id; `columns`: those whose values were read, not given: any. */
 export type ReadPredicate =
-  | { readonly kind: "id"; readonly tableId: number; readonly id: RowId }
-  | { readonly kind: "id_range"; readonly tableId: number; readonly bounds: IndexBounds }
-  | { readonly kind: "scan"; readonly tableId: number; readonly prune: readonly ZonePredicate[] }
-  | {
-    readonly kind: "index";
-    readonly tableId: number;
-    readonly columnIds: readonly number[];
-    readonly bounds: IndexBounds;
-  };
+  & (
+    | { readonly kind: "id"; readonly tableId: number; readonly id: RowId }
+    | { readonly kind: "id_range"; readonly tableId: number; readonly bounds: IndexBounds }
+    | { readonly kind: "scan"; readonly tableId: number; readonly prune: readonly ZonePredicate[] }
+    | {
+      readonly kind: "index";
+      readonly tableId: number;
+      readonly columnIds: readonly number[];
+      readonly bounds: IndexBounds;
+    }
+  )
+  & { columns?: ReadColumns };
 
 /** One committed write, as later validations need it. Rows are in the order of `columnIds`. */
 export interface CommittedWrite {
@@ -72,14 +76,23 @@ export function affects(write: CommittedWrite, predicate: ReadPredicate): boolea
   if (write.tableId !== predicate.tableId) return false;
   switch (predicate.kind) {
     case "id":
-      return write.id === predicate.id;
+      return write.id === predicate.id && isSeen(write, predicate);
     case "id_range":
-      return withinBounds([write.id], predicate.bounds);
+      return withinBounds([write.id], predicate.bounds) && isSeen(write, predicate);
     case "scan":
-    case "index":
-      return matches(write.before, write.columnIds, predicate) ||
-        matches(write.after, write.columnIds, predicate);
+    case "index": {
+      const before = matches(write.before, write.columnIds, predicate);
+      return before === matches(write.after, write.columnIds, predicate)
+        ? before && isSeen(write, predicate)
+        : true;
+    }
   }
+}
+
+/** Whether a row that is part of what was read, before its change and after it, may look different to the reader. */
+function isSeen({ before, after, columnIds }: CommittedWrite, { columns }: ReadPredicate): boolean {
+  return columns === undefined || before === null || after === null ||
+    columns.seesChange(before, after, columnIds);
 }
 
 /**

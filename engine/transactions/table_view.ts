@@ -28,6 +28,7 @@ import type { ScanPiece } from "../storage/access/readable_table.ts";
 import type { Vector } from "../storage/access/vector.ts";
 import { batchValue, rowOfId } from "./batch_values.ts";
 import { type TableWriteSet, vectorOf, type WriteSetRow } from "./write_set.ts";
+import type { ReadColumns } from "./read_columns.ts";
 import { type ReadPredicate, withinBounds } from "./read_set.ts";
 import { compareKeys, comparesDirectly, keyColumns } from "./stored_key.ts";
 import { appendAll } from "../base/append_all.ts";
@@ -37,7 +38,7 @@ export const OVERLAY_BASE: RowLocation = 2 ** 52;
 const BATCH_BASE: RowLocation = OVERLAY_BASE + 2 ** 31;
 
 /** Receives what is read. */
-export type ReadTracker = (predicate: ReadPredicate) => void;
+export type ReadTracker = (predicate: ReadPredicate, columns: ReadColumns | null) => void;
 
 /**
  * A table as one transaction sees it: the committed rows at its snapshot with its own uncommitted rows laid on top,
@@ -51,6 +52,7 @@ export class TableView implements ReadableTable {
   readonly #committedIndexes: ReadonlySet<number> | null;
   readonly #writeSet: TableWriteSet | null;
   readonly #track: ReadTracker | null;
+  readonly #columns: ReadColumns | null;
 
   /** `committed` null: the table was created by this transaction. `beneath`: the committed definition. */
   constructor(options: {
@@ -59,6 +61,8 @@ export class TableView implements ReadableTable {
     readonly committed: ReadableTable | null;
     readonly writeSet: TableWriteSet | null;
     readonly track: ReadTracker | null;
+    /** Hears which columns are read, where that is noted. */
+    readonly columns?: ReadColumns | null;
   }) {
     this.#definition = options.definition;
     this.#writeSet = options.writeSet;
@@ -68,6 +72,7 @@ export class TableView implements ReadableTable {
     this.#committedColumns = isSame ? null : new Set(beneath?.columns.map((column) => column.id));
     this.#committedIndexes = isSame ? null : new Set(beneath?.indexes.map((index) => index.id));
     this.#track = options.track;
+    this.#columns = options.columns ?? null;
   }
 
   get estimatedRows(): number {
@@ -76,7 +81,7 @@ export class TableView implements ReadableTable {
   }
 
   exactRowCount(): number | undefined {
-    this.#track?.({ kind: "scan", tableId: this.#definition.id, prune: [] });
+    this.#track?.({ kind: "scan", tableId: this.#definition.id, prune: [] }, this.#columns);
     const committed = this.#committed === null ? 0 : this.#committed.exactRowCount();
     if (committed === undefined || this.#writeSet === null) return committed;
     let count = committed + batchRows(this.#writeSet);
@@ -92,7 +97,7 @@ export class TableView implements ReadableTable {
   }
 
   find(id: RowId): RowLocation {
-    this.#track?.({ kind: "id", tableId: this.#definition.id, id });
+    this.#track?.({ kind: "id", tableId: this.#definition.id, id }, this.#columns);
     const writeSet = this.#writeSet;
     if (writeSet !== null) {
       const row = writeSet.byId.get(id);
@@ -112,6 +117,7 @@ export class TableView implements ReadableTable {
   }
 
   textBytesAt(location: RowLocation, columnId: number, sink: BytesSink): boolean {
+    this.#columns?.note(columnId);
     return location < OVERLAY_BASE && this.#isCommitted(columnId) &&
       this.#beneath().textBytesAt(location, columnId, sink);
   }
@@ -126,6 +132,7 @@ export class TableView implements ReadableTable {
   }
 
   valueAt(location: RowLocation, columnId: number): StoredValue {
+    this.#columns?.note(columnId);
     if (location < OVERLAY_BASE) {
       return this.#isCommitted(columnId)
         ? this.#beneath().valueAt(location, columnId)
@@ -141,7 +148,8 @@ export class TableView implements ReadableTable {
     columnIds: readonly number[],
     options: { readonly ids: boolean; readonly prune: readonly ZonePredicate[] },
   ): BlockCursor {
-    this.#track?.({ kind: "scan", tableId: this.#definition.id, prune: options.prune });
+    this.#track?.({ kind: "scan", tableId: this.#definition.id, prune: options.prune }, this.#columns);
+    if (this.#columns !== null) { for (const columnId of columnIds) this.#columns.note(columnId); }
     const committed = this.#committed === null
       ? null
       : this.#scanCommitted(this.#committed, columnIds, options);
@@ -162,7 +170,7 @@ export class TableView implements ReadableTable {
   /** None where it has rows, or columns, of its own. */
   pieces(prune: readonly ZonePredicate[]): readonly ScanPiece[] {
     assert(this.#writeSet === null, "what is shared out is committed");
-    this.#track?.({ kind: "scan", tableId: this.#definition.id, prune });
+    this.#track?.({ kind: "scan", tableId: this.#definition.id, prune }, null);
     return this.#committed?.pieces?.(prune) ?? [];
   }
 
@@ -224,7 +232,7 @@ export class TableView implements ReadableTable {
   }
 
   findRange(bounds: IndexBounds): LocationCursor {
-    this.#track?.({ kind: "id_range", tableId: this.#definition.id, bounds });
+    this.#track?.({ kind: "id_range", tableId: this.#definition.id, bounds }, this.#columns);
     const committed = this.#committed?.findRange(bounds) ?? EMPTY;
     const writeSet = this.#writeSet;
     if (writeSet === null) return committed;
@@ -242,7 +250,7 @@ export class TableView implements ReadableTable {
     if (indexId !== null || committed?.mayHave === undefined) {
       return (indexId === null ? this.findRange(bounds) : this.range(indexId, bounds)).next() !== NO_ROW;
     }
-    this.#track?.({ kind: "id_range", tableId: this.#definition.id, bounds });
+    this.#track?.({ kind: "id_range", tableId: this.#definition.id, bounds }, this.#columns);
     return committed.mayHave(null, bounds) || this.#ownIds(bounds).next().done !== true;
   }
 
@@ -421,6 +429,8 @@ export class TableView implements ReadableTable {
   #trackIndex(index: IndexDefinition, bounds: IndexBounds): void {
     if (this.#track === null) return;
     const tableId = this.#definition.id;
+    // Rows come in the order of their keys.
+    if (this.#columns !== null) { for (const { columnId } of index.columns) this.#columns.note(columnId); }
     if (keyColumns(this.#definition, index).every(comparesDirectly)) {
       const descending = index.columns[bounds.prefix.length]?.descending === true;
       this.#track({
@@ -428,8 +438,8 @@ export class TableView implements ReadableTable {
         tableId,
         columnIds: index.columns.map((part) => part.columnId),
         bounds: descending ? { ...bounds, low: bounds.high, high: bounds.low } : bounds,
-      });
-    } else this.#track({ kind: "scan", tableId, prune: [] });
+      }, this.#columns);
+    } else this.#track({ kind: "scan", tableId, prune: [] }, this.#columns);
   }
 
   #beneath(): ReadableTable {

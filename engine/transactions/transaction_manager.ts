@@ -102,6 +102,8 @@ export class TransactionManager {
   #lostNumbers = false;
   /** Transactions whose changes were undone, since the start. */
   rollbacks = 0;
+  /** Whether it is noted which columns a statement reads: what is read at shards is looked at elsewhere. */
+  notesColumns = true;
   /** False only in tests that show what validation is for. */
   validates = true;
   /** Up to which op answers may be given; the newest where that is not known. */

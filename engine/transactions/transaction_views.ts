@@ -6,6 +6,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import { assertDefined } from "../base/assert.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
+import { ReadColumns } from "./read_columns.ts";
 import type { ReadPredicate } from "./read_set.ts";
 import { type ReadTracker, TableView } from "./table_view.ts";
 import type { TableWriteSet } from "./write_set.ts";
@@ -22,11 +23,13 @@ interface Viewer {
   readonly catalog: Catalog;
   readonly notesReads: boolean;
   readonly reads: ReadPredicate[];
+  readonly statements: number;
 }
 
 /** What is committed. */
 interface CommittedTables<T> {
   readonly catalog: Catalog;
+  readonly notesColumns: boolean;
   committed(viewer: T, tableId: number, snapshot: OpNumber): ReadableTable;
 }
 
@@ -36,8 +39,15 @@ export class TransactionViews<T extends Viewer> {
   readonly #viewer: T;
   #views = new Map<number, ReadableTable>();
   readonly #readings = new Set<Reading>();
-  readonly #track: ReadTracker = (predicate) => {
-    if (this.#viewer.notesReads) this.#viewer.reads.push(predicate);
+  /** What the running statement reads, by table. */
+  readonly #columns = new Map<number, ReadColumns>();
+  #statement = 0;
+  /** A query was opened that is fetched piece by piece: other statements run in between. */
+  #readsInPieces = false;
+  readonly #track: ReadTracker = (predicate, columns) => {
+    if (!this.#viewer.notesReads) return;
+    if (columns !== null) predicate.columns = columns;
+    this.#viewer.reads.push(predicate);
   };
 
   constructor(manager: CommittedTables<T>, viewer: T) {
@@ -47,6 +57,7 @@ export class TransactionViews<T extends Viewer> {
 
   /** The table at the snapshot; what is read of it is noted where the transaction notes reads. */
   of(tableId: number, writeSet: TableWriteSet | undefined): ReadableTable {
+    this.#beginStatement();
     let view = this.#views.get(tableId);
     if (view === undefined) {
       view = this.anew(tableId, writeSet, this.#viewer.notesReads);
@@ -66,7 +77,24 @@ export class TransactionViews<T extends Viewer> {
     const beneath = this.#manager.catalog.table(tableId) ?? null;
     const committed = beneath === null ? null : this.#manager.committed(this.#viewer, tableId, snapshot);
     const track = tracks ? this.#track : null;
-    return new TableView({ definition, beneath, committed, writeSet: writeSet ?? null, track });
+    const columns = tracks && this.#manager.notesColumns && !this.#readsInPieces ? this.#of(tableId) : null;
+    return new TableView({ definition, beneath, committed, writeSet: writeSet ?? null, track, columns });
+  }
+
+  /** Each statement that notes reads has columns of its own. */
+  #beginStatement(): void {
+    if (this.#statement === this.#viewer.statements) return;
+    this.#statement = this.#viewer.statements;
+    if (!this.#viewer.notesReads) return;
+    this.#columns.clear();
+    this.clear();
+  }
+
+  #of(tableId: number): ReadColumns {
+    this.#beginStatement();
+    let columns = this.#columns.get(tableId);
+    if (columns === undefined) this.#columns.set(tableId, columns = new ReadColumns());
+    return columns;
   }
 
   /** The transaction's rows of a table are no longer what they were. */
@@ -81,6 +109,8 @@ export class TransactionViews<T extends Viewer> {
 
   /** Begins to read at the snapshot as it is now, until {@link endReading}, whatever later statements read at. */
   beginReading(): Reading {
+    this.#readsInPieces = true;
+    this.clear();
     const reading: Reading = { snapshot: this.#viewer.snapshot, views: new Map() };
     this.#readings.add(reading);
     return reading;

@@ -1,5 +1,6 @@
 /** Interleaved transactions: what each sees, who waits, who fails. */
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
+import { seededRandom } from "../support/random.ts";
 import { isWaiting, type TestClient, withClients } from "./client_for_test.ts";
 
 /** Runs a test on a table of accounts 1 and 2 holding 100 each. */
@@ -326,4 +327,88 @@ scenario("statement_timeout counts for each statement of a text", async ([a]) =>
     await a.fails("SET statement_timeout = '30ms'; SELECT count(*) FROM generate_series(1, 100000000)"),
     "57014",
   );
+});
+
+/** Queries over all ways to read a table, `$` being a number from 0 to 4. */
+const READS = [
+  "SELECT a FROM w WHERE id = $",
+  "SELECT id FROM w WHERE id = $ AND b > 1",
+  "SELECT s FROM w WHERE id = $",
+  "SELECT s FROM w WHERE id BETWEEN $ AND 4",
+  "SELECT count(*) FROM w WHERE id BETWEEN $ AND 4",
+  "SELECT a, s FROM w WHERE id BETWEEN 1 AND $ ORDER BY s",
+  "SELECT id FROM w WHERE a = $ ORDER BY id",
+  "SELECT s FROM w WHERE a >= $ ORDER BY a, id",
+  "SELECT s FROM w WHERE u >= $ ORDER BY u LIMIT 2",
+  "SELECT s FROM w WHERE u >= $ ORDER BY u",
+  "SELECT b FROM w ORDER BY u LIMIT 2",
+  "SELECT id FROM w ORDER BY a, id LIMIT 3",
+  "SELECT id FROM w WHERE u = $",
+  "SELECT max(a) FROM w",
+  "SELECT max(u) FROM w WHERE u < $",
+  "SELECT sum(b) FROM w WHERE b <> $",
+  "SELECT s FROM w WHERE s LIKE 'x%' ORDER BY id",
+  "SELECT count(*) FROM w",
+  "SELECT x.b, y.a FROM w x JOIN w y ON x.a = y.id WHERE x.id > $ ORDER BY x.id",
+  "SELECT id, (SELECT y.s FROM w y WHERE y.id = x.a) FROM w x WHERE x.u = $",
+  "SELECT EXISTS (SELECT FROM w WHERE lower(s) = 'x$')",
+  "SELECT id FROM w WHERE c = $ ORDER BY id",
+  "TABLE w ORDER BY id",
+  "WITH z AS (SELECT a, b FROM w WHERE id < $) SELECT a, row_number() OVER (ORDER BY b, a) FROM z ORDER BY 2",
+] as const;
+
+Deno.test("a change of a column that a statement has not read does not matter to it, and any other does", () => {
+  const columns = Array.from({ length: 40 }, (_, at) => `z${at} int`).join(", ");
+  const setup =
+    `CREATE TABLE w (id int PRIMARY KEY, a int, b int, s text, u int UNIQUE, ${columns}, c int);` +
+    "CREATE INDEX ON w (a); CREATE INDEX ON w (lower(s)); CREATE TABLE other (n int);" +
+    "INSERT INTO w (id, a, b, s, u, c) SELECT i, i, i, 'X' || i, i, i FROM generate_series(0, 4) i";
+  return withClients(setup, async (a, b, c) => {
+    // They never wait for each other here.
+    a.session.engine.manager.losses.remembers = false;
+    const random = seededRandom(1);
+    let won = 0, lost = 0;
+    for (let round = 0; round < 400; round++) {
+      const read = random.pick(READS).replaceAll("$", String(random.below(5)));
+      const [column, value] = random.pick(
+        [["a", random.below(5)], ["b", random.below(5)], ["s", `'x${random.below(9)}'`], [
+          "u",
+          random.below(9),
+        ], [
+          "c",
+          random.below(5),
+        ]] as const,
+      );
+      const isCursor = random.below(8) === 0;
+      await a.run(isCursor ? `BEGIN; DECLARE k CURSOR FOR ${read}` : "BEGIN");
+      const first = isCursor ? await a.run("FETCH 1 FROM k") : "";
+      if (isCursor) await a.run("SELECT b FROM w WHERE id = 2");
+      const rest = await a.run(isCursor ? "FETCH ALL FROM k" : read);
+      const before = [first, rest].filter((rows) => rows !== "" && !rows.startsWith("FETCH")).join(";");
+      if (random.below(3) === 0) await a.run("SELECT a FROM w WHERE id = 9");
+      // A duplicate changes nothing.
+      await b.fails(`UPDATE w SET ${column} = ${value} WHERE id = ${random.below(5)}`);
+      if (random.below(3) === 0) {
+        await c.run(`UPDATE w SET z${random.below(40)} = 1 WHERE id = ${random.below(5)}`);
+      }
+      const failure = await a.fails("INSERT INTO other VALUES (1); COMMIT");
+      if (failure === "40001") {
+        lost++;
+        await a.run("ROLLBACK");
+      } else {
+        won++;
+        const now = await a.run(read);
+        strictEqual(now.startsWith("SELECT") ? "" : now, before, `${read}: ${column} = ${value}`);
+      }
+    }
+    ok(won > 200 && lost > 80, `${won} won, ${lost} lost`);
+    await a.run("BEGIN; SELECT b FROM w ORDER BY u LIMIT 2");
+    await b.run("UPDATE w SET u = 100 WHERE u = (SELECT min(u) FROM w)");
+    strictEqual(await a.fails("INSERT INTO other VALUES (1)"), "40001");
+    await a.run("ROLLBACK");
+    // What one statement has read does not count for another one.
+    await a.run("BEGIN; SELECT b FROM w WHERE id = 1; SELECT a FROM w WHERE id = 2");
+    await b.run("UPDATE w SET a = 7, s = 'y' WHERE id = 1");
+    strictEqual(await a.run("INSERT INTO other VALUES (1); COMMIT"), "COMMIT");
+  });
 });
