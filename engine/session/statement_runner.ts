@@ -12,6 +12,7 @@ import type { CompiledStatement, StatementExecution } from "../execution/runtime
 import type { MemoryShare } from "../execution/runtime/query_memory.ts";
 import { planFacts } from "../execution/codegen/plan_analysis.ts";
 import type { Plan } from "../sql/plan/plan.ts";
+import { AwaitedLock } from "../transactions/awaited_lock.ts";
 import { deadlockOf } from "../transactions/lock_table.ts";
 import { takeLosses } from "../transactions/loss_locks.ts";
 import {
@@ -287,6 +288,7 @@ async function runAgain(
     try {
       if (signal.kind === "lock_wait") {
         await manager.locks.wait(signal.lock, transaction, environment.abort, signal.mode);
+        AwaitedLock.note(manager, transaction, signal.lock, mark.locks);
       } else await waitForEnd(signal.holder, transaction, environment.abort);
     } catch (error) {
       noteDeadlock(manager, transaction, signal, error);
@@ -313,7 +315,9 @@ async function runAgain(
         `While this transaction waited for ${signal.resource}, something that it had read before was changed.`,
       );
   }
-  return await attempt(environment, run, mark);
+  const execution = await attempt(environment, run, mark);
+  AwaitedLock.settle(manager, transaction);
+  return execution;
 }
 
 /** Who was the victim of a deadlock has lost by the row that it waited for. */

@@ -77,7 +77,7 @@ export class LoadLocks {
 
   /** What was loaded since is taken back: who has a part of it locked may want another part. */
   giveUp(): void {
-    for (const { space, key } of this.#taken) this.#locks.giveUpSet(space, key, this.#owner);
+    for (const { space, key } of this.#taken) this.#locks.giveUp(space, key, this.#owner);
     this.end();
   }
 

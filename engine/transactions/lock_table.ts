@@ -150,11 +150,12 @@ export class LockTable {
     return lock.key as string;
   }
 
-  /** Gives up a set before the transaction ends; `key` is what {@link lockSet} has answered. */
-  giveUpSet(space: number, key: string, transaction: LockOwner): void {
-    if (!this.#releaseSet(space, key)) return;
-    const place = transaction.locks.lastIndexOf(key);
-    if (place > 0) transaction.locks.splice(place - 1, 2);
+  /** Gives up a lock before the transaction ends; of a set `key` is what {@link lockSet} has answered. */
+  giveUp(space: number, key: LockKey, transaction: LockOwner): void {
+    const place = placeOf(transaction, space, key);
+    if (place < 0) return;
+    transaction.locks.splice(place, 2);
+    this.#release(space, key, transaction);
   }
 
   /** The sets that are locked of a space. */
@@ -342,6 +343,13 @@ export class LockTable {
     for (const { granted } of lock.waiters.splice(0)) granted();
     return true;
   }
+}
+
+/** Where a lock is noted in {@link LockOwner.locks}; -1: the transaction does not hold it. */
+export function placeOf({ locks }: LockOwner, space: number, key: LockKey): number {
+  let place = locks.length - 2;
+  while (place >= 0 && (locks[place] !== space || locks[place + 1] !== key)) place -= 2;
+  return Math.max(place, -1);
 }
 
 /** The 55P03 of lock_timeout. */

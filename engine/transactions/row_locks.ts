@@ -5,6 +5,7 @@ import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts
 import { forbidsDuplicates } from "../catalog/index_keys.ts";
 import type { RowId, StoredRow, StoredValue } from "../operations/effect.ts";
 import { LOCK_MODES, type LockKey, type LockMode, type LockOwner, type LockTable } from "./lock_table.ts";
+import type { AwaitedLock } from "./awaited_lock.ts";
 import { duplicateId, duplicateKey } from "./duplicates.ts";
 import { referencedPositions } from "./referenced_columns.ts";
 import { rangeSpace } from "./locked_range.ts";
@@ -17,7 +18,7 @@ import { written } from "./written_rows.ts";
 import { serializationFailure } from "./conflicts.ts";
 
 /** The transaction that takes locks; `interruptible`: others may run in between. */
-type Locking = LockOwner & { readonly interruptible: boolean };
+type Locking = LockOwner & { readonly interruptible: boolean; awaited?: AwaitedLock | null };
 
 /** Where locks are. */
 type Locks = { readonly locks: LockTable };
@@ -35,6 +36,8 @@ export function takeLock(
     ? locks.acquire(space, key, transaction, mode)
     : locks.heldByOther(space, key, transaction, mode);
   if (held !== undefined) throw new LockWait(held, mode, describe());
+  const { awaited } = transaction;
+  if (awaited !== undefined && awaited?.key === key && awaited.space === space) transaction.awaited = null;
 }
 
 /**

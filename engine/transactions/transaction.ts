@@ -16,6 +16,7 @@ import type { TableDefinition } from "../catalog/definitions.ts";
 import type { Effect, OpNumber, RowBatch, RowId, StoredRow } from "../operations/effect.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import { mayGoOn, newParents, onlyAddsColumns } from "./added_columns.ts";
+import type { AwaitedLock } from "./awaited_lock.ts";
 import { checkBatch, requireBatchOutside } from "./batch_check.ts";
 import { BulkWrites } from "./bulk_writes.ts";
 import { type CatchingUp, catchUp, checkRows, type RowMaker } from "./catch_up.ts";
@@ -73,6 +74,7 @@ export class Transaction {
   readonly locks: LockKey[] = [];
   /** What it waits for, for deadlock detection. */
   waitsFor: Lock | LockOwner | null = null;
+  awaited: AwaitedLock | null = null;
   readonly client: WaitingClient | undefined;
   /** Called when the transaction has ended, for those who wait for it as a whole. */
   readonly ended: (() => void)[] = [];
@@ -531,7 +533,6 @@ export class Transaction {
     this.#sequences.push({ kind: "sequence", sequenceId, value, called });
   }
 
-  /** Its uncommitted rows, by table. */
   get writeSets(): Iterable<TableWriteSet> {
     return this.#writeSets.values();
   }
@@ -558,7 +559,6 @@ export class Transaction {
     return this.#catalog.indexedTables;
   }
 
-  /** A place to return to with {@link rollbackTo}. */
   mark(): Mark {
     this.#bulk.end();
     this.#loads.end();

@@ -214,6 +214,11 @@ export class TransactionManager {
     return !this.remote.isAboveAll(tableId, id) && this.committed(transaction, tableId).find(id) !== NO_ROW;
   }
 
+  /** Whether a row that is not elsewhere exists in a committed state. */
+  isThere(tableId: number, id: RowId, snapshot: OpNumber = this.lastOp): boolean {
+    return this.#isCommitted(tableId) && this.store(tableId).find(id, snapshot) !== NO_ROW;
+  }
+
   /** Whether a row that was visible at the snapshot has been changed or deleted since. */
   changedSince(tableId: number, id: RowId, snapshot: OpNumber, transaction?: Transaction): boolean {
     const lastOp = this.lastOp;

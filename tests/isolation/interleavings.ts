@@ -118,8 +118,7 @@ interface Open {
  * - Who changes a row and keeps its keys is in nobody's way here who wants one with the same keys.
  * - ON CONFLICT goes by the row that the snapshot has, whether it was changed since or not, or has gone.
  * - A row that has changed since the snapshot cannot be locked here, not even for its key.
- * - What a statement has locked while it waits for something else is not locked here, and what it waited for stays
- *   locked, also when it is not what it wanted any more.
+ * - What a statement has locked while it waits for something else is not locked here.
  */
 function mayDiffer(
   { sql, isFirst }: Open,

@@ -68,6 +68,50 @@ scenario("READ COMMITTED: a row that is gone is no row", async (a, b) => {
   await b.run("COMMIT");
 });
 
+scenario("READ COMMITTED: who has waited in vain keeps no lock on what is not its own", async (a, b, c) => {
+  const wait = async (before: string, waiting: string): Promise<string> => {
+    for (const client of [a, b, c]) await client.run("ROLLBACK");
+    await a.run(`${COMMITTED}; ${before}`);
+    await b.run(`${COMMITTED}; SELECT * FROM t`);
+    const second = b.run(waiting);
+    ok(await isWaiting(second));
+    await a.run("COMMIT");
+    await c.run("SET lock_timeout = 10");
+    return await second;
+  };
+  strictEqual(await wait("DELETE FROM t WHERE id = 1", "UPDATE t SET n = 0 WHERE id = 1"), "UPDATE 0");
+  strictEqual(await c.run("INSERT INTO t VALUES (1, 10, 1)"), "INSERT 0 1");
+  for (const [id, u] of [[7, 8], [9, 7]]) {
+    const insert = `INSERT INTO t VALUES (${id}, 1, ${u}) ON CONFLICT DO NOTHING`;
+    strictEqual(await wait("INSERT INTO t VALUES (7, 1, 7)", insert), "INSERT 0 0");
+    strictEqual(await c.run("UPDATE t SET u = NULL, n = 5 WHERE id = 7"), "UPDATE 1");
+    strictEqual(await c.run("UPDATE t SET u = 7 WHERE id = 7; DELETE FROM t WHERE id = 7"), "DELETE 1");
+  }
+  // These are locked in PostgreSQL as well.
+  for (
+    const statement of [
+      "UPDATE t SET n = 0 WHERE id = 2 AND n = 20",
+      "SELECT n FROM t WHERE id = 2 AND n = 20 FOR UPDATE",
+    ]
+  ) {
+    await wait("UPDATE t SET n = 21 WHERE id = 2", statement);
+    strictEqual(await c.fails("UPDATE t SET n = 0 WHERE id = 2"), "55P03");
+    await b.run("ROLLBACK");
+    await c.run("UPDATE t SET n = 20 WHERE id = 2");
+  }
+  const change = "INSERT INTO t VALUES (7, 0) ON CONFLICT (id) DO UPDATE SET n = 3 WHERE t.n > 5";
+  strictEqual(await wait("INSERT INTO t VALUES (7, 1, 7)", change), "INSERT 0 0");
+  strictEqual(await c.fails("UPDATE t SET n = 0 WHERE id = 7"), "55P03");
+  // A lock that it had before stays.
+  await b.run(`ROLLBACK; ${COMMITTED}; SELECT * FROM t WHERE id = 2 FOR SHARE`);
+  await a.run(`${COMMITTED}; SELECT * FROM t WHERE id = 2 FOR SHARE`);
+  const update = b.run("DELETE FROM t WHERE id = 2 AND n = 1");
+  strictEqual(await update, "DELETE 0");
+  await a.run("ROLLBACK");
+  strictEqual(await c.fails("DELETE FROM t WHERE id = 2"), "55P03");
+  await b.run("ROLLBACK");
+});
+
 scenario("READ COMMITTED: ON CONFLICT meets a row that came meanwhile", async (a, b) => {
   await b.run(`${COMMITTED}; SELECT * FROM t`);
   await a.run("BEGIN; INSERT INTO t VALUES (7, 1, 7)");

@@ -1,6 +1,7 @@
 /** Interleaved transactions: what each sees, who waits, who fails. */
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { seededRandom } from "../support/random.ts";
+import { DatabaseError } from "../../mod.ts";
 import { isWaiting, type TestClient, withClients } from "./client_for_test.ts";
 
 /** Runs a test on a table of accounts 1 and 2 holding 100 each. */
@@ -411,4 +412,66 @@ Deno.test("a change of a column that a statement has not read does not matter to
     await b.run("UPDATE w SET a = 7, s = 'y' WHERE id = 1");
     strictEqual(await a.run("INSERT INTO other VALUES (1); COMMIT"), "COMMIT");
   });
+});
+
+/** What becomes of 60 blocks with rivals; between all steps `readers` begin, read everything, and end. */
+async function outcomesBeside(readers: readonly string[]): Promise<string> {
+  const setup =
+    "CREATE TABLE w (id int PRIMARY KEY, n int NOT NULL); INSERT INTO w SELECT i, 10 FROM generate_series(0, 5) i";
+  const outcomes: string[] = [];
+  await withClients(setup, async (a, b, c, d) => {
+    a.session.engine.manager.losses.remembers = false;
+    const random = seededRandom(5);
+    const open = readers.map((begin, index) => ({ begin, client: index === 0 ? c : d, seen: "" }));
+    const read = async (at: number): Promise<void> => {
+      for (const [index, reader] of open.entries()) {
+        // They begin and end at different steps.
+        if (reader.seen !== "" && (at + index) % 5 === 0) {
+          strictEqual(await reader.client.run("COMMIT"), "COMMIT");
+          reader.seen = "";
+        }
+        if (reader.seen === "") await reader.client.run(reader.begin);
+        const seen = await reader.client.run("SELECT * FROM w ORDER BY id");
+        if (reader.seen !== "") strictEqual(seen, reader.seen);
+        reader.seen = seen;
+      }
+    };
+    for (let round = 0; round < 60; round++) {
+      const row = () => random.below(6);
+      const steps = [
+        () =>
+          a.run(
+            random.below(2) === 0
+              ? `SELECT n FROM w WHERE id = ${row()}`
+              : "SELECT sum(n) FROM w WHERE id < 4",
+          ),
+        () => b.run(`UPDATE w SET n = n + 1 WHERE id = ${row()}`),
+        () => a.run(`UPDATE w SET n = n - 1 WHERE id = ${row()}`),
+        () => b.run(`UPDATE w SET n = n + 1 WHERE n = ${10 + random.below(9)} AND id > 5`),
+        () => a.run("COMMIT"),
+      ];
+      await a.run("BEGIN");
+      let outcome = "won";
+      for (const [at, step] of steps.entries()) {
+        await read(round + at);
+        try {
+          await step();
+        } catch (error) {
+          outcome = `${at}: ${error instanceof DatabaseError ? error.code : error}`;
+          await a.run("ROLLBACK");
+          break;
+        }
+      }
+      outcomes.push(outcome);
+    }
+    for (const { client } of open) strictEqual(await client.run("COMMIT"), "COMMIT");
+  });
+  return outcomes.join();
+}
+
+Deno.test("who only reads never loses, and makes nobody lose, at SERIALIZABLE", async () => {
+  const alone = await outcomesBeside([]);
+  ok(alone.includes("40001") && alone.includes("won"));
+  const readers = ["BEGIN", "BEGIN READ ONLY", "BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY, DEFERRABLE"];
+  for (const first of [0, 1]) strictEqual(await outcomesBeside(readers.slice(first, first + 2)), alone);
 });
