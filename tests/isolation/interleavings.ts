@@ -124,7 +124,7 @@ function mayDiffer(
   { sql, isFirst }: Open,
   ours: string,
   theirs: string,
-  others: { readonly wait: boolean; readonly haveWaited: boolean },
+  others: { readonly wait: boolean },
 ): boolean {
   const isLost = (answer: string) => answer === "40001" || answer === "40P01";
   if (isFirst && theirs === "40001") return true;
@@ -133,7 +133,6 @@ function mayDiffer(
   if (sql.includes("DO NOTHING") && ours === "INSERT 0 0 " && theirs.startsWith("INSERT 0 1")) return true;
   if (sql.includes("KEY SHARE") && ours === "40001") return true;
   if (sql.includes(" LOCKED") || sql.includes(" NOWAIT")) return others.wait;
-  if (ours === WAITS) return others.haveWaited;
   if (ours === "23505" && (theirs === WAITS || theirs === "40P01")) return true;
   return theirs === WAITS && sql.includes("DO NOTHING");
 }
@@ -153,7 +152,6 @@ export async function compareInterleaving(
   const pending = servers.map(() => new Map<number, Asked>());
   const open = new Map<number, Open>();
   const blocks = new Map<number, { statements: number; hasSavepoint: boolean }>();
-  let haveWaited = false;
   /** "same": all is well; null: they may differ from here on. */
   const settle = async (): Promise<string | null> => {
     await Promise.all(servers.map((server, at) => server.settle(pending[at] as Map<number, Asked>)));
@@ -165,7 +163,7 @@ export async function compareInterleaving(
     const [first] = different;
     if (first !== undefined) {
       const areRivals = answered.filter(({ theirs }) => theirs !== WAITS).length > 1;
-      const others = { wait: answered.some(({ theirs }) => theirs === WAITS), haveWaited };
+      const others = { wait: answered.some(({ theirs }) => theirs === WAITS) };
       const mayAll = areRivals ||
         different.some(({ asked, ours, theirs }) => mayDiffer(asked, ours, theirs, others));
       if (mayAll) return null;
@@ -176,7 +174,6 @@ export async function compareInterleaving(
       if (ours === WAITS) {
         // Its snapshot is another one here.
         if (asked.isFirst && level === "REPEATABLE READ") return null;
-        haveWaited = true;
         continue;
       }
       transcript.push(`  ${session}: ${asked.sql} -> ${ours}`);
