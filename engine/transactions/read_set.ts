@@ -4,6 +4,7 @@
  * change, satisfies one of them; that catches write skew and phantoms as well as changed rows
  * (backward validation of precision locks: Jordan, Banerjee, Batman, "Precision Locks", SIGMOD 1981).
  */
+import { batchRow } from "./batch_values.ts";
 import type { ReadColumns } from "./read_columns.ts";
 import { compareText } from "../types/text.ts";
 import type { IndexBounds, ZonePredicate } from "../storage/access/readable_table.ts";
@@ -33,13 +34,19 @@ export interface CommittedWrite {
   readonly after: StoredRow | null;
 }
 
+/** Rows of a load that are looked at one by one. */
+const LOOKED_AT = 1000;
+
 /**
- * A committed bulk load, truncation, DDL, or the many changes of a large entry: judged by table, by id range for a
- * load, and where the rows themselves tell (`byVersion`), by the version of a row that was read by its id.
+ * A committed bulk load, truncation, DDL, or the many changes of a large entry: judged by table, by its ids and, where
+ * it is small, its rows for a load, and where the rows themselves tell (`byVersion`), by the version of a row that was
+ * read by its id.
  */
 export interface CommittedBulk {
   readonly tableId: number;
   readonly batch: RowBatch | null;
+  /** Of the columns of the batch; not given: its rows are not looked at. */
+  readonly columnIds?: readonly number[];
   readonly byVersion?: boolean;
 }
 
@@ -106,11 +113,26 @@ export function bulkAffects(
 ): boolean {
   if (bulk.tableId !== predicate.tableId) return false;
   if (bulk.byVersion === true && predicate.kind === "id") return changed(bulk.tableId, predicate.id);
-  if (bulk.batch === null || predicate.kind === "scan" || predicate.kind === "index") return true;
+  if (bulk.batch === null) return true;
+  if (predicate.kind === "scan" || predicate.kind === "index") {
+    return loadAffects(bulk, bulk.batch, predicate);
+  }
   if (predicate.kind === "id") {
     return typeof predicate.id === "number" && bulk.batch.ids.includes(predicate.id);
   }
   return bulk.batch.ids.some((id) => withinBounds([id], predicate.bounds));
+}
+
+function loadAffects(
+  { columnIds }: CommittedBulk,
+  batch: RowBatch,
+  predicate: Extract<ReadPredicate, { kind: "scan" | "index" }>,
+): boolean {
+  if (columnIds === undefined || batch.rowCount > LOOKED_AT) return true;
+  for (let row = 0; row < batch.rowCount; row++) {
+    if (matches(batchRow(batch, row), columnIds, predicate)) return true;
+  }
+  return false;
 }
 
 /** Whether a row is one of those that the predicate has read. */

@@ -3,7 +3,7 @@ import { strictEqual } from "node:assert/strict";
 import { SeededRandom } from "../base/random.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type { IndexBounds, ZonePredicate } from "../storage/access/readable_table.ts";
-import type { StoredRow } from "../operations/effect.ts";
+import type { BatchColumn, StoredRow } from "../operations/effect.ts";
 import { LoadedIds } from "./load_locks.ts";
 import { LockedRange } from "./locked_range.ts";
 import {
@@ -78,6 +78,34 @@ Deno.test("bulkAffects() an id only when the batch holds it, a scan always", () 
   strictEqual(bulkAffects({ tableId: 7, batch }, { kind: "id", tableId: 7, id: 5 }), false);
   strictEqual(bulkAffects({ tableId: 7, batch }, { kind: "scan", tableId: 7, prune: [] }), true);
   strictEqual(bulkAffects({ tableId: 7, batch: null }, { kind: "id", tableId: 7, id: 5 }), true);
+});
+
+Deno.test("bulkAffects() what was read where a row of the load is part of it", () => {
+  const numbers = (data: number[]): BatchColumn => ({
+    storageClass: "int",
+    data: Float64Array.from(data),
+    nulls: null,
+    big: null,
+  });
+  const batch = { rowCount: 2, ids: Float64Array.of(8, 9), columns: [numbers([10, 20]), numbers([1, 2])] };
+  const index = (value: number): ReadPredicate => ({
+    kind: "index",
+    tableId: 7,
+    columnIds: [1],
+    bounds: bounds({ prefix: [value] }),
+  });
+  const load = { tableId: 7, batch, columnIds: [1, 2] };
+  strictEqual(bulkAffects(load, index(20)), true);
+  strictEqual(bulkAffects(load, index(21)), false);
+  strictEqual(bulkAffects({ tableId: 7, batch }, index(21)), true);
+  const scan = (value: number): ReadPredicate => ({
+    kind: "scan",
+    tableId: 7,
+    prune: [{ columnId: 2, operator: "<", value }],
+  });
+  strictEqual(bulkAffects(load, scan(2)), true);
+  strictEqual(bulkAffects(load, scan(1)), false);
+  strictEqual(bulkAffects(load, { kind: "scan", tableId: 7, prune: [] }), true);
 });
 
 Deno.test("withinBounds() treats NULL in a prefix as equal to NULL and in a range as outside", () => {

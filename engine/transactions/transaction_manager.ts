@@ -696,9 +696,13 @@ export class TransactionManager {
           });
           break;
         }
-        case "create_batch":
-          bulk.push({ tableId: effect.tableId, batch: effect.batch });
+        case "create_batch": {
+          const { tableId, batch } = effect;
+          const columnIds = catalog.table(tableId)?.columns.map(({ id }) => id);
+          const isWhole = columnIds?.length === batch.columns.length;
+          bulk.push({ tableId, batch, ...(isWhole ? { columnIds } : {}) });
           break;
+        }
         case "truncate":
           bulk.push({ tableId: effect.tableId, batch: null });
           break;

@@ -264,6 +264,26 @@ Deno.test("A load brings an id again that its transaction has deleted, whatever 
     assert.deepEqual(await client.rows("SELECT * FROM k ORDER BY a"), ["1|2", "2|3"]);
   }));
 
+Deno.test("A load matters to who has read where it puts rows, and to nobody else", () =>
+  withClient(async (client) => {
+    await client.run(
+      "CREATE TABLE k (a int PRIMARY KEY, b int); CREATE INDEX ON k (b); CREATE TABLE other (a int)",
+    );
+    await client.run("INSERT INTO k SELECT i, i FROM generate_series(1, 50) i");
+    const reader = client.engine.openSession();
+    const reads = [["b = 7", "no er"], ["b = 8", "40001"], ["a < 60", "no er"], ["b > 99", "no er"]] as const;
+    for (const [read, outcome] of reads) {
+      await client.run("DELETE FROM k WHERE a > 50");
+      assert.equal(await inSession(client, reader, `BEGIN; SELECT sum(b) FROM k WHERE ${read}`), "no error");
+      await client.copyIn("COPY k FROM STDIN", "61\t8\n62\t9\n");
+      const failure = await inSession(client, reader, "INSERT INTO other VALUES (1); COMMIT");
+      assert.equal(failure.slice(0, 5), outcome, read);
+      await inSession(client, reader, "ROLLBACK");
+      // What it has lost by is forgotten.
+      await inSession(client, reader, "BEGIN; SELECT 1; COMMIT");
+    }
+  }));
+
 Deno.test("COPY waits for who deletes the row that has its id", () =>
   withClient(async (client) => {
     await client.run(
