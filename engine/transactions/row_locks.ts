@@ -150,8 +150,8 @@ export function requireNewKeys(
 }
 
 /**
- * An id or a unique key that was free when a row was written may have come with an entry that was on its way in steps
- * then: bulk loads take no locks.
+ * An id or a unique key that was free when a row was written must not have come with an entry that was on its way in
+ * steps then.
  */
 export function requireStillNew(manager: TransactionManager, transaction: Transaction): void {
   for (const { writeSet, row: { id, existed }, values } of written(transaction)) {
