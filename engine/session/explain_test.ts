@@ -19,16 +19,16 @@ async function filled(): Promise<Database> {
 Deno.test("EXPLAIN leaves out estimates, times and the summary when told to", async () => {
   await using database = await filled();
   same(await linesOf(database, "EXPLAIN (COSTS off) SELECT * FROM t WHERE a = 3"), [
-    "Index Scan using by_a on t",
+    "Index Only Scan using by_a on t",
     "  Index Cond: (a = 3)",
   ]);
   const options = "ANALYZE, COSTS off, TIMING off, SUMMARY off";
   same(await linesOf(database, `EXPLAIN (${options}) SELECT * FROM t WHERE a = 3`), [
-    "Index Scan using by_a on t (actual rows=1 loops=1)",
+    "Index Only Scan using by_a on t (actual rows=1 loops=1)",
     "  Index Cond: (a = 3)",
   ]);
   const [head = "", , last = ""] = await linesOf(database, "EXPLAIN ANALYZE SELECT * FROM t WHERE a = 3");
-  match(head, /^Index Scan using by_a on t {2}\(rows=1\) \(actual time=[\d.]+ rows=1 loops=1\)$/);
+  match(head, /^Index Only Scan using by_a on t {2}\(rows=1\) \(actual time=[\d.]+ rows=1 loops=1\)$/);
   match(last, /^Execution Time: [\d.]+ ms$/);
   await rejects(database.query("EXPLAIN (TIMING) SELECT 1"), /TIMING requires ANALYZE/);
 });
@@ -52,7 +52,7 @@ Deno.test("EXPLAIN (FORMAT json) is one JSON value with PostgreSQL's members", a
         "Actual Loops": 1,
         "Group Key": ["a"],
         Plans: [{
-          "Node Type": "Index Scan",
+          "Node Type": "Index Only Scan",
           "Scan Direction": "Forward",
           "Index Name": "by_a",
           "Relation Name": "t",
@@ -70,7 +70,7 @@ Deno.test("EXPLAIN takes EXECUTE, CREATE TABLE AS and DECLARE", async () => {
   await using database = await filled();
   await database.query("PREPARE p (int) AS SELECT * FROM t WHERE a = $1");
   same(await linesOf(database, "EXPLAIN (COSTS off) EXECUTE p (5)"), [
-    "Index Scan using by_a on t",
+    "Index Only Scan using by_a on t",
     "  Index Cond: (a = $1)",
   ]);
   const analyzed = await linesOf(database, "EXPLAIN (ANALYZE, COSTS off) EXECUTE p (5)");

@@ -149,8 +149,8 @@ export class EngineAnswers {
   }
 
   /** The plan for tables of a million rows with few values in each column. */
-  asIfLarge(sql: string): (string | null)[][] {
-    return this.#compiled(this.#plan(sql, true, LARGE), (context) => context);
+  asIfLarge(sql: string, statistics = LARGE): (string | null)[][] {
+    return this.#compiled(this.#plan(sql, true, statistics), (context) => context);
   }
 
   /** The plan as users run it, in so little memory that sorts and hash tables are written to files. */

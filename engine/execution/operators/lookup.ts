@@ -3,6 +3,7 @@
  *
  * Values are read one by one when they are needed. A lookup of one id is straight code without a loop.
  */
+import { keyPositions, ROW_ID_POSITION } from "../../sql/plan/index_only.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import { NO_ROW } from "../../storage/access/block.ts";
 import type { Binding, Emitter } from "../codegen/emitter.ts";
@@ -161,13 +162,23 @@ function emitNextLocation(code: Emitter, plan: Access, cursor: string, leave: st
   const location = code.define("location", `${cursor}.next()`);
   code.emit(`if (${location} === ${NO_ROW}) ${leave}`);
   code.emit(`${readsCode(code, plan)}.rows++;`);
-  bindColumns(code, plan, tableCode(code, plan), location);
+  bindColumns(code, plan, tableCode(code, plan), location, cursor);
 }
 
-function bindColumns(code: Emitter, plan: Access, table: string, location: string): void {
-  for (const column of plan.columns) {
+/** `cursor` is on the location, and may know of it what is in the index. */
+function bindColumns(code: Emitter, plan: Access, table: string, location: string, cursor?: string): void {
+  const positions = plan.kind === "index_scan" && cursor !== undefined ? keyPositions(plan) : null;
+  for (const [at, column] of plan.columns.entries()) {
     const { type, columnId } = column;
-    const binding = storedBinding(type, column.nullable, `${table}.valueAt(${location}, ${columnId})`);
+    const read = `${table}.valueAt(${location}, ${columnId})`;
+    const position = positions?.[at] ?? ROW_ID_POSITION;
+    if (position !== ROW_ID_POSITION) {
+      // NULL is asked of the row as well.
+      const known = `${cursor}.keyValue?.(${position}) ?? ${read}`;
+      code.bind(column.output, storedBinding(type, column.nullable, known));
+      continue;
+    }
+    const binding = storedBinding(type, column.nullable, read);
     const stored = { table, location, columnId };
     code.bind(column.output, storageClassOf(type) === "text" ? { ...binding, stored } : binding);
   }

@@ -715,7 +715,9 @@ function collectOutputs(plan: Plan, result: Set<ColumnRef>): void {
 /** The share of a range among values that are spread evenly between the least and the greatest. */
 function evenShare(facts: ColumnFacts, low: RangeEnd | null, high: RangeEnd | null): number | undefined {
   const { minimum, maximum, column } = facts;
-  if (minimum === null || maximum === null || maximum <= minimum || column === null) return undefined;
+  if (minimum === null || maximum === null || column === null) return undefined;
+  // Dates may be infinite.
+  if (!(maximum - minimum > 0 && maximum - minimum < Infinity)) return undefined;
   const at = (end: RangeEnd | null, otherwise: number) => {
     const number = end === null ? otherwise : storedNumber(column.type, end.value);
     return number === null ? null : Math.min(1, Math.max(0, (number - minimum) / (maximum - minimum)));

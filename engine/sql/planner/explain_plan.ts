@@ -17,6 +17,7 @@ import type {
   WindowCall,
 } from "../plan/plan.ts";
 import { inputs, operands, ownExpressions, subqueryPlan } from "../plan/traverse.ts";
+import { keyPositions } from "../plan/index_only.ts";
 import { columnReference } from "../plan/build.ts";
 import {
   type ExplainedOperator,
@@ -257,7 +258,9 @@ class Explainer {
       case "row_range":
         return `Row Range Scan${plan.backward ? " Backward" : ""} on ${alias}`;
       case "index_scan":
-        return `Index Scan${plan.backward ? " Backward" : ""} using ${plan.index.name} on ${alias}`;
+        return `Index${keyPositions(plan) === null ? "" : " Only"} Scan${
+          plan.backward ? " Backward" : ""
+        } using ${plan.index.name} on ${alias}`;
       case "virtual_scan":
         return `Seq Scan on ${plan.relation.name}`;
       case "values":

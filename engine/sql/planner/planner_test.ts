@@ -47,18 +47,23 @@ Deno.test("planStatement() finds rows by id", () => {
 Deno.test("planStatement() uses equality prefixes of an index and a range behind them", () => {
   check(
     "select id from t where a = 3 and b = 4",
-    "Index Scan using t_a_b_idx on t\nIndex Cond: ((a = 3) AND (b = 4))",
+    "Index Only Scan using t_a_b_idx on t\nIndex Cond: ((a = 3) AND (b = 4))",
   );
   check(
     "select id from t where a = 3 and b between 4 and 9",
-    "Index Scan using t_a_b_idx on t\nIndex Cond: ((a = 3) AND (b >= 4 AND b <= 9))",
+    "Index Only Scan using t_a_b_idx on t\nIndex Cond: ((a = 3) AND (b >= 4 AND b <= 9))",
   );
   check("select id from t where b = 4", "Seq Scan on t\nFilter: (b = 4)");
-  check("select id from t where s = 'x'", "Index Scan using t_s_key on t\nIndex Cond: (s = 'x'::text)");
+  check("select id from t where s = 'x'", "Index Only Scan using t_s_key on t\nIndex Cond: (s = 'x'::text)");
   check(
     "select id from t where s like 'ab%'",
-    "Index Scan using t_s_key on t\nIndex Cond: (s >= 'ab'::text AND s < 'ac'::text)\nFilter: (s ~~ 'ab%'::text)",
+    "Index Only Scan using t_s_key on t\nIndex Cond: (s >= 'ab'::text AND s < 'ac'::text)\nFilter: (s ~~ 'ab%'::text)",
   );
+});
+
+Deno.test("planStatement() reads no row where an index has all columns", () => {
+  check("select b, id from t where a = 3", "Index Only Scan using t_a_b_idx on t\nIndex Cond: (a = 3)");
+  check("select s from t where a = 3", "Index Scan using t_a_b_idx on t\nIndex Cond: (a = 3)");
 });
 
 Deno.test("planStatement() finds what several indexes know together", () => {
@@ -66,9 +71,9 @@ Deno.test("planStatement() finds what several indexes know together", () => {
     "select s from t where (a = 3 and b < 7 or s = 'x' or id in (1, 2)) and d is null",
     `Nested Loop
      ->  HashSetOp Union
-     ->  Index Scan using t_a_b_idx on t
+     ->  Index Only Scan using t_a_b_idx on t
      Index Cond: ((a = 3) AND (b < 7))
-     ->  Index Scan using t_s_key on t t_1
+     ->  Index Only Scan using t_s_key on t t_1
      Index Cond: (s = 'x'::text)
      ->  Row Lookup on t t_2
      Row Cond: (id IN (1, 2))
@@ -98,7 +103,7 @@ Deno.test("planStatement() takes orders that an access gives", () => {
   check("select id from t order by id desc limit 3", "Limit\nCount: 3\n->  Row Range Scan Backward on t");
   check(
     "select id from t where a = 3 order by b limit 3",
-    "Limit\nCount: 3\n->  Index Scan using t_a_b_idx on t\nIndex Cond: (a = 3)",
+    "Limit\nCount: 3\n->  Index Only Scan using t_a_b_idx on t\nIndex Cond: (a = 3)",
   );
   check(
     "select id from t order by b limit 3",
@@ -109,7 +114,7 @@ Deno.test("planStatement() takes orders that an access gives", () => {
   check("select b from t order by id limit 100000", `Limit\nCount: 100000\n->  ${inOrder}`);
   check(
     "select max(d) from t",
-    "Aggregate\n->  Limit\nCount: 1\n->  Index Scan Backward using t_d_idx on t\nFilter: (d IS NOT NULL)",
+    "Aggregate\n->  Limit\nCount: 1\n->  Index Only Scan Backward using t_d_idx on t\nFilter: (d IS NOT NULL)",
   );
   check("select min(id) from t", "Aggregate\n->  Limit\nCount: 1\n->  Row Range Scan on t");
   check(
@@ -122,7 +127,7 @@ Deno.test("planStatement() takes orders that an access gives", () => {
      ->  Aggregate
      ->  Limit
      Count: 1
-     ->  Index Scan Backward using t_d_idx on t t_1
+     ->  Index Only Scan Backward using t_d_idx on t t_1
      Filter: (t_1.d IS NOT NULL)`,
   );
   check("select min(id), count(*) from t", "Aggregate\n->  Seq Scan on t");
@@ -221,7 +226,7 @@ Deno.test("planStatement() turns subqueries into joins", () => {
      ->  Seq Scan on small
      SubPlan 1
      ->  Aggregate
-     ->  Index Scan using u_t_id_idx on u
+     ->  Index Only Scan using u_t_id_idx on u
      Index Cond: (t_id = small.k)`,
   );
 });
@@ -231,7 +236,7 @@ Deno.test("planStatement() asks conditions as early as possible", () => {
     "select * from (select a, sum(b) as s from t group by a) q where a = 3",
     `HashAggregate
      Group Key: a
-     ->  Index Scan using t_a_b_idx on t
+     ->  Index Only Scan using t_a_b_idx on t
      Index Cond: (a = 3)`,
   );
   check(
@@ -243,7 +248,10 @@ Deno.test("planStatement() asks conditions as early as possible", () => {
      Row Cond: (id = 3)`,
   );
   check("select a from t where 1 = 2", `Values Scan on "*VALUES*"`);
-  check("select a from t where 1 = 1 and a = 2 + 1", "Index Scan using t_a_b_idx on t\nIndex Cond: (a = 3)");
+  check(
+    "select a from t where 1 = 1 and a = 2 + 1",
+    "Index Only Scan using t_a_b_idx on t\nIndex Cond: (a = 3)",
+  );
 });
 
 Deno.test("planStatement() reads only the columns it needs", () => {

@@ -32,6 +32,11 @@ export interface BytesSink {
 export interface LocationCursor {
   /** The next location, or `NO_ROW` at the end. */
   next(): RowLocation;
+  /**
+   * The value of a column of the index at the location, by its position in the key, when the index tells it without a
+   * look at the row. Absent, or undefined: {@link ReadableTable.valueAt} does.
+   */
+  keyValue?(column: number): StoredValue | undefined;
 }
 
 /** Estimates for the planner; never needed for correctness. */

@@ -188,6 +188,24 @@ export class IndexKeyEncoder {
     return key;
   }
 
+  /** The value of a column in a text key of `units` from `start` on; undefined: the key alone does not tell it. */
+  valueIn(units: Uint16Array, start: number, column: number): StoredValue | undefined {
+    let at = start;
+    for (let index = 0; index < column; index++) at = this.#behind(units, at, index);
+    return at < 0 ? undefined : decodeColumn(this.#columns[column] as KeyColumn, units, at);
+  }
+
+  /** Where the column behind this one begins; -1: nobody knows. */
+  #behind(units: Uint16Array, at: number, index: number): number {
+    if (at < 0 || units[at] !== MARKED_VALUE) return at < 0 ? at : at + 1;
+    const column = this.#columns[index] as KeyColumn;
+    if (column.storageClass === "int" && !column.ownOrder) {
+      return (units[at + 1] as number) === (column.descending ? 0xffff - SAFE : SAFE) ? at + 6 : -1;
+    }
+    if (column.storageClass !== "text" || column.ownOrder) return -1;
+    return endOfText(column, units, at + 1) + 1;
+  }
+
   /** Bounds in terms of keys. `low` and `high` bound the column's value, also when the column is descending. */
   bounds(bounds: IndexBounds): KeyBounds {
     return new KeyBounds(this, bounds);
@@ -318,6 +336,58 @@ export function compareNumberKeys(left: number, right: number, nullsFirst: boole
     return nullsFirst ? -1 : 1;
   }
   return nullsFirst ? 1 : -1;
+}
+
+/** Whether a column's values can be told from text keys. */
+export function isInKeys(type: SqlType): boolean {
+  const storage = storageClassOf(type);
+  return !hasOwnOrder(type) && (storage === "int" || storage === "text");
+}
+
+const MARKED_VALUE = VALUE.charCodeAt(0);
+/** What a safe integer begins with. */
+const SAFE = 0x30;
+
+function decodeColumn(column: KeyColumn, units: Uint16Array, at: number): StoredValue | undefined {
+  if (units[at] !== MARKED_VALUE) return null;
+  const isWhole = !column.ownOrder;
+  if (isWhole && column.storageClass === "int") return decodeInteger(units, at + 1, column.descending);
+  if (isWhole && column.storageClass === "text") return decodeText(column, units, at + 1);
+  return undefined;
+}
+
+/** The safe integer at a place; undefined: it is none. */
+function decodeInteger(units: Uint16Array, at: number, descending: boolean): number | undefined {
+  const mask = descending ? 0xffff : 0;
+  if (((units[at] as number) ^ mask) !== SAFE) return undefined;
+  const first = (units[at + 1] as number) ^ mask;
+  const second = (units[at + 2] as number) ^ mask;
+  const high = first * FOURTEEN_BITS + second - 33554432;
+  return high * 268435456 + ((units[at + 3] as number) ^ mask) * FOURTEEN_BITS +
+    ((units[at + 4] as number) ^ mask);
+}
+
+/** The place of a text's terminator. */
+function endOfText(column: KeyColumn, units: Uint16Array, at: number): number {
+  const terminator = column.descending ? 0xffff : 0;
+  let end = at;
+  while (units[end] !== terminator) end++;
+  return end;
+}
+
+/** The text at a place; the reverse of {@link encodeText}. */
+function decodeText(column: KeyColumn, units: Uint16Array, at: number): string {
+  const mask = column.descending ? 0xffff : 0;
+  const end = endOfText(column, units, at);
+  let text = "";
+  for (let index = at; index < end; index++) {
+    const unit = (units[index] as number) ^ mask;
+    if (unit === 1) text += String.fromCharCode(((units[++index] as number) ^ mask) - 1);
+    else if (unit >= 0xf800) text += String.fromCharCode(unit - 0x2000);
+    else if (unit >= 0xd800) text += String.fromCharCode(unit + 0x800);
+    else text += String.fromCharCode(unit);
+  }
+  return text;
 }
 
 function encodeColumn(column: KeyColumn, value: Exclude<StoredValue, null>): string {

@@ -149,3 +149,46 @@ Deno.test("KeyBounds hold the texts between two bounds, by code point", () => {
     ["aa", "\uffff"],
   );
 });
+
+function unitsOf(key: string): Uint16Array {
+  return Uint16Array.from({ length: key.length }, (_, at) => key.charCodeAt(at));
+}
+
+Deno.test("values are read out of text keys as they were put in", () => {
+  const integers = [
+    0,
+    1,
+    -1,
+    255,
+    -268435456,
+    268435455,
+    Number.MAX_SAFE_INTEGER,
+    Number.MIN_SAFE_INTEGER,
+    null,
+  ];
+  const texts = ["", "a", "\u0001", "b\u0001\u0002c", "\ud83d\ude00", "\ue000\uffff", "\ud7ff", null];
+  for (const { descending, nullsFirst } of ORDERS) {
+    const order = { descending, nullsFirst };
+    const columns = [["i64", 1], ["text", 2], ["i32", 3], ["text", 4]] as const;
+    const table = { name: "t", columns: columns.map(([kind, id]) => ({ id, name: "v", type: { kind } })) };
+    const encoder = new IndexKeyEncoder(
+      table as unknown as TableDefinition,
+      columns.map(([_, columnId]) => ({ columnId, ...order })),
+    );
+    for (const integer of integers) {
+      for (const text of texts) {
+        const values = [integer, text, integer, text];
+        const key = `?${encoder.textKey(values)}`;
+        const found = values.map((_, column) => encoder.valueIn(unitsOf(key), 1, column));
+        deepEqual(found, values);
+      }
+    }
+    // What is no safe integer is not told, nor what is behind it.
+    const units = unitsOf(encoder.textKey([2n ** 62n, "x", 1, "y"]));
+    deepEqual([0, 1, 2].map((column) => encoder.valueIn(units, 0, column)), [
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  }
+});

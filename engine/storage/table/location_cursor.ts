@@ -5,6 +5,7 @@
  * keys or text keys for the same index; heads of different forms are compared as text keys.
  */
 import { NO_ROW, type RowLocation } from "../access/block.ts";
+import type { StoredValue } from "../../operations/effect.ts";
 import type { LocationCursor } from "../access/readable_table.ts";
 import { compareNumberKeys, type IndexKeyEncoder } from "./index_key.ts";
 import { type Part, PART_ROWS, type PartIndexCursor } from "./part.ts";
@@ -24,6 +25,10 @@ export class PartLocations implements LocationCursor {
 
   next(): RowLocation {
     return this.#cursor.advance() ? this.#base + this.#cursor.row : NO_ROW;
+  }
+
+  keyValue(column: number): StoredValue | undefined {
+    return this.#cursor.keyValue?.(column);
   }
 }
 
@@ -45,6 +50,11 @@ export class MergedHeads {
     this.#encoder = encoder;
     this.#direction = backward ? -1 : 1;
     for (const head of heads) if (head.cursor.advance()) this.#heads.push(head);
+  }
+
+  /** The value of a column of the current entry, when its index tells it. */
+  keyValue(column: number): StoredValue | undefined {
+    return this.#heads[this.#current]?.cursor.keyValue?.(column);
   }
 
   /** Goes to the next entry; the head that is on it, or null at the end. */
@@ -104,5 +114,9 @@ export class MergedLocations implements LocationCursor {
   next(): RowLocation {
     const head = this.#merged.advance();
     return head === null ? NO_ROW : head.part.number * PART_ROWS + head.cursor.row;
+  }
+
+  keyValue(column: number): StoredValue | undefined {
+    return this.#merged.keyValue(column);
   }
 }

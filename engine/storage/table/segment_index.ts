@@ -3,6 +3,7 @@
  * key asks the Bloom filter first.
  */
 import { assert } from "../../base/assert.ts";
+import type { StoredValue } from "../../operations/effect.ts";
 import { BLOCK_ROWS } from "../access/block.ts";
 import type { BlockCache, BlockCount, CacheEntry } from "./block_cache.ts";
 import { hashNumber, hashText } from "./bloom_filter.ts";
@@ -123,6 +124,16 @@ export class SegmentIndex {
     let text = "";
     for (let index = start; index < end; index++) text += String.fromCharCode(units[index] as number);
     return text;
+  }
+
+  /** The value of a column of the key at a position; undefined: the key does not tell it. */
+  valueAt(position: number, column: number): StoredValue | undefined {
+    const { numbers, offsets, units } = this.#block(position >>> SHIFT);
+    const at = position & MASK;
+    if (numbers !== null) return this.encoder.valueOfNumberKey(numbers[at] as number);
+    return offsets === null || units === null
+      ? undefined
+      : this.encoder.valueIn(units, offsets[at] as number, column);
   }
 
   get hasTexts(): boolean {
@@ -273,5 +284,9 @@ class SegmentIndexCursor implements PartIndexCursor {
   get textKey(): string | null {
     if (!this.#index.hasTexts) return null;
     return this.#text ??= this.#index.textAt(this.#live.position);
+  }
+
+  keyValue(column: number): StoredValue | undefined {
+    return this.#index.valueAt(this.#live.position, column);
   }
 }
