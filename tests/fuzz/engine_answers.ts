@@ -61,7 +61,7 @@ export const BOUND_STATEMENTS = `SET statement_timeout = ${MAX_MILLISECONDS}`;
 
 /** What is said of tables to get the plans of large ones. */
 const LARGE: TableStatistics = {
-  rows: 1_000_000,
+  rows: 200_000_000,
   column: () => ({ minimum: null, maximum: null, distinct: 10, nullFraction: 0, averageBytes: 8 }),
 };
 
@@ -148,7 +148,7 @@ export class EngineAnswers {
     return this.#compiled(this.#plan(sql, false), (context) => context);
   }
 
-  /** The plan for tables of a million rows with few values in each column. */
+  /** The plan for tables of many rows with few values in each column. */
   asIfLarge(sql: string, statistics = LARGE): (string | null)[][] {
     return this.#compiled(this.#plan(sql, true, statistics), (context) => context);
   }

@@ -18,7 +18,6 @@ import {
   conjuncts,
   constant,
   expressionKey,
-  hasSubquery,
   isNullable,
   volatilityOf,
   withoutIdentityCasts,
@@ -27,6 +26,7 @@ import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan, RangeBounds, ScanPrune, SortKey } from "../plan/plan.ts";
 import { allDefinedColumns, columnsOf } from "../plan/traverse.ts";
 import { substitute } from "../plan/rewrite.ts";
+import { accessOf, type Candidate, CombinedIndexes, type IdSource } from "./combined_indexes.ts";
 import { copiedScan } from "./copied_scan.ts";
 import { COST, sortCost } from "./cost.ts";
 import type { Estimator } from "./estimate.ts";
@@ -61,11 +61,6 @@ interface ListCondition {
   readonly array: Expression | null;
 }
 
-interface Candidate {
-  readonly plan: Plan;
-  readonly cost: number;
-}
-
 const SWAPPED: Readonly<Record<KeyCondition["operator"], KeyCondition["operator"]>> = {
   "=": "=",
   "<": ">",
@@ -76,9 +71,6 @@ const SWAPPED: Readonly<Record<KeyCondition["operator"], KeyCondition["operator"
 
 /** A range of texts with one beginning is narrower than a range as such. */
 const PREFIX_FACTOR = 0.1;
-
-/** Conditions with more branches are asked of each row. */
-const MAX_BRANCHES = 16;
 
 /** Longer lists are not looked up one by one. */
 const MAX_LOOKUPS = 10_000;
@@ -94,11 +86,13 @@ export class AccessPaths {
   readonly #estimator: Estimator;
   readonly #environment: PlanningEnvironment;
   readonly #newColumn: () => ColumnRef;
+  readonly #combined: CombinedIndexes;
 
   constructor(estimator: Estimator, environment: PlanningEnvironment, newColumn: () => ColumnRef) {
     this.#estimator = estimator;
     this.#environment = environment;
     this.#newColumn = newColumn;
+    this.#combined = new CombinedIndexes(estimator, newColumn, (scan, branch) => this.#branch(scan, branch));
   }
 
   /** The cheapest access. */
@@ -108,10 +102,14 @@ export class AccessPaths {
     const candidates: Candidate[] = [this.#scan(request)];
     candidates.push(...this.#byRowId(request));
     for (const index of scan.table.indexes) candidates.push(...this.#byIndex(request, index, hints));
-    candidates.push(...this.#byUnion(request));
     if (hints.order !== undefined) candidates.push(...this.#byRowOrder(request, hints));
     const cost = (candidate: Candidate) => this.#costWithOrder(request, candidate, hints);
-    return candidates.reduce((best, each) => cost(each) < cost(best) ? each : best).plan;
+    const least = () => candidates.reduce((best, each) => cost(each) < cost(best) ? each : best);
+    // Shards look for rows in one step, or for all of a table.
+    if (this.#environment.statistics?.(scan.table.id)?.isRemote === true) return least().plan;
+    candidates.push(...this.#combined.unions(request));
+    const best = least();
+    return this.#combined.intersection(request, best) ?? best.plan;
   }
 
   /** The cost with the sort that the wanted order would need. */
@@ -299,60 +297,8 @@ export class AccessPaths {
     return candidates;
   }
 
-  /** `a = 1 OR b = 2`: the ids of the rows that each branch finds in an index of its own, and then the rows. */
-  #byUnion(request: Request): Candidate[] {
-    const candidates: Candidate[] = [];
-    if (this.#environment.statistics?.(request.scan.table.id)?.isRemote === true) return candidates;
-    for (const condition of request.conditions) {
-      if (condition.kind !== "or" || condition.args.length > MAX_BRANCHES || hasSubquery(condition)) continue;
-      const found: { readonly plan: Plan; readonly columns: readonly ColumnRef[] }[] = [];
-      let cost = 0;
-      for (const branch of condition.args) {
-        const access = this.#branch(request.scan, branch);
-        if (access === null) break;
-        found.push({ plan: access.plan, columns: [access.rowId] });
-        cost += access.cost;
-      }
-      if (found.length < condition.args.length) continue;
-      const id = this.#newColumn();
-      const i64: SqlType = { kind: "i64" };
-      const rows = Math.min(
-        request.tableRows,
-        found.reduce((sum, { plan }) => sum + this.#estimator.rows(plan), 0),
-      );
-      const union: Plan = {
-        kind: "set_operation",
-        operation: "union",
-        all: false,
-        inputs: found,
-        outputs: [id],
-        types: [i64],
-        rows,
-      };
-      const lookup: Plan = {
-        ...accessOf(request, [condition]),
-        kind: "row_lookup",
-        ids: [columnReference(id, i64, false)],
-        rows: 1,
-      };
-      candidates.push({
-        plan: {
-          kind: "nested_loop_join",
-          join: "inner",
-          left: union,
-          right: lookup,
-          condition: null,
-          correlated: true,
-          rows: request.rows,
-        },
-        cost: cost + rows * (COST.aggregateRow + COST.rowLookup),
-      });
-    }
-    return candidates;
-  }
-
   /** The ids of the rows that satisfy a part of a condition, when an index or the ids themselves find them. */
-  #branch(scan: Scan, branch: Expression): Candidate & { readonly rowId: ColumnRef } | null {
+  #branch(scan: Scan, branch: Expression): IdSource | null {
     const own = { ...scan, rowId: scan.rowId ?? this.#newColumn(), filter: null };
     const copy = copiedScan(own, this.#newColumn);
     const { rowId } = copy.scan;
@@ -446,19 +392,6 @@ function rowsTaken(request: Request, matched: number, hints: AccessHints): numbe
   if (hints.limit === undefined) return matched;
   const share = request.rows / Math.max(1, matched);
   return Math.min(matched, hints.limit / Math.max(0.0001, Math.min(1, share)));
-}
-
-/** What all accesses have in common, with the conditions that are not used in the filter. */
-function accessOf(request: Request, used: readonly Expression[]) {
-  const { scan } = request;
-  const keys = new Set(used.map(expressionKey));
-  return {
-    table: scan.table,
-    columns: scan.columns,
-    rowId: scan.rowId,
-    filter: conjunction(request.conditions.filter((each) => !keys.has(expressionKey(each)))),
-    rows: request.rows,
-  };
 }
 
 /** One lower and one upper bound; further conditions stay conditions. */

@@ -99,6 +99,35 @@ Deno.test("planStatement() finds what several indexes know together", () => {
   );
 });
 
+Deno.test("planStatement() intersects what several indexes find where rows are not in memory", () => {
+  const tables = environmentOf([{
+    name: "f",
+    columns: ["id integer", "a integer", "b integer", "c integer", "d integer", "x text"],
+    primaryKey: ["id"],
+    indexes: [["a"], ["b"], ["c"], ["d"]],
+    rows: 200_000_000,
+    distinct: { a: 50_000, b: 40_000, c: 5, d: 90_000 },
+  }]);
+  const both = `Nested Loop
+     ->  HashSetOp Intersect
+     ->  Index Only Scan using f_a_idx on f
+     Index Cond: (a = 1)
+     ->  Index Only Scan using f_b_idx on f f_1
+     Index Cond: (b = 2)
+     ->  Row Lookup on f f_2
+     Row Cond: (id = f.rowid)`;
+  const lines = (text: string) => text.split("\n").map((line) => line.trim());
+  const planOf = (condition: string) => lines(shape(tables, `select x from f where ${condition}`));
+  assert.deepEqual(planOf("a = 1 and b = 2").slice(0, 6), lines(both).slice(0, 6));
+  // One finds so few that their rows are looked at, or so many that it does not help.
+  assert.match(planOf("id = 3 and b = 2").join(), /^Row Lookup/);
+  assert.match(planOf("a = 1 and c = 2").join(), /^Index Scan using f_a_idx/);
+  assert.match(
+    planOf("(a = 1 or d = 3) and b = 2").join(),
+    /Intersect.*Index Only Scan using f_b_idx.*Union/,
+  );
+});
+
 Deno.test("planStatement() takes orders that an access gives", () => {
   check("select id from t order by id desc limit 3", "Limit\nCount: 3\n->  Row Range Scan Backward on t");
   check(
