@@ -134,6 +134,44 @@ Deno.test("Ranges are estimated by the histogram, and by what is common in it", 
   }
 });
 
+Deno.test("LIKE is estimated by what is common and by the histogram, and unique columns have no common values", async () => {
+  await using database = await Database.open({ host: memoryHost(), directory: "d" });
+  await database.execute("CREATE TABLE thing (id INT, name TEXT, kind TEXT)");
+  await database.execute(
+    "INSERT INTO thing SELECT n, CASE WHEN n % 5 = 0 THEN 'steel ' ELSE 'wood ' END || n, " +
+      "CASE WHEN n % 10 = 0 THEN 'rare kind' ELSE 'usual' END FROM generate_series(1, 10000) AS n",
+  );
+  await database.execute("CREATE TABLE few AS SELECT n FROM generate_series(1, 60) AS n");
+  await database.execute(
+    "CREATE TABLE days AS SELECT d::date FROM (VALUES ('infinity'), ('-infinity'), ('2020-01-01')) AS v (d)",
+  );
+  const rows = async (condition: string) => {
+    const [, found] = /rows=(\w+)/.exec(await plan(database, `SELECT * FROM thing WHERE ${condition}`)) ?? [];
+    return Number(found);
+  };
+  match(await plan(database, "SELECT * FROM days WHERE d < '2021-01-01'"), /rows=\d/);
+  await database.execute("ANALYZE");
+  deepStrictEqual(
+    await database.query("SELECT most_common_vals AS v FROM pg_stats WHERE tablename = 'few'"),
+    [
+      { v: null },
+    ],
+  );
+  for (
+    const [condition, least, most] of [
+      ["name LIKE '%eel%'", 1700, 2300],
+      ["name LIKE '%oo%'", 7000, 8600],
+      ["kind LIKE 'rare%'", 950, 1050],
+      ["kind NOT LIKE '%kind'", 8950, 9050],
+      ["kind ILIKE 'RARE%'", 950, 1050],
+      ["kind LIKE 'none\\'", 400, 600],
+    ] as const
+  ) {
+    const found = await rows(condition);
+    ok(found >= least && found <= most, `${condition}: ${found}`);
+  }
+});
+
 Deno.test("Small tables are known whole, but for columns that came since and long values", async () => {
   await using database = await Database.open({ host: memoryHost(), directory: "d" });
   await database.execute("CREATE TABLE kind (id INT PRIMARY KEY, name TEXT, about TEXT)");

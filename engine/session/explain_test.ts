@@ -1,5 +1,5 @@
 /** EXPLAIN's options and forms, and the parameters of statements that hold a query, through the library. */
-import { deepStrictEqual as same, match, rejects } from "node:assert/strict";
+import { deepStrictEqual as same, match, ok, rejects } from "node:assert/strict";
 import { type Database, open } from "../../mod.ts";
 import { engineOf } from "./database.ts";
 
@@ -114,4 +114,22 @@ Deno.test("CREATE TABLE AS takes parameters", async () => {
   await database.query("CREATE TABLE c AS SELECT id, $1::int AS p FROM t WHERE id < $1", [3]);
   same(await database.query("SELECT * FROM c ORDER BY id"), [{ id: 1, p: 3 }, { id: 2, p: 3 }]);
   await rejects(database.query("CREATE TABLE d AS SELECT $1::int"), { code: "08P01" });
+});
+
+Deno.test("Blocks without one of a few kept keys are not read, below aggregations as well", async () => {
+  await using database = await open(":memory:");
+  await database.execute("CREATE TABLE big (k int, a int)");
+  await database.execute("INSERT INTO big SELECT g, g % 7 FROM generate_series(1, 20000) g");
+  await database.execute("CHECKPOINT");
+  await database.execute("CREATE TABLE few (x int)");
+  await database.execute("INSERT INTO few VALUES (10), (NULL), (19999)");
+  const check = async (sql: string, expected: readonly Record<string, unknown>[], most: number) => {
+    same(await database.query(sql), expected);
+    const lines = await linesOf(database, `EXPLAIN (ANALYZE, COSTS off, TIMING off) ${sql}`);
+    const [, rows] = /Seq Scan on big \(actual rows=(\d+)/.exec(lines.join("\n")) ?? [];
+    ok(Number(rows) <= most, `${rows} rows of ${sql}`);
+  };
+  await check("SELECT a FROM big JOIN few ON k = x ORDER BY a", [{ a: 0 }, { a: 3 }], 8192);
+  const sums = "SELECT x, n FROM few JOIN (SELECT k, sum(a) AS n FROM big GROUP BY k) s ON k = x ORDER BY x";
+  await check(sums, [{ x: 10, n: 3 }, { x: 19999, n: 0 }], 200);
 });

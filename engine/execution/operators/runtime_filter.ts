@@ -5,6 +5,7 @@
  *
  * The kept side is complete by then: of several joins the outermost one keeps its rows first.
  */
+import type { BoundAggregate } from "../../sql/functions/definition.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import { isHarmless } from "../../sql/plan/harmless.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
@@ -83,6 +84,18 @@ function scanOf(plan: Plan, column: ColumnRef): Origin | null {
       if (made !== undefined && made.kind !== "column") return null;
       return scanOf(plan.input, made?.column ?? column);
     }
+    case "aggregate": {
+      const group = plan.groups.find(({ output }) => output === column)?.expression;
+      const parts = plan.aggregates.flatMap((
+        { args, filter },
+      ) => [...args, ...filter === null ? [] : [filter]]);
+      if (plan.groupingSets !== null || group?.kind !== "column" || !parts.every(isHarmless)) return null;
+      if (!plan.aggregates.every(({ aggregate }) => FOLDS.has(aggregate.name) && !isOfFloats(aggregate))) {
+        return null;
+      }
+      const found = scanOf(plan.input, group.column);
+      return found === null ? null : { ...found, isDirect: false };
+    }
     case "hash_join": {
       const parts = [...plan.leftKeys, ...plan.rightKeys, ...(plan.residual === null ? [] : [plan.residual])];
       if (plan.join === "right" || plan.join === "full" || !parts.every(isHarmless)) return null;
@@ -94,6 +107,13 @@ function scanOf(plan: Plan, column: ColumnRef): Origin | null {
     default:
       return null;
   }
+}
+
+/** Aggregates that raise nothing, but for sums of floating point. */
+const FOLDS: ReadonlySet<string> = new Set(["count", "sum", "avg", "min", "max"]);
+
+function isOfFloats({ argumentTypes }: BoundAggregate): boolean {
+  return argumentTypes.some(({ kind }) => kind === "f32" || kind === "f64" || kind === "interval");
 }
 
 /** What a scan need not read; null: nothing. */
@@ -109,14 +129,34 @@ export function prunedByFilters(
     if (low > high) return null;
     // Codes beyond these are of integers that are not safe, in no order.
     if (!Number.isSafeInteger(low) || !Number.isSafeInteger(high)) continue;
-    result.push({ columnId, operator: ">=", value: low }, { columnId, operator: "<=", value: high });
+    const few = indexOf(state, indexSlot)?.fewKeys(position) ?? null;
+    const between = few === null ? {} : { between: (from: number, to: number) => hasBetween(few, from, to) };
+    result.push(
+      { columnId, operator: ">=", value: low, ...between },
+      { columnId, operator: "<=", value: high },
+    );
   }
   return result;
 }
 
-function filterOf(state: ExecutionState, indexSlot: number, position: number): KeyFilter | null {
+/** Whether one of the keys, in ascending order, lies from one to the other. */
+function hasBetween(keys: Float64Array, from: number, to: number): boolean {
+  let [low, high] = [0, keys.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((keys[middle] as number) < from) low = middle + 1;
+    else high = middle;
+  }
+  return low < keys.length && (keys[low] as number) <= to;
+}
+
+function indexOf(state: ExecutionState, indexSlot: number): HashIndex | null {
   const index = state.x[indexSlot];
-  return index instanceof HashIndex ? index.filters[position] ?? null : null;
+  return index instanceof HashIndex ? index : null;
+}
+
+function filterOf(state: ExecutionState, indexSlot: number, position: number): KeyFilter | null {
+  return indexOf(state, indexSlot)?.filters[position] ?? null;
 }
 
 /** The filter, or one that lets all pass. */

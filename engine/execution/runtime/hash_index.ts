@@ -15,6 +15,9 @@ import type { Work } from "./work.ts";
 /** Rows in a piece of building. */
 const PIECE_ROWS = 8192;
 
+/** More keys are not asked one by one whether they are in a block. */
+const MAX_FEW = 16_384;
+
 /** Chains are counted up to here while the index is built. */
 const MAX_COUNTED = 255;
 
@@ -121,6 +124,13 @@ export class HashIndex implements Work {
     }
     this.longestChain = longest === MAX_COUNTED ? Infinity : longest;
     this.#linked = end;
+  }
+
+  /** The keys of a column in ascending order, where they are few; null: they are many. */
+  fewKeys(column: number): Float64Array | null {
+    const keys = this.#keys[column];
+    if (keys === undefined || this.rows > MAX_FEW) return null;
+    return keys.slice(0, this.rows).filter((code) => code !== NULL_CODE).sort();
   }
 
   /** Gives the accounted memory back; the index is not used any more. */

@@ -7,6 +7,7 @@
  * aggregated of that other side counts as often as the group has rows. Where an outer join extends a row with NULLs in
  * the place of a group, it is one row.
  */
+import type { PlanningEnvironment } from "../binder/environment.ts";
 import { findCast } from "../functions/casts.ts";
 import { resolveAggregate, resolveOperator } from "../functions/registry.ts";
 import {
@@ -102,6 +103,12 @@ function isOfFloats(types: readonly SqlType[]): boolean {
 /** Whether an expression has to stay where it is. */
 function isFixed(expression: Expression): boolean {
   return volatilityOf(expression) === "volatile" || hasSubquery(expression);
+}
+
+/** Whether rows of a plan's tables are elsewhere. */
+export function readsRemote(plan: Plan, environment: PlanningEnvironment): boolean {
+  const isRemote = "table" in plan && environment.statistics?.(plan.table.id)?.isRemote === true;
+  return isRemote || inputs(plan).some((input) => readsRemote(input, environment));
 }
 
 /** Whether joins are right below. */

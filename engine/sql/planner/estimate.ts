@@ -24,13 +24,21 @@ import type { LiteralReader } from "../plan/peeked_literals.ts";
 import type { Plan } from "../plan/plan.ts";
 import { columnsOf, inputs, operands, visitPlan } from "../plan/traverse.ts";
 import { type ColumnGroup, type GroupCondition, jointShare } from "./column_groups.ts";
-import { type ColumnComparison, columnComparison, counted, rowTest, storedNumber } from "./column_values.ts";
+import {
+  type ColumnComparison,
+  columnComparison,
+  counted,
+  knownValue,
+  rowTest,
+  storedNumber,
+} from "./column_values.ts";
 import {
   analyzedValues,
   equalJoinShare,
   equalShare,
   evenValues,
   type JoinedValues,
+  likeShares,
   type RangeEnd,
   rangeShare,
 } from "./value_shares.ts";
@@ -236,17 +244,6 @@ export class Estimator {
     return this.#statisticsOf(facts.table)?.column(facts.column?.id ?? 0)?.averageBytes ?? 16;
   }
 
-  /** Whether rows of a plan's tables are elsewhere. */
-  readsRemote(plan: Plan): boolean {
-    let isRemote = false;
-    visitPlan(plan, {
-      plan: (each) => {
-        if (each.kind === "table_scan") isRemote ||= this.#statisticsOf(each.table)?.isRemote === true;
-      },
-    });
-    return isRemote;
-  }
-
   /** Rows of a table. */
   tableRows(table: TableDefinition): number {
     return this.#statisticsOf(table)?.rows || EMPTY_TABLE_ROWS;
@@ -447,17 +444,38 @@ export class Estimator {
         return DEFAULT_RANGE;
       case "~~":
       case "~~*":
+        return this.#likeShare(left, right, part.function.name);
+      case "!~~":
+      case "!~~*":
+        return 1 - this.#likeShare(left, right, part.function.name);
       case "~":
       case "~*":
         return DEFAULT_LIKE;
-      case "!~~":
-      case "!~~*":
       case "!~":
       case "!~*":
         return 1 - DEFAULT_LIKE;
       default:
         return DEFAULT_CONDITION;
     }
+  }
+
+  /** The share of rows whose text is like a pattern. */
+  #likeShare(text: Expression, pattern: Expression, operator: string): number {
+    const plain = withoutIdentityCasts(text);
+    const distribution = plain.kind === "column" ? this.factsOf(plain.column)?.distribution ?? null : null;
+    if (distribution === null) return DEFAULT_LIKE;
+    const shareOf = likeShares(distribution, {
+      insensitive: operator.endsWith("*"),
+      otherwise: DEFAULT_LIKE,
+    });
+    const share = (read: LiteralReader) => shareOf(knownValue(pattern, read));
+    const constant = share(() => undefined);
+    if (constant !== undefined) return constant;
+    const peeked = share(this.literal);
+    if (peeked === undefined) return DEFAULT_LIKE;
+    const key = `${expressionKey(plain)} ${operator} ${expressionKey(pattern)}`;
+    this.peek(key, (read) => share(read) ?? DEFAULT_LIKE);
+    return peeked;
   }
 
   /** The share of rows in which an expression has a value, which may be known. */

@@ -21,7 +21,7 @@ import { mapInputs, rewriteExpression, substitute } from "../plan/rewrite.ts";
 import { allDefinedColumns, columnsOf } from "../plan/traverse.ts";
 import { AccessPaths, isOrdered, type Scan } from "./access_path.ts";
 import { CostModel } from "./cost.ts";
-import { eagerAggregations, hasJoin } from "./eager_aggregation.ts";
+import { eagerAggregations, hasJoin, readsRemote } from "./eager_aggregation.ts";
 import type { Estimator } from "./estimate.ts";
 import { planExtremes } from "./extremes.ts";
 import { joinKeys } from "./join_keys.ts";
@@ -205,7 +205,7 @@ export class PhysicalPlanner {
   /** An aggregation behind the joins of its input, or with a part of it below them. */
   #planAggregate(plan: Aggregate, conditions: readonly Expression[]): Plan {
     const whole: Plan = { ...plan, input: this.#push(plan.input, conditions, {}) };
-    if (!hasJoin(plan.input) || this.#estimator.readsRemote(plan.input)) return whole;
+    if (!hasJoin(plan.input) || readsRemote(plan.input, this.#environment)) return whole;
     const input = this.#above(plan.input, conditions);
     const eager = eagerAggregations({ ...plan, input }, this.#estimator, this.#newColumn).map((
       each,

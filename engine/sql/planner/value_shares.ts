@@ -2,6 +2,8 @@
  * Shares of a column's rows, from what ANALYZE knows of its values: those with one value, those within a range, and
  * what comes of joining several columns by equality, value by value for the most common ones.
  */
+import { compileLike } from "../../types/pattern.ts";
+import type { SqlValue } from "../../types/value.ts";
 import {
   type ColumnDistribution,
   type CountedValue,
@@ -35,6 +37,39 @@ export function equalShare(distribution: ColumnDistribution, distinct: number, v
   const average = rest / others;
   return isOutside ? average / 10 : average;
 }
+
+/** With fewer bounds of the histogram what is usual counts as well. */
+const SURE_BOUNDS = 100;
+/** Of a pattern that ends in an escape nothing is known: it raises an error. */
+const OPEN_ESCAPE = /(?:^|[^\\])(?:\\\\)*\\$/;
+
+/**
+ * The share of rows whose text is like a pattern: of the common values those that are, of the others as many as among
+ * the bounds of the histogram. The answer remembers the last pattern; undefined: it is not known.
+ */
+export function likeShares(
+  distribution: ColumnDistribution,
+  { insensitive, otherwise }: { readonly insensitive: boolean; readonly otherwise: number },
+): (pattern: SqlValue | undefined) => number | undefined {
+  let last: { readonly pattern: string; readonly share: number } | null = null;
+  return (pattern) => {
+    if (typeof pattern !== "string" || OPEN_ESCAPE.test(pattern)) return undefined;
+    if (last?.pattern === pattern) return last.share;
+    const test = compileLike(pattern, "\\", insensitive);
+    const passes = (value: CountedValue) => typeof value === "string" && test(value);
+    let common = 0;
+    for (const [value, share] of distribution.common) if (passes(value)) common += share;
+    const bounds = distribution.histogram;
+    const weight = Math.min(1, bounds.length / SURE_BOUNDS);
+    const found = bounds.filter(passes).length / Math.max(1, bounds.length);
+    const others = restShare(distribution) * Math.max(weight * found + (1 - weight) * otherwise, LEAST_SHARE);
+    last = { pattern, share: Math.min(1, common + others) };
+    return last.share;
+  };
+}
+
+/** Some row may be like any pattern. */
+const LEAST_SHARE = 0.0005;
 
 /** The share of rows within a range; null as an end: there is none. */
 export function rangeShare(

@@ -10,6 +10,8 @@ export interface ZonePredicate {
   readonly columnId: number;
   readonly operator: "=" | "<" | "<=" | ">" | ">=" | "is null" | "is not null";
   readonly value: StoredValue;
+  /** Of a number: whether one that is wanted may lie from one to the other; absent: nobody knows. */
+  readonly between?: (low: number, high: number) => boolean;
 }
 
 /** Bounds of an ordered index scan: equality on a prefix of the key, then at most one range on the next key column. */

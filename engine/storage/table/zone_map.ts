@@ -23,9 +23,17 @@ export function zoneAdmits(
   if (value === null) return false;
   if (typeof value === "string") return admitsText(column, block, predicate.operator, value);
   if (typeof value === "number" || typeof value === "bigint") {
-    return admitsNumber(column, block, predicate.operator, value);
+    return admitsNumber(column, block, predicate.operator, value) && admitsSome(column, block, predicate);
   }
   return true;
+}
+
+/** Whether a wanted number may lie between the bounds of the block. */
+function admitsSome(column: SegmentColumnDescription, block: number, { between }: ZonePredicate): boolean {
+  const { minima, maxima } = column.zones;
+  if (between === undefined || minima.length === 0) return true;
+  const [minimum, maximum] = [minima[block] as number, maxima[block] as number];
+  return maximum !== maximum || between(minimum, maximum);
 }
 
 type Comparison = "=" | "<" | "<=" | ">" | ">=";
