@@ -114,6 +114,8 @@ export interface StatisticsDefinition {
   readonly name: string;
   readonly kinds: readonly StatisticsKind[];
   readonly columns: readonly number[];
+  /** How many common combinations ANALYZE looks for; absent: as many as values of columns. */
+  readonly target?: number;
   readonly comment?: string;
 }
 

@@ -5,6 +5,7 @@
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type { Host, TimerId } from "../host/host.ts";
+import { groupKey } from "../storage/table/table_analysis.ts";
 import { DamagedFileError } from "../storage/table/damaged_file.ts";
 import type { StateMachine } from "../state_machine/state_machine.ts";
 
@@ -117,6 +118,12 @@ function requestFor(table: TableDefinition, target: number, columns: ReadonlySet
   for (const column of table.columns) {
     if (columns === null || columns.has(column.id)) targets.set(column.id, column.statisticsTarget ?? target);
   }
-  const groups = (table.statistics ?? []).map((each) => each.columns);
-  return { targets, groups: groups.filter((group) => group.every((id) => targets.has(id))) };
+  const groups = (table.statistics ?? []).filter((each) =>
+    each.target !== 0 && each.columns.every((id) => targets.has(id))
+  );
+  const groupTargets = new Map<string, number>();
+  for (const { columns: ids, target: own } of groups) {
+    if (own !== undefined) groupTargets.set(groupKey(ids), own);
+  }
+  return { targets, groups: groups.map((each) => each.columns), groupTargets };
 }

@@ -77,6 +77,36 @@ Deno.test("pg_statistic_ext, its data and pg_stats_ext show groups of columns", 
   strictEqual(row?.["n_distinct"], '{"2, 3": 500}');
   strictEqual(String(row?.["dependencies"]).startsWith('{"2 => 3": 1.000000'), true);
   strictEqual(row?.["common"], 100);
+  const items = "pg_statistic_ext_data, pg_mcv_list_items(stxdmcv)";
+  const [item] = await database.query(
+    `SELECT count(*), count(DISTINCT index), min(values::text), bool_or(true = ANY (nulls)) AS has_null, min(frequency) AS least, ` +
+      `max(abs(base_frequency - 1 / 500.0 / 25)) AS off FROM ${items} WHERE values[1] = '7'`,
+  );
+  deepStrictEqual({ ...item, off: Number(item?.["off"]) < 1e-3 }, {
+    ...item,
+    min: "{7,7}",
+    has_null: false,
+    off: true,
+  });
+  await database.execute("ALTER STATISTICS pair SET STATISTICS 7");
+  await database.execute("ANALYZE place");
+  deepStrictEqual(
+    await database.query(`SELECT count(*), max(stxstattarget) AS target FROM pg_statistic_ext, ${items}`),
+    [
+      { count: 7, target: 7 },
+    ],
+  );
+  await database.execute("ALTER STATISTICS IF EXISTS missing SET STATISTICS 7");
+  await rejects(database.execute("ALTER STATISTICS missing SET STATISTICS 7"), { code: "42704" });
+  // Nothing is looked for, and what was found before stays, as in PostgreSQL.
+  await database.execute("ALTER STATISTICS pair SET STATISTICS 0");
+  await database.execute("ANALYZE place");
+  strictEqual((await database.query(`SELECT 1 FROM ${items}`)).length, 7);
+  await database.execute("ALTER STATISTICS pair SET STATISTICS -1");
+  deepStrictEqual(await database.query("SELECT stxstattarget AS target FROM pg_statistic_ext"), [{
+    target: -1,
+  }]);
+  await rejects(database.query("SELECT * FROM pg_mcv_list_items('[1]')"), { code: "22P02" });
 });
 
 Deno.test("statistics that do not fit are refused, and go with their columns and tables", async () => {

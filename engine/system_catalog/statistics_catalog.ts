@@ -79,7 +79,7 @@ function* groupDefinitions(context: CatalogContext): Iterable<RowValues> {
       stxname: definition.name,
       stxnamespace: schemaId(context, definition.schema),
       stxowner: 10,
-      stxstattarget: -1,
+      stxstattarget: definition.target ?? -1,
       stxkeys: SqlArray.of([...definition.columns]),
       stxkind: SqlArray.of(definition.kinds.map((kind) => KIND_LETTERS[kind])),
       stxexprs: null,
@@ -98,13 +98,13 @@ function* found(context: CatalogContext) {
 }
 
 function* groupData(context: CatalogContext): Iterable<RowValues> {
-  for (const { definition, group } of found(context)) {
+  for (const { table, definition, group } of found(context)) {
     yield {
       stxoid: definition.id,
       stxdinherit: false,
       stxdndistinct: distinctText(definition, group),
       stxddependencies: dependenciesText(definition, group),
-      stxdmcv: null,
+      stxdmcv: commonText(context, table, definition, group),
       stxdexpr: null,
     };
   }
@@ -140,8 +140,30 @@ function* groupStatistics(context: CatalogContext): Iterable<RowValues> {
         ? null
         : new SqlArray(texts.flat().map((each) => each === null), [common.length, columns.length], [1, 1]),
       most_common_freqs: common.length === 0 ? null : SqlArray.of(common.map(({ share }) => share)),
+      most_common_base_freqs: common.length === 0
+        ? null
+        : SqlArray.of(common.map(({ independentShare }) => independentShare)),
     };
   }
+}
+
+/** The most common combinations, as `pg_mcv_list_items` reads them. */
+function commonText(
+  context: CatalogContext,
+  table: TableDefinition,
+  { kinds, columns }: StatisticsDefinition,
+  { common }: GroupDistribution,
+): string | null {
+  if (!kinds.includes("mcv") || common.length === 0) return null;
+  const types = columns.map((id) => table.columns.find((column) => column.id === id)?.type);
+  return JSON.stringify(common.map(({ values, share, independentShare }) => [
+    values.map((value, place) => {
+      const type = types[place];
+      return value === null || type === undefined ? null : valueText(context, type, value);
+    }),
+    share,
+    independentShare,
+  ]));
 }
 
 /** The number of combinations of each set of columns, by the columns' numbers. */

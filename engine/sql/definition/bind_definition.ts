@@ -25,7 +25,7 @@ import { createFunction, renameFunction } from "./functions.ts";
 import { createIndex } from "./indexes.ts";
 import { defaultsUsing, viewsUsing } from "./sequence_uses.ts";
 import { alterSequence, createSequence } from "./sequences.ts";
-import { createStatistics, renameStatistics } from "./statistics.ts";
+import { alterStatistics, createStatistics, renameStatistics } from "./statistics.ts";
 import { createTrigger, renameTrigger } from "./triggers.ts";
 import { checkViewOptions } from "./view_options.ts";
 
@@ -52,6 +52,8 @@ function bind(binder: DefinitionBinder, statement: DefinitionStatement): string 
       return createTrigger(binder, statement);
     case "create_index":
       return createIndex(binder, statement);
+    case "alter_statistics":
+      return alterStatistics(binder, statement);
     case "create_statistics":
       return createStatistics(binder, statement);
     case "create_sequence":

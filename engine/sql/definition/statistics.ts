@@ -2,6 +2,7 @@
 import { SQLSTATE } from "../../base/errors.ts";
 import type { StatisticsDefinition, StatisticsKind, TableDefinition } from "../../catalog/definitions.ts";
 import type {
+  AlterStatistics,
   AlterTableAction,
   CreateStatistics,
   DropObject,
@@ -109,6 +110,23 @@ export function renameStatistics(binder: DefinitionBinder, ast: RenameObject): v
   });
 }
 
+/** ALTER STATISTICS … SET STATISTICS. */
+export function alterStatistics(binder: DefinitionBinder, ast: AlterStatistics): string {
+  const bounded = boundedTarget(binder, ast.target);
+  changeStatistics(binder, ast, ({ target: _, ...plain }) => ({
+    ...plain,
+    ...bounded === null ? {} : { target: bounded },
+  }));
+  return "ALTER STATISTICS";
+}
+
+/** What ANALYZE may look for at the most. */
+function boundedTarget(binder: DefinitionBinder, target: number | null): number | null {
+  if (target === null || target <= MAX_TARGET) return target;
+  binder.warn(SQLSTATE.invalidParameterValue, `lowering statistics target to ${MAX_TARGET}`);
+  return MAX_TARGET;
+}
+
 /** Puts another definition in the place of one, or none (null). */
 export function changeStatistics(
   binder: DefinitionBinder,
@@ -139,13 +157,12 @@ export function setStatistics(
 ): TableDefinition {
   const column = binder.column(table, name, position);
   const { statisticsTarget: _, ...plain } = column;
-  const bounded = target === null ? {} : { statisticsTarget: Math.min(target, MAX_TARGET) };
-  if (target !== null && target > MAX_TARGET) {
-    binder.warn(SQLSTATE.invalidParameterValue, `lowering statistics target to ${MAX_TARGET}`);
-  }
+  const bounded = boundedTarget(binder, target);
   return binder.putTable({
     ...table,
-    columns: table.columns.map((each) => each.id === column.id ? { ...plain, ...bounded } : each),
+    columns: table.columns.map((each) =>
+      each.id === column.id ? { ...plain, ...bounded === null ? {} : { statisticsTarget: bounded } } : each
+    ),
   });
 }
 

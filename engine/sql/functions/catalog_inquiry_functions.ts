@@ -2,6 +2,7 @@
  * Inquiries about things that do not exist here, which clients make all the same while they browse: partitions, access
  * lists, extended statistics, text search, replication. Each has the answer of a PostgreSQL in which there are none.
  */
+import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { FunctionDefinition } from "./definition.ts";
@@ -84,6 +85,33 @@ const empties: readonly (readonly [
   ["pg_tablespace_databases", "oid", [["pg_tablespace_databases", "oid"]]],
 ];
 
+/** Rows of what the catalog has made of a list of common combinations. */
+function commonItems(list: string): SqlValue[][] {
+  let items: unknown;
+  try {
+    items = JSON.parse(list);
+  } catch {
+    items = null;
+  }
+  if (!Array.isArray(items) || !items.every(isCommonItem)) {
+    throw new DatabaseError(SQLSTATE.invalidTextRepresentation, "not a list of common combinations");
+  }
+  return items.map(([values, share, independentShare], index) => [
+    index,
+    SqlArray.of(values),
+    SqlArray.of(values.map((value) => value === null)),
+    share,
+    independentShare,
+  ]);
+}
+
+function isCommonItem(item: unknown): item is [(string | null)[], number, number] {
+  if (!Array.isArray(item) || item.length !== 3) return false;
+  const [values, share, independentShare]: unknown[] = item;
+  return Array.isArray(values) && values.every((value) => value === null || typeof value === "string") &&
+    typeof share === "number" && typeof independentShare === "number";
+}
+
 const overloads: readonly Overload[] = [
   ...visible.map((name): Overload => ({
     ...system,
@@ -125,6 +153,21 @@ const overloads: readonly Overload[] = [
       const channels = context.services.catalogFunction("pg_listening_channels", []);
       return channels instanceof SqlArray ? channels.elements.map((channel) => [channel]) : [];
     },
+  },
+  {
+    name: "pg_mcv_list_items",
+    category: "set-returning",
+    takes: "text",
+    returns: "record",
+    summary: "The common combinations in `stxdmcv` of pg_statistic_ext_data.",
+    rows: (_context, list: SqlValue) => typeof list === "string" ? commonItems(list) : [],
+    rowColumns: [
+      { name: "index", type: { kind: "i32" } },
+      { name: "values", type: { kind: "array", element: { kind: "text" } } },
+      { name: "nulls", type: { kind: "array", element: { kind: "bool" } } },
+      { name: "frequency", type: { kind: "f64" } },
+      { name: "base_frequency", type: { kind: "f64" } },
+    ],
   },
   {
     name: "pg_partition_ancestors",

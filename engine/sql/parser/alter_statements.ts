@@ -192,10 +192,7 @@ function parseAlterColumn(stream: TokenStream, position: number): AlterTableActi
     return { kind: "set_default", column, default: expression, text, position };
   }
   if (stream.acceptWords("set", "statistics")) {
-    if (stream.acceptWord("default")) return { kind: "set_statistics", column, target: null, position };
-    const isNegative = stream.acceptSymbol("-");
-    const target = Number(stream.expectInteger());
-    return { kind: "set_statistics", column, target: isNegative ? null : target, position };
+    return { kind: "set_statistics", column, target: parseStatisticsTarget(stream), position };
   }
   if (stream.acceptWords("drop", "default")) return { kind: "drop_default", column, position };
   if (stream.acceptWords("set", "not", "null")) return { kind: "set_not_null", column, position };
@@ -308,12 +305,23 @@ function acceptCommonChange(
   return null;
 }
 
+/** How much ANALYZE looks for; null: DEFAULT, or a negative number. */
+function parseStatisticsTarget(stream: TokenStream): number | null {
+  if (stream.acceptWord("default")) return null;
+  const isNegative = stream.acceptSymbol("-");
+  const target = Number(stream.expectInteger());
+  return isNegative ? null : target;
+}
+
 function parseAlterNamed(stream: TokenStream, objectType: ObjectType, position: number): Statement {
   const ifExists = acceptIfExists(stream);
   const name = parseObjectName(stream);
   const argumentTypes = objectType === "function" ? acceptArgumentTypes(stream) : null;
   const common = acceptCommonChange(stream, objectType, ifExists, name, position, argumentTypes);
   if (common !== null) return common;
+  if (objectType === "statistics" && stream.acceptWords("set", "statistics")) {
+    return { kind: "alter_statistics", name, ifExists, target: parseStatisticsTarget(stream), position };
+  }
   const words = [
     "set",
     "reset",

@@ -21,6 +21,7 @@ export type DefinitionStatement =
   | DropObject
   | CreateIndex
   | CreateStatistics
+  | AlterStatistics
   | CreateView
   | CreateSequence
   | AlterSequence
@@ -293,6 +294,16 @@ export interface CreateStatistics {
   readonly kinds: readonly string[];
   readonly columns: readonly { readonly name: string; readonly position: number }[];
   readonly table: ObjectName;
+  readonly position: number;
+}
+
+/** ALTER STATISTICS … SET STATISTICS. */
+export interface AlterStatistics {
+  readonly kind: "alter_statistics";
+  readonly name: ObjectName;
+  readonly ifExists: boolean;
+  /** Null: as for columns. */
+  readonly target: number | null;
   readonly position: number;
 }
 

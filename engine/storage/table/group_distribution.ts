@@ -20,8 +20,15 @@ export interface GroupDistribution {
   /** Of each set of two columns and more, as places in the list of columns joined by commas. */
   readonly distinct: ReadonlyMap<string, number>;
   readonly dependencies: readonly Dependency[];
-  /** The most frequent combinations, with their shares of all rows. */
-  readonly common: readonly { readonly values: readonly (CountedValue | null)[]; readonly share: number }[];
+  /**
+   * The most frequent combinations, with their shares of all rows, and those that they would have if the columns had
+   * nothing to do with each other.
+   */
+  readonly common: readonly {
+    readonly values: readonly (CountedValue | null)[];
+    readonly share: number;
+    readonly independentShare: number;
+  }[];
 }
 
 /** Values that are worked on between two yields. */
@@ -40,15 +47,17 @@ export function* groupDistribution(
   const distinct = new Map<string, number>();
   const dependencies: Dependency[] = [];
   let common: GroupDistribution["common"] = [];
+  const singles: Groups[] = [];
   for (const set of subsets(places)) {
     const groups = yield* combine(set.map((place) => codes[place] as Int32Array));
+    if (set.length === 1) singles.push(groups);
     if (set.length >= 2) distinct.set(set.join(), estimateDistinct(groups.counts, sampled, total));
     for (const to of places) {
       if (set.includes(to)) continue;
       const degree = yield* degreeOf(groups, codes[to] as Int32Array);
       if (degree > 0) dependencies.push({ from: set, to, degree });
     }
-    if (set.length === places.length) common = commonOf(groups, columns, target);
+    if (set.length === places.length) common = commonOf(groups, { columns, singles }, target);
   }
   return { distinct, dependencies, common };
 }
@@ -127,7 +136,10 @@ function* degreeOf(groups: Groups, values: Int32Array): Generator<void, number> 
 
 function commonOf(
   groups: Groups,
-  columns: readonly (readonly StoredValue[])[],
+  { columns, singles }: {
+    readonly columns: readonly (readonly StoredValue[])[];
+    readonly singles: readonly Groups[];
+  },
   target: number,
 ): GroupDistribution["common"] {
   const sampled = groups.of.length;
@@ -143,5 +155,9 @@ function commonOf(
         return value === null ? null : countedValue(value);
       }),
       share: count / sampled,
+      independentShare: singles.reduce(
+        (share, { of, counts }) => share * (counts[of[row] as number] as number) / sampled,
+        1,
+      ),
     }));
 }

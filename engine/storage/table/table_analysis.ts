@@ -29,6 +29,8 @@ export interface AnalysisRequest {
   readonly targets: ReadonlyMap<number, number>;
   /** Columns that are looked at together. */
   readonly groups: readonly (readonly number[])[];
+  /** By {@link groupKey}: how many common combinations at most, unless as many as values of columns. */
+  readonly groupTargets?: ReadonlyMap<string, number>;
 }
 
 /** What ANALYZE has found. */
@@ -50,9 +52,10 @@ export function groupKey(columns: readonly number[]): string {
 /** Analyzes the rows of a table, which says anew in each slice of which parts it consists. */
 export function* analyzeRows(
   table: { readonly rowCount: number; sampledParts(): readonly SampledPart[] },
-  { targets, groups }: AnalysisRequest,
+  { targets, groups, groupTargets = new Map() }: AnalysisRequest,
 ): Generator<void, TableAnalysis> {
-  const largest = Math.max(1, ...targets.values());
+  const ofColumns = Math.max(1, ...targets.values());
+  const largest = Math.max(ofColumns, ...groupTargets.values());
   const grouped = new Set(groups.flat());
   const columnIds = [...targets].filter(([id, target]) => target > 0 || grouped.has(id)).map(([id]) => id);
   const values = new Map<number, StoredValue[]>(columnIds.map((id) => [id, []]));
@@ -66,7 +69,10 @@ export function* analyzeRows(
   const found = new Map<string, GroupDistribution>();
   for (const group of groups) {
     const lists = group.map((each) => values.get(each) ?? []);
-    found.set(groupKey(group), yield* groupDistribution(lists, rows, largest));
+    found.set(
+      groupKey(group),
+      yield* groupDistribution(lists, rows, groupTargets.get(groupKey(group)) ?? ofColumns),
+    );
   }
   const sampled = values.values().next().value?.length ?? 0;
   const isWhole = sampled === rows && rows <= MAX_KEPT_ROWS;
