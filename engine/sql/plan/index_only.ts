@@ -8,8 +8,8 @@ type IndexScan = Plan & { readonly kind: "index_scan" };
 export const ROW_ID_POSITION = -1;
 
 /**
- * The positions in an index's key of the columns that a scan reads, {@link ROW_ID_POSITION} for the row's id; null: they
- * are not all known without the row.
+ * The positions in an index's key of the columns that a scan reads, {@link ROW_ID_POSITION} for the row's id; null:
+ * they are not all known without the row.
  */
 export function keyPositions(plan: IndexScan): readonly number[] | null {
   const positions: number[] = [];

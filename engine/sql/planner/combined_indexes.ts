@@ -1,6 +1,6 @@
 /**
- * Several indexes for one table: each finds ids, OR unites and AND intersects them, and then each row that has one of the
- * ids is looked up once.
+ * Several indexes for one table: each finds ids, OR unites and AND intersects them, and then each row that has one of
+ * the ids is looked up once.
  */
 import { LIMITS } from "../../base/limits.ts";
 import { BLOCK_ROWS } from "../../storage/access/block.ts";
@@ -76,8 +76,8 @@ export class CombinedIndexes {
   }
 
   /**
-   * `a = 1 AND b = 2`, better than a single index or scan: ids of several cost more than a look at rows of one, as long as
-   * those are in the block cache. Null: it is not.
+   * `a = 1 AND b = 2`, better than a single index or scan: ids of several cost more than a look at rows of one, as long
+   * as those are in the block cache. Null: it is not.
    */
   intersection(wanted: WantedRows, single: Candidate): Plan | null {
     if (single.cost < MIN_COST || wanted.conditions.length < 2) return null;

@@ -188,7 +188,7 @@ export class IndexKeyEncoder {
     return key;
   }
 
-  /** The value of a column in a text key of `units` from `start` on; undefined: the key alone does not tell it. */
+  /** The value of a column in a text key of `units` from `start` on; undefined: the key alone does not have it. */
   valueIn(units: Uint16Array, start: number, column: number): StoredValue | undefined {
     let at = start;
     for (let index = 0; index < column; index++) at = this.#behind(units, at, index);
@@ -338,7 +338,7 @@ export function compareNumberKeys(left: number, right: number, nullsFirst: boole
   return nullsFirst ? 1 : -1;
 }
 
-/** Whether a column's values can be told from text keys. */
+/** Whether a column's values can be read out of text keys. */
 export function isInKeys(type: SqlType): boolean {
   const storage = storageClassOf(type);
   return !hasOwnOrder(type) && (storage === "int" || storage === "text");
