@@ -169,7 +169,8 @@ function readApart(plan: Plan): readonly number[] | null {
     },
     expression: (each) => isApart &&= each.kind !== "call" || each.function.userFunctionId === undefined,
   });
-  return isApart ? [...ids] : null;
+  // Its own rows begin with the first one that is written, while others may still be to come.
+  return isApart && !ids.has(plan.table.id) ? [...ids] : null;
 }
 
 /** Whether a plan reads a whole table. */
