@@ -194,7 +194,7 @@ export class Workers implements StatementWorkers {
 
   stream(fragment: Fragment, context: WorkerContext, inputs: GatherInputs): GatheredStream {
     const { number, over } = this.#codeOf(fragment);
-    const { parameters: values, evaluation, memoryLimitBytes } = context;
+    const { parameters: values, evaluation, memoryLimitBytes, fragmentBytes } = context;
     const parameters = fragment.parameters.map(({ index, type }) => toStored(type, values[index] ?? null));
     const session = fragment.asksSession ? factsOf(evaluation) : null;
     const workers = this.#ready(context);
@@ -213,7 +213,7 @@ export class Workers implements StatementWorkers {
     const reads = context.reads.of(assertDefined(tableId, "a table"));
     reads.scans++;
     const { text, tables, apart, plan, columns } = fragment;
-    const ownBytes = Math.max(LEAST_BYTES, memoryLimitBytes / 2 / Math.max(1, workers.length));
+    const ownBytes = Math.max(LEAST_BYTES, fragmentBytes / Math.max(1, workers.length));
     const { morselBlocks: blocks = MORSEL_BLOCKS } = this.#options;
     const isSort = isWholeSort(plan);
     const stream = new MorselStream({

@@ -3,6 +3,8 @@ import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
 import { memoryHost } from "../host/memory_host.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
 import { until } from "../../tests/support/until.ts";
+import { WorkersForTest } from "../parallel/workers_for_test.ts";
+import { openSharded, shardInThisThread } from "../sharding/open_sharded.ts";
 import { Engine } from "./engine.ts";
 import type { Session } from "./session.ts";
 
@@ -133,6 +135,44 @@ Deno.test("a refusal says which memory is used up, and what to do", () =>
     await rejects(run(open(), SORT, sent), { code: "53200", detail: /It has sent rows/ });
     await run(first, "ROLLBACK");
   }));
+
+/** What threads hold for one statement while its groups are computed there. */
+async function peakOfGroups(shardCount: 2 | null): Promise<number> {
+  const host = memoryHost();
+  const engine = shardCount === null
+    ? await Engine.open({ host, directory: "data", workers: new WorkersForTest(host.disk, 2) })
+    : await openSharded({ host, directory: ":memory:", startShard: shardInThisThread(host), shardCount });
+  try {
+    const session = engine.openSession();
+    await run(session, "CREATE TABLE t (a INT PRIMARY KEY); INSERT INTO t SELECT generate_series(1, 9000)");
+    await run(session, "CREATE TABLE u (a INT PRIMARY KEY); INSERT INTO u SELECT generate_series(1, 50)");
+    if (shardCount === null) await run(session, "CHECKPOINT");
+    await run(session, "SET min_parallel_table_scan_size = 0; ANALYZE t");
+    await run(session, "SELECT count(*) FROM t WHERE a % 2 = 0");
+    strictEqual(engine.queryMemory.statistics().peakBytes, 0, "rows that only pass take nothing");
+    const groups = "SELECT count(*), max(n) FROM (SELECT a % 7 AS g, count(*) AS n FROM TABLE GROUP BY 1) x";
+    deepStrictEqual(await run(session, groups.replace("TABLE", "t")), [[7, 1286]]);
+    const { peakBytes, reservedBytes } = engine.queryMemory.statistics();
+    strictEqual(reservedBytes, 0, "it is given back");
+    // Others have all of it: what is little by its estimates goes on, and what is not waits.
+    const held = engine.queryMemory.freeBytes;
+    ok(engine.queryMemory.take(held));
+    deepStrictEqual(await run(session, groups.replace("TABLE", "u")), [[7, 8]]);
+    await run(session, "SET query_memory_timeout = 1");
+    await rejects(run(session, "SELECT count(*) FROM (SELECT a, count(*) FROM t GROUP BY a OFFSET 0) x"), {
+      code: "53200",
+    });
+    engine.queryMemory.give(held);
+    return peakBytes;
+  } finally {
+    await engine.close();
+  }
+}
+
+Deno.test("what workers and shards hold is taken of the memory of all statements", async () => {
+  ok(await peakOfGroups(null) >= 4 * MEBIBYTE, "workers");
+  ok(await peakOfGroups(2) >= 4 * MEBIBYTE, "shards");
+});
 
 Deno.test("statements that wait run in the order of their arrival", () =>
   withEngine({}, async ({ engine, open, holder }) => {

@@ -41,7 +41,7 @@ export function readElsewhere(
 ): Promise<StatementOutcome> | null {
   const { shards } = session.engine;
   const fragment = read.plan.compiled.soleFragment?.(read.context) ?? null;
-  if (shards === null || fragment === null) return null;
+  if (shards === null || fragment === null || !read.context.lendAhead(fragment)) return null;
   read.context.transaction.renew();
   session.evaluation.beginStatement();
   return finishRead(
@@ -50,7 +50,7 @@ export function readElsewhere(
     shards.gatherAlone(fragment, read.context, {
       abort: session.environment.abort,
       atMost: MAX_ROWS,
-    }),
+    }).finally(() => read.context.endLoan()),
   );
 }
 

@@ -5,7 +5,7 @@ import type {
   Gatherer,
   RowTransaction,
 } from "../execution/runtime/execution.ts";
-import type { MemoryShare } from "../execution/runtime/query_memory.ts";
+import { MemoryLoan, type MemoryShare } from "../execution/runtime/query_memory.ts";
 import { StatementMemory } from "../execution/runtime/statement_memory.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
@@ -24,6 +24,8 @@ import type {
   StatementWorkers,
   WorkerContext,
 } from "../statements/statement_host.ts";
+import { keptBytes } from "../sql/fragments/kept_bytes.ts";
+import { LIMITS } from "../base/limits.ts";
 import { AddedRows } from "../statements/ddl/added_rows.ts";
 import type { RowMaker } from "../transactions/catch_up.ts";
 import type { Transaction } from "../transactions/transaction.ts";
@@ -66,6 +68,8 @@ export class StatementContext implements ExecutionContext, WorkerContext {
   #spillFiles: SpillFile[] | null = null;
   #memory: StatementMemory | null = null;
   #gatherer: Gatherer | null = null;
+  #loan: MemoryLoan | null = null;
+  #fragmentBytes: number | null = null;
   /** What workers do for it. */
   #streams: Map<Fragment, GatheredStream> | null = null;
 
@@ -95,6 +99,7 @@ export class StatementContext implements ExecutionContext, WorkerContext {
   close(): void {
     this.arrivals?.close();
     this.share?.release();
+    this.endLoan();
     if (this.#spillFiles !== null) closeAll(this.#spillFiles.splice(0));
   }
 
@@ -119,6 +124,39 @@ export class StatementContext implements ExecutionContext, WorkerContext {
     return this.share ??= engine.queryMemory.share(this.#session);
   }
 
+  /** See {@link GatherContext.fragmentBytes}. */
+  get fragmentBytes(): number {
+    return this.#fragmentBytes ?? this.memoryLimitBytes / 2;
+  }
+
+  /** Takes what a fragment is going to hold; or stops the statement, so that it waits for that. */
+  #lend(fragment: Fragment): void {
+    if (this.lendAhead(fragment)) return;
+    const share = this.memoryShare();
+    // What a statement has waited for is for its fragments, too.
+    if (share === null || share.hasWaited) return;
+    const least = Math.min(this.memoryLimitBytes / 2, LIMITS.spillingMemoryBytes);
+    throw share.need(least, this.spillFile !== undefined);
+  }
+
+  /** Takes what a fragment is going to hold. false: that is not there. */
+  lendAhead({ plan }: Fragment): boolean {
+    const most = this.#fragmentBytes = this.memoryLimitBytes / 2;
+    const kept = keptBytes(plan);
+    if (kept === 0) return true;
+    const lent = (this.#loan ??= new MemoryLoan(this.#session.engine.queryMemory)).take(kept, most);
+    if (lent > 0) this.#fragmentBytes = lent;
+    // What is little is free.
+    else if (kept <= LIMITS.freeStatementBytes) this.#fragmentBytes = LIMITS.freeStatementBytes;
+    else return false;
+    return true;
+  }
+
+  /** Gives back what fragments had. */
+  endLoan(): void {
+    this.#loan?.release();
+  }
+
   gatherer(tableIds: readonly number[], scans: boolean): Gatherer | null {
     const { shards, workers } = this.#session.engine;
     if (shards === null) return workers === null || !scans ? null : this.#shared(workers, tableIds);
@@ -131,8 +169,13 @@ export class StatementContext implements ExecutionContext, WorkerContext {
         isTight: shards.isTight(this.transaction),
       },
       wants: () => true,
-      gather: (fragment, parameters, again) =>
-        this.gathered ?? this.#gather(shards, fragment, this.#with(parameters), again),
+      gather: (fragment, parameters, again) => {
+        if (this.gathered !== null) return this.gathered;
+        const known = this.arrivals?.again(fragment) ?? null;
+        if (known !== null) return known;
+        this.#lend(fragment);
+        return this.#gather(shards, fragment, this.#with(parameters), again);
+      },
       explain: (fragment, { parameters }) => shards.explainGather(this.transaction, fragment, parameters),
     };
   }
@@ -147,6 +190,7 @@ export class StatementContext implements ExecutionContext, WorkerContext {
       spread: workers.spread(this),
       wants: (fragments) => workers.wants(fragments, this),
       gather: (fragment, _parameters, _again, inputs) => {
+        this.#lend(fragment);
         const stream = workers.stream(fragment, this, inputs);
         (this.#streams ??= new Map()).set(fragment, stream);
         return (this.arrivals ??= new StreamArrivals()).add(stream);
@@ -165,9 +209,9 @@ export class StatementContext implements ExecutionContext, WorkerContext {
   }
 
   #with(parameters: readonly SqlValue[]): GatherContext {
-    if (parameters === this.parameters) return this;
-    const { memoryLimitBytes, evaluation, settings } = this;
-    return { parameters, memoryLimitBytes, evaluation, settings, notice: (notice) => this.notice(notice) };
+    const { memoryLimitBytes, fragmentBytes, evaluation, settings } = this;
+    const notice = (notice: Notice): void => this.notice(notice);
+    return { parameters, memoryLimitBytes, fragmentBytes, evaluation, settings, notice };
   }
 
   #gather(
@@ -177,8 +221,6 @@ export class StatementContext implements ExecutionContext, WorkerContext {
     again: boolean,
   ): BatchSource {
     const { arrivals, transaction } = this;
-    const known = arrivals?.again(fragment) ?? null;
-    if (known !== null) return known;
     const stream = arrivals === undefined ? null : shards.stream(transaction, fragment, gathering);
     if (stream === null || arrivals === undefined) return shards.gather(transaction, fragment, gathering);
     return again ? arrivals.keep(fragment, stream, this.memoryLimitBytes) : arrivals.add(stream);

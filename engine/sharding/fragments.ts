@@ -1,10 +1,9 @@
 /** Has shards run fragments, and takes what comes. */
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import type { ExecutionContext } from "../execution/runtime/execution.ts";
 import { countOf } from "../sql/fragments/sole_fragment.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
-import type { AloneRows } from "../statements/statement_host.ts";
+import type { AloneRows, GatherContext } from "../statements/statement_host.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
 import { toStored } from "../types/stored_value.ts";
 import type { SqlValue } from "../types/value.ts";
@@ -48,7 +47,7 @@ export interface FragmentRequest {
   /** null: the fragment reads the newest state, and is all that is read. */
   readonly branch: number | null;
   readonly fragment: Fragment;
-  readonly context: Pick<ExecutionContext, "parameters" | "memoryLimitBytes" | "evaluation">;
+  readonly context: Pick<GatherContext, "parameters" | "memoryLimitBytes" | "evaluation" | "fragmentBytes">;
   readonly notesReads: boolean;
 }
 
@@ -166,7 +165,7 @@ export class Fragments {
     atMost: number,
   ): Promise<AloneRows | null> {
     const { memoryLimitBytes } = context;
-    const limits = { memoryLimitBytes, shareBytes: this.#shareOf(memoryLimitBytes), atMost };
+    const limits = { memoryLimitBytes, shareBytes: this.#shareOf(context), atMost };
     return this.#inquiries.ask(new SoleRun(patience, this.#named(shard, fragment, context), limits), shard);
   }
 
@@ -196,7 +195,7 @@ export class Fragments {
       isOwn(): boolean;
     },
   ): Promise<Result> {
-    const memoryLimitBytes = this.#shareOf(context.memoryLimitBytes);
+    const memoryLimitBytes = this.#shareOf(context);
     for (let passes = passesFor(fragment, shards.length, memoryLimitBytes);; passes *= 4) {
       try {
         return await attempt({ passes, memoryLimitBytes });
@@ -239,8 +238,8 @@ export class Fragments {
   }
 
   /** What a shard may hold. */
-  #shareOf(memoryLimitBytes: number): number {
-    return Math.max(LEAST_BYTES, memoryLimitBytes / 2 / this.#known.length);
+  #shareOf({ fragmentBytes }: FragmentRequest["context"]): number {
+    return Math.max(LEAST_BYTES, fragmentBytes / this.#known.length);
   }
 
   /** What a shard is sent of a fragment. */

@@ -86,6 +86,8 @@ export interface StatementHost {
 export interface GatherContext
   extends Pick<ExecutionContext, "parameters" | "memoryLimitBytes" | "evaluation"> {
   readonly settings: Pick<Settings, "isOn" | "milliseconds" | "number" | "bytes">;
+  /** What a fragment may hold at all places together. */
+  readonly fragmentBytes: number;
   notice(notice: Notice): void;
 }
 

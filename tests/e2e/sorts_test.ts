@@ -9,6 +9,8 @@ Deno.test("sorts that do not fit together all answer, and point reads go on besi
     queryMemory: "10MiB",
     statementMemory: "8MB",
     timeoutSeconds: 0,
+    workers: 0,
+    shards: 1,
   });
   deepStrictEqual(result.wrong, []);
   strictEqual(result.answered, 24);

@@ -164,6 +164,18 @@ export class EngineAnswers {
     }
   }
 
+  /** As a user's simple query, in so little memory. */
+  async runInLittle(sql: string): Promise<(string | null)[][]> {
+    const [, most] = SPILLING_BYTES;
+    Object.defineProperty(this.#session, "memoryLimitBytes", { value: most, configurable: true });
+    try {
+      return await this.run(sql);
+    } finally {
+      // That of its class is seen again.
+      Reflect.deleteProperty(this.#session, "memoryLimitBytes");
+    }
+  }
+
   #spilledIn(memoryLimitBytes: number, sql: string): (string | null)[][] {
     const { disk } = memoryHost();
     disk.createDirectory("spilled");

@@ -63,7 +63,8 @@ export interface OracleRound {
   /** Rows a table has at most. */
   readonly rows?: number;
   /**
-   * Every how many statements the database's own ways are compared as well; 1 unless given. The peer is always asked.
+   * Every how many statements the database's own ways are compared as well; 1 unless given. The peer is always asked,
+   * and so are two workers, and little memory.
    */
   readonly allPlansEvery?: number;
 }
@@ -217,6 +218,9 @@ export async function runOracle(round: OracleRound): Promise<OracleReport> {
     await oracle.close();
   }
 }
+
+/** Ways in which every statement is asked. */
+const ALWAYS: ReadonlySet<string> = new Set(["with two workers", "in little memory"]);
 
 class Oracle {
   readonly #round: OracleRound;
@@ -428,7 +432,7 @@ class Oracle {
       ? this.#queryWays(statement)
       : this.#modificationWays(statement);
     const ways = this.#asksPeerOnly
-      ? allWays.filter(([name], index) => index === 0 || name === this.#round.peer?.name)
+      ? allWays.filter(([name], index) => index === 0 || name === this.#round.peer?.name || ALWAYS.has(name))
       : allWays;
     let base: { readonly answer: Answer; readonly text: string } | null = null;
     for (const [name, ask] of ways) {
@@ -527,6 +531,7 @@ class Oracle {
     return [
       ["compiled", () => attempt((sql) => engine.run(sql))],
       ["without indexes", () => attempt((sql) => plain.run(sql))],
+      ["in little memory", () => attempt((sql) => engine.runInLittle(sql))],
       ...(peer === null ? [] : [[peer.name, () => attempt((sql, own) => peer.run(sql, own))] as const]),
     ];
   }

@@ -1,6 +1,6 @@
 /**
  * `deno task soak:sorts [--sorts 200] [--rows 1000000] [--query-memory 512MiB] [--statement-memory 64MB] [--timeout
- * 60]`: all sorts answer rightly or with 53200 after the time-out, point reads go on beside them, and nothing is
+ * 60] [--workers 0] [--shards 1]`: all sorts answer rightly or with 53200 after the time-out, point reads go on beside them, and nothing is
  * left. Exit codes: 0, 1 when an answer is wrong or something is left.
  */
 import { parseArgs } from "node:util";
@@ -13,6 +13,8 @@ const { values } = parseArgs({
     "query-memory": { type: "string", default: "512MiB" },
     "statement-memory": { type: "string", default: "64MB" },
     timeout: { type: "string", default: "60" },
+    workers: { type: "string", default: "0" },
+    shards: { type: "string", default: "1" },
   },
 });
 const result = await runSorts({
@@ -21,6 +23,8 @@ const result = await runSorts({
   queryMemory: values["query-memory"],
   statementMemory: values["statement-memory"],
   timeoutSeconds: Number(values.timeout),
+  workers: Number(values.workers),
+  shards: Number(values.shards),
 });
 const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 console.log(

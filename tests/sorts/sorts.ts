@@ -14,6 +14,8 @@ export interface SortsOptions {
   readonly queryMemory: string;
   readonly statementMemory: string;
   readonly timeoutSeconds: number;
+  readonly workers: number;
+  readonly shards: number;
 }
 
 /** What came of it. */
@@ -39,7 +41,9 @@ export interface SortsResult {
 
 /** Runs them in a server of its own. */
 export async function runSorts(options: SortsOptions): Promise<SortsResult> {
-  const server = await startDbd({ flags: ["--query-memory", options.queryMemory] });
+  const { queryMemory, workers, shards } = options;
+  const spread = ["--max-parallel-workers", `${workers}`, "--shards", `${shards}`];
+  const server = await startDbd({ flags: ["--query-memory", queryMemory, ...spread] });
   try {
     return await sortTogether(server, options);
   } finally {

@@ -167,6 +167,10 @@ export class QueryMemory {
     return this.#refusal(bytes, "It has sent rows, so that it cannot begin anew.");
   }
 
+  get freeBytes(): number {
+    return this.totalBytes - this.#reserved;
+  }
+
   /** What a statement of it takes. */
   share(owner: MemoryOwner): MemoryShare {
     return new MemoryShare(this, owner);
@@ -197,6 +201,11 @@ export class MemoryShare {
 
   get #fullBytes(): number {
     return Math.min(this.#owner.memoryLimitBytes, this.#memory.totalBytes);
+  }
+
+  /** It has waited for what it may hold in this run. */
+  get hasWaited(): boolean {
+    return this.#runBytes !== null;
   }
 
   /** More may be had in another run. */
@@ -245,6 +254,42 @@ export class MemoryShare {
     });
   }
 }
+
+/** What parts of one statement hold in other threads. It is taken before they begin, and does not grow. */
+export class MemoryLoan {
+  readonly #memory: QueryMemory;
+  #held = 0;
+
+  constructor(memory: QueryMemory) {
+    this.#memory = memory;
+  }
+
+  /**
+   * Takes what parts are likely to hold that keep so much by their estimates, within `most`: all of `most` where there
+   * is plenty, and less where there is less. 0: there is too little.
+   */
+  take(kept: number, most: number): number {
+    const least = Math.min(most, LIMITS.spillingMemoryBytes);
+    const isPlenty = this.#memory.freeBytes > PLENTY * most;
+    let bytes = Math.floor(isPlenty ? most : Math.min(most, Math.max(least, kept)));
+    while (!this.#memory.take(bytes)) {
+      if (bytes <= least) return 0;
+      bytes = Math.floor(Math.max(least, bytes / 2));
+    }
+    this.#held += bytes;
+    return bytes;
+  }
+
+  /** Gives all back; doing so twice is no error. */
+  release(): void {
+    const held = this.#held;
+    this.#held = 0;
+    if (held > 0) this.#memory.give(held);
+  }
+}
+
+/** Estimates decide where no more than so many such statements would find room. */
+const PLENTY = 4;
 
 /** A statement takes more in steps of so much. */
 const STEP_BYTES = 1 << 20;

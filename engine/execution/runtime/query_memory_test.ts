@@ -3,7 +3,7 @@ import { ok, strictEqual, throws } from "node:assert/strict";
 import { DatabaseError } from "../../base/errors.ts";
 import { SpillNeed } from "../../transactions/signals.ts";
 import type { ExecutionContext } from "./execution.ts";
-import { QueryMemory } from "./query_memory.ts";
+import { MemoryLoan, QueryMemory } from "./query_memory.ts";
 import { StatementMemory } from "./statement_memory.ts";
 
 const MEBIBYTE = 2 ** 20;
@@ -173,4 +173,19 @@ Deno.test("QueryMemory refuses after the time-out, whose timer runs only while s
   strictEqual(given, MEBIBYTE);
   strictEqual(aborted, "aborted");
   strictEqual(all.statistics().timeouts, 1);
+});
+
+Deno.test("MemoryLoan takes all where there is plenty, and what estimates say or less where there is not", () => {
+  const memory = new QueryMemory(100 * MEBIBYTE, TIMERS);
+  const loan = new MemoryLoan(memory);
+  strictEqual(loan.take(MEBIBYTE, 20 * MEBIBYTE), 20 * MEBIBYTE);
+  ok(memory.take(10 * MEBIBYTE));
+  strictEqual(loan.take(6 * MEBIBYTE, 20 * MEBIBYTE), 6 * MEBIBYTE);
+  strictEqual(loan.take(MEBIBYTE, 20 * MEBIBYTE), 4 * MEBIBYTE);
+  strictEqual(loan.take(90 * MEBIBYTE, 80 * MEBIBYTE), 40 * MEBIBYTE);
+  ok(memory.take(17 * MEBIBYTE));
+  strictEqual(loan.take(MEBIBYTE, 20 * MEBIBYTE), 0);
+  strictEqual(memory.statistics().reservedBytes, 97 * MEBIBYTE);
+  for (let time = 0; time < 2; time++) loan.release();
+  strictEqual(memory.statistics().reservedBytes, 27 * MEBIBYTE);
 });
