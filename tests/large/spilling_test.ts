@@ -1,5 +1,6 @@
 /** Statements that need more than their memory: they write files, answer the same, and leave nothing behind. */
 import { deepStrictEqual, ok, rejects, strictEqual } from "node:assert/strict";
+import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import type { Host } from "../../engine/host/host.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { RowBuffer } from "../../engine/statements/row_buffer.ts";
@@ -213,6 +214,69 @@ Deno.test("a statement that fails, is read in parts, or is left, leaves no file 
     ok(freeBytes === disk.freeBytes);
     deepStrictEqual(spillFiles(host), []);
     strictEqual((await rows(session, "SELECT * FROM t ORDER BY c")).length, ROWS);
+  }));
+
+/** One of each kind that writes files. */
+const FORMS: readonly string[] = [
+  "SELECT * FROM t ORDER BY c",
+  "SELECT c, count(*) FROM t GROUP BY c",
+  "SELECT DISTINCT c, e FROM t",
+  "SELECT b, count(DISTINCT c) FROM t GROUP BY b",
+  "SELECT c, b FROM t INTERSECT SELECT c, b FROM t WHERE a % 3 = 0",
+  "SELECT x.a, y.c, y.d, y.h FROM t x JOIN t y ON x.c = y.c",
+  "SELECT a, rank() OVER (PARTITION BY b ORDER BY c) FROM t",
+  "WITH m AS MATERIALIZED (SELECT a, c, e, h FROM t) SELECT count(*), sum(a), max(c) FROM m",
+  "WITH RECURSIVE r(n, w) AS (SELECT 1, repeat('a', 99) UNION SELECT n + 1, md5(w) || md5(w) FROM r WHERE n < 9000) SELECT max(w) FROM r",
+  "SELECT x.a, count(y.a), max(y.v) FROM (SELECT a, c FROM t WHERE a % 1500 = 0) x LEFT JOIN (SELECT a, repeat(c, 4) AS v FROM t) y ON x.a < y.a AND y.v > x.c GROUP BY x.a",
+  "SELECT count(*) FROM t WHERE a < 5 OR c IN (SELECT upper(c) FROM t)",
+  "SELECT a, (SELECT count(*) FROM (SELECT DISTINCT c FROM t y WHERE y.a > x.a) q) FROM t x WHERE a < 3",
+  "UPDATE t SET a = a + 1",
+  "UPDATE t SET b = y.a FROM t y WHERE y.c = t.c",
+];
+
+/** While the action runs, `act` is called in front of each third write to a temporary file. */
+async function atThirdWrite({ disk }: Host, act: () => void, action: () => Promise<unknown>): Promise<void> {
+  const { openFile } = disk;
+  let writes = 0;
+  disk.openFile = (path, options) => {
+    const file = openFile.call(disk, path, options);
+    if (!path.includes("spill-")) return file;
+    const { writeAt } = file;
+    file.writeAt = (position, bytes) => {
+      if (++writes === 3) act();
+      writeAt.call(file, position, bytes);
+    };
+    return file;
+  };
+  try {
+    await action();
+  } finally {
+    disk.openFile = openFile;
+  }
+  ok(writes >= 3, `${writes} writes`);
+}
+
+Deno.test("a full disk, and a cancel, in the middle of what each form writes ends it at once and leaves nothing", (test) =>
+  withSession(async (session, host) => {
+    await rows(session, "SET statement_memory = '1MB'");
+    const counted = "SELECT count(*), sum(a), sum(b) FROM t";
+    const before = await rows(session, counted);
+    for (const sql of FORMS) {
+      await test.step(sql, async () => {
+        const full = () => {
+          throw new DatabaseError(SQLSTATE.diskFull, "no space left");
+        };
+        await atThirdWrite(host, full, () => rejects(rows(session, sql), { code: "53100" }));
+        deepStrictEqual(spillFiles(host), []);
+        await atThirdWrite(
+          host,
+          () => session.cancel(),
+          () => rejects(rows(session, sql), { code: "57014" }),
+        );
+        deepStrictEqual(spillFiles(host), []);
+      });
+    }
+    deepStrictEqual(await rows(session, counted), before);
   }));
 
 Deno.test("statements that write may need files behind the first rows that they have written", () =>
