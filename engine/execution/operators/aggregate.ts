@@ -28,6 +28,8 @@ import type { SortColumn } from "../codegen/sort_code.ts";
 import { anyNull, nullableCode } from "../codegen/value_form.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { externalSort, sortedRows } from "../runtime/external_sort.ts";
+import { CollectedValues } from "../runtime/collected_values.ts";
+import { slotObject } from "../runtime/slot_object.ts";
 import type { Work } from "../runtime/work.ts";
 import type { BlockCursor } from "../../storage/access/block.ts";
 import type { ReadableTable } from "../../storage/access/readable_table.ts";
@@ -185,6 +187,8 @@ class GroupingSetCode {
   readonly #dependentSlots: ReadonlyMap<number, number>;
   readonly #flushing: AccumulatorFlush;
   readonly #stateSlot: number;
+  /** What is collected by all groups. */
+  readonly #collectedSlot: number;
   readonly #canSpill: boolean;
   readonly #key = {};
 
@@ -207,6 +211,7 @@ class GroupingSetCode {
     this.#groups = keys.length === 0 ? null : new GroupCode(compilation, keys, this.#slots);
     this.#flushing = new AccumulatorFlush(this.#groups);
     this.#stateSlot = compilation.newSlot();
+    this.#collectedSlot = compilation.newSlot();
   }
 
   #group(index: number): Aggregate["groups"][number] {
@@ -301,7 +306,7 @@ class GroupingSetCode {
       ...(kept === null ? [] : [kept.buffer.slot, kept.spillSlot, kept.orderSlot]),
       ...(seen === null ? [] : seen.stateSlots),
     ]);
-    return [this.#stateSlot, ...(this.#groups?.stateSlots ?? []), ...own];
+    return [this.#stateSlot, this.#collectedSlot, ...(this.#groups?.stateSlots ?? []), ...own];
   }
 
   get needsFold(): boolean {
@@ -409,6 +414,9 @@ class GroupingSetCode {
         for (const placed of entry.components) {
           if (!placed.isShared) this.#stepPiece(code, placed, { group, names, facts });
         }
+        const [value] = names;
+        if (!aggregate.orderSensitive || value === undefined) return;
+        code.emit(`${code.use("collectedIn", collectedIn)}(S, ${this.#collectedSlot}).add(${value});`);
       };
       if (entry.seen !== null) {
         const isNew = code.name("isNew");
@@ -557,6 +565,10 @@ function emitUnlessSkipped(
 
 function identifier(code: Emitter, expression: string): string {
   return /^[\w$]+$/.test(expression) ? expression : code.define("a", expression);
+}
+
+function collectedIn(state: ExecutionState, slot: number): CollectedValues {
+  return slotObject(state, slot, CollectedValues);
 }
 
 const BYTES_PER_SEEN = 64;
