@@ -52,6 +52,7 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
     const made = host.contextFor(transaction);
     if (spills) made.spills = true;
     if (share !== undefined) made.share = share;
+    made.hasSent = () => hasGiven;
     if (isElsewhere && plan.compiled.streams?.(made) !== true) return null;
     context = made;
     return execution = plan.compiled.start(made);
@@ -106,6 +107,7 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
           need = null;
         });
       }
+      if (context?.share?.isOverdrawn === true) return context.share.settle(environment.abort);
       const arrivals = context?.arrivals;
       return arrivals?.isStarved === true ? arrivals.wait(environment.abort) : engine.yieldToLoop();
     },

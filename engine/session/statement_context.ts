@@ -61,6 +61,8 @@ export class StatementContext implements ExecutionContext, WorkerContext {
   readonly spillFile?: () => SpillFile;
   /** See {@link ExecutionContext.spills}. */
   spills = false;
+  /** See {@link ExecutionContext.hasSent}. */
+  hasSent?: () => boolean;
   /** See `WaitingContext.share`. */
   share: MemoryShare | undefined = undefined;
   readonly #session: RunningSession;

@@ -211,6 +211,7 @@ async function goOn(
   environment.manager.register(run.transaction);
   const { remote } = environment.manager;
   let missed = 0, slicesInVain = 0;
+  context.hasSent = () => run.sink.hasSent === true;
   try {
     for (;;) {
       const sliceEnd = environment.monotonic() + SLICE_MICROSECONDS;
@@ -220,7 +221,7 @@ async function goOn(
           requireTrue(environment, run);
           return execution;
         }
-        if (context.arrivals?.isStarved === true) break;
+        if (context.arrivals?.isStarved === true || context.share?.isOverdrawn === true) break;
       } while (!gas.isTurnDue && environment.monotonic() < sliceEnd);
       environment.checkCanceled();
       if (remote !== null) {
@@ -229,7 +230,8 @@ async function goOn(
         missed = now;
         if (slicesInVain >= SLICES_IN_VAIN) requireTrue(environment, run);
       }
-      if (run.sink.full) await run.sink.drained();
+      if (context.share?.isOverdrawn === true) await context.share.settle(environment.abort);
+      else if (run.sink.full) await run.sink.drained();
       else if (context.arrivals?.isStarved === true) await context.arrivals.wait(environment.abort);
       else await environment.yieldToLoop();
       environment.checkCanceled();

@@ -111,6 +111,10 @@ export class JsonSink implements ResultSink {
     this.#rowsStart = buffer.length;
   }
 
+  get hasSent(): boolean {
+    return this.#hasSent;
+  }
+
   retract(): void {
     if (this.#hasSent) throw rowsSent();
     this.#buffer.truncate(this.#rowsStart);

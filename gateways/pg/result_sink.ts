@@ -127,6 +127,10 @@ export class PgResultSink implements ResultSink {
     this.#output.truncate(this.#rowsAt);
   }
 
+  get hasSent(): boolean {
+    return this.#rowsAt >= 0 && this.#output.isReleased(this.#rowsAt);
+  }
+
   get full(): boolean {
     return this.#owner.isBacklogged && !this.#isRetractable;
   }

@@ -75,6 +75,8 @@ export interface ExecutionContext {
   readonly memory?: MemoryCount;
   /** What the statement has of the memory of all statements; absent or null: that does not concern it. */
   memoryShare?(): MemoryShare | null;
+  /** Whether rows have been sent, behind which it cannot begin anew; absent: it can. */
+  hasSent?(): boolean;
 }
 
 /** What executions hold; see `StatementMemory`. */

@@ -6,7 +6,9 @@
  *
  * No deadlock: who waits here holds nothing of it, and who holds something waits for nothing here, so each holder ends,
  * or is stopped, without what another one has. Waits for locks take the statement back, too, and its memory with it.
- * What an open cursor holds is given back by its client only; behind it, the time-out ends the wait.
+ * What an open cursor holds is given back by its client only; behind it, the time-out ends the wait. A statement that has
+ * sent rows cannot be taken back: it takes what its step needs, and waits before the next one until as much has been given
+ * back by others. It holds memory meanwhile, so that the time-out is what ends a wait of two such for each other.
  */
 import { assert } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
@@ -80,6 +82,11 @@ export class QueryMemory {
     if (this.#waiters.size > 0 || this.#reserved + bytes > this.totalBytes) return false;
     this.#reserve(bytes);
     return true;
+  }
+
+  /** Reserves so much, whether it is there or not; who does so waits at once for what others give back. */
+  overdraw(bytes: number): void {
+    this.#reserve(bytes);
   }
 
   #reserve(bytes: number): void {
@@ -188,6 +195,7 @@ export class MemoryShare {
   #held = 0;
   /** What it may have in a run that it has waited for; null: what it is allowed, as far as there is some. */
   #runBytes: number | null = null;
+  #isOverdrawn = false;
 
   constructor(memory: QueryMemory, owner: MemoryOwner) {
     this.#memory = memory;
@@ -227,10 +235,32 @@ export class MemoryShare {
     return true;
   }
 
+  /** It has taken what was not there, and is to {@link settle} before it goes on. */
+  get isOverdrawn(): boolean {
+    return this.#isOverdrawn;
+  }
+
+  /** Takes so much altogether, whether it is there or not. */
+  overdraw(bytes: number): void {
+    const wanted = Math.min(this.limitBytes, Math.ceil(bytes / STEP_BYTES) * STEP_BYTES);
+    if (wanted <= this.#held) return;
+    this.#memory.overdraw(wanted - this.#held);
+    this.#held = wanted;
+    this.#isOverdrawn = true;
+  }
+
+  /** Waits until others have given back what it has taken of theirs; rejects after the time-out. */
+  settle(abort: AbortSignal): Promise<void> {
+    this.#isOverdrawn = false;
+    const request = { owner: this.#owner, least: 0, most: 0 };
+    return new Promise((resolve, reject) => this.#memory.wait(request, abort, () => resolve(), reject));
+  }
+
   /** Gives all back; doing so twice is no error. */
   release(): void {
     const held = this.#held;
     if (held === 0) return;
+    this.#isOverdrawn = false;
     this.#held = 0;
     this.#memory.give(held);
   }

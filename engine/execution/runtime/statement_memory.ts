@@ -15,7 +15,7 @@ const IN_MEMORY =
 /** What bounds it. */
 export type MemoryBounds = Pick<
   ExecutionContext,
-  "memoryLimitBytes" | "memoryShare" | "spillFile" | "spills"
+  "memoryLimitBytes" | "memoryShare" | "spillFile" | "spills" | "hasSent"
 >;
 
 /** See the file's head. */
@@ -50,7 +50,11 @@ export class StatementMemory implements MemoryCount {
     const limit = this.#bounds.memoryLimitBytes;
     if (this.bytes > limit) throw this.#beyond(limit);
     const share = this.#take(this.bytes);
-    if (share !== null) throw share.need(this.bytes, this.#canSpill);
+    if (share === null) return;
+    if (this.#bounds.hasSent?.() !== true) throw share.need(this.bytes, this.#canSpill);
+    // It waits when its step has ended.
+    share.overdraw(this.bytes);
+    this.#granted = Math.min(limit, share.heldBytes);
   }
 
   /** Takes so much, which the limit allows; or answers what it must be had of. */

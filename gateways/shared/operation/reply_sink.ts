@@ -92,6 +92,10 @@ export class ReplySink implements ResultSink {
     this.#resultStart = this.#writer.length;
   }
 
+  get hasSent(): boolean {
+    return this.#hasSent;
+  }
+
   retract(): void {
     if (this.#hasSent) throw rowsSent();
     this.#messageStart = -1;
