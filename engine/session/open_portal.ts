@@ -13,7 +13,7 @@ import { readsDurableAt } from "./read_durability.ts";
 import type { SessionEngine } from "./session_engine.ts";
 import type { StateNeed } from "./state_need.ts";
 import type { WaitingContext } from "./stream_arrivals.ts";
-import { runInTransaction, type RunnerEnvironment, waitOutside } from "./statement_runner.ts";
+import { othersGaveBack, runInTransaction, type RunnerEnvironment, waitOutside } from "./statement_runner.ts";
 
 /** What a portal needs of its session. */
 export interface PortalHost {
@@ -107,7 +107,7 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
           need = null;
         });
       }
-      if (context?.share?.isOverdrawn === true) return context.share.settle(environment.abort);
+      if (context?.share?.isOverdrawn === true) return othersGaveBack(context.share, environment.abort);
       const arrivals = context?.arrivals;
       return arrivals?.isStarved === true ? arrivals.wait(environment.abort) : engine.yieldToLoop();
     },

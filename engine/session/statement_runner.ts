@@ -230,7 +230,7 @@ async function goOn(
         missed = now;
         if (slicesInVain >= SLICES_IN_VAIN) requireTrue(environment, run);
       }
-      if (context.share?.isOverdrawn === true) await context.share.settle(environment.abort);
+      if (context.share?.isOverdrawn === true) await othersGaveBack(context.share, environment.abort);
       else if (run.sink.full) await run.sink.drained();
       else if (context.arrivals?.isStarved === true) await context.arrivals.wait(environment.abort);
       else await environment.yieldToLoop();
@@ -248,6 +248,11 @@ async function goOn(
   } finally {
     context.close?.();
   }
+}
+
+/** Waits until others have given back the memory that a statement has taken of theirs. */
+export function othersGaveBack(share: MemoryShare, abort: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => share.waitForOthers(abort, resolve, reject));
 }
 
 /** Takes the statement back, waits for what was in its way, and runs it again at a newer snapshot. */

@@ -1,7 +1,7 @@
 /**
  * `deno task soak:sorts [--sorts 200] [--rows 1000000] [--query-memory 512MiB] [--statement-memory 64MB] [--timeout
- * 60] [--workers 0] [--shards 1]`: all sorts answer rightly or with 53200 after the time-out, point reads go on beside them, and nothing is
- * left. Exit codes: 0, 1 when an answer is wrong or something is left.
+ * 60] [--workers 0] [--shards 1]`: all sorts answer rightly or with 53200 after the time-out, point reads go on beside
+ * them, and nothing is left. Exit codes: 0, 1 when an answer is wrong or something is left.
  */
 import { parseArgs } from "node:util";
 import { runSorts } from "./sorts.ts";

@@ -6,9 +6,11 @@
  *
  * No deadlock: who waits here holds nothing of it, and who holds something waits for nothing here, so each holder ends,
  * or is stopped, without what another one has. Waits for locks take the statement back, too, and its memory with it.
- * What an open cursor holds is given back by its client only; behind it, the time-out ends the wait. A statement that has
- * sent rows cannot be taken back: it takes what its step needs, and waits before the next one until as much has been given
- * back by others. It holds memory meanwhile, so that the time-out is what ends a wait of two such for each other.
+ * What an open cursor holds is given back by its client only; behind it, the time-out ends the wait.
+ *
+ * A statement that has sent rows cannot be taken back: it takes what its step needs, and waits before the next one
+ * until as much has been given back by others. It holds memory meanwhile, so that the time-out is what ends a wait of
+ * two such for each other.
  */
 import { assert } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
@@ -235,7 +237,7 @@ export class MemoryShare {
     return true;
   }
 
-  /** It has taken what was not there, and is to {@link settle} before it goes on. */
+  /** It has taken what was not there, and {@link waitForOthers} comes before it goes on. */
   get isOverdrawn(): boolean {
     return this.#isOverdrawn;
   }
@@ -249,11 +251,10 @@ export class MemoryShare {
     this.#isOverdrawn = true;
   }
 
-  /** Waits until others have given back what it has taken of theirs; rejects after the time-out. */
-  settle(abort: AbortSignal): Promise<void> {
+  /** Waits until others have given back what it has taken of theirs; fails after the time-out. */
+  waitForOthers(abort: AbortSignal, done: () => void, failed: (reason: unknown) => void): void {
     this.#isOverdrawn = false;
-    const request = { owner: this.#owner, least: 0, most: 0 };
-    return new Promise((resolve, reject) => this.#memory.wait(request, abort, () => resolve(), reject));
+    this.#memory.wait({ owner: this.#owner, least: 0, most: 0 }, abort, () => done(), failed);
   }
 
   /** Gives all back; doing so twice is no error. */
