@@ -415,7 +415,7 @@ class GroupingSetCode {
           if (!placed.isShared) this.#stepPiece(code, placed, { group, names, facts });
         }
         const [value] = names;
-        if (!aggregate.orderSensitive || value === undefined) return;
+        if (value === undefined || !collects(aggregate)) return;
         code.emit(`${code.use("collectedIn", collectedIn)}(S, ${this.#collectedSlot}).add(${value});`);
       };
       if (entry.seen !== null) {
@@ -565,6 +565,11 @@ function emitUnlessSkipped(
 
 function identifier(code: Emitter, expression: string): string {
   return /^[\w$]+$/.test(expression) ? expression : code.define("a", expression);
+}
+
+/** Whether it makes one value of all that it is given. Percentiles keep numbers, and the mode the one value. */
+function collects({ orderSensitive, name }: AggregateCall["aggregate"]): boolean {
+  return orderSensitive && !/^(mode|percentile_)/.test(name);
 }
 
 function collectedIn(state: ExecutionState, slot: number): CollectedValues {
