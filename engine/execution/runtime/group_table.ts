@@ -20,6 +20,16 @@ export interface SumPlace {
 const FIRST_CAPACITY = 128;
 /** Up to so many groups their room is doubled. */
 const DOUBLED_GROUPS = 1 << 16;
+/**
+ * In a table of so many groups the next larger one is filled while the last sixteenth of the groups comes, so that no
+ * row has to wait until all are in it: look-ups go to the old one until it is full.
+ */
+const MOVED_GROUPS = 1 << 17;
+const MOVED_SHARE = 1 / 16;
+/** New groups between two pieces of that. */
+const MOVE_PAUSE = 1024;
+/** Places that are made empty in the time in which a group is moved. */
+const PLACES_PER_MOVE = 16;
 /** What a slot that is no number takes: its place, and some of what is there (most sums have the same 0n). */
 const OBJECT_BYTES = 16;
 /** The number of a sum that is farther from 0 is moved to its bigint when the sum is flushed. */
@@ -39,10 +49,18 @@ export class GroupTable {
   /** The other slots, likewise. */
   readonly objects: unknown[] = [];
   #capacity: number;
-  readonly #state: MemoryUser;
+  readonly #state: Pick<MemoryUser, "charge">;
   readonly #floatSlots: number;
   readonly #objectSlots: number;
   #charged = 0;
+  /** The table that follows, while it is filled: its places are made empty first, then all groups put into it. */
+  #following: Int32Array | null = null;
+  #emptied = 0;
+  #moved = 0;
+  /** The group at which the next piece of that is due. */
+  #moveAt = Infinity;
+  /** Groups that are moved in a piece. */
+  #piece = 0;
   #unflushed = 0;
   /**
    * The sums that {@link noteUnflushed} was given, each by its number slot; kernels of other shapes have other
@@ -51,7 +69,7 @@ export class GroupTable {
   readonly #unflushedSums = new Map<number, SumPlace>();
   #high = new Uint32Array(0);
 
-  constructor(state: MemoryUser, keyCount: number, slotKinds: readonly SlotKind[]) {
+  constructor(state: Pick<MemoryUser, "charge">, keyCount: number, slotKinds: readonly SlotKind[]) {
     this.#state = state;
     this.#floatSlots = slotKinds.filter((kind) => kind === "float").length;
     this.#objectSlots = slotKinds.length - this.#floatSlots;
@@ -105,6 +123,7 @@ export class GroupTable {
     const group = this.count++;
     if (group < this.#capacity) {
       this.table[place] = group;
+      if (group >= this.#moveAt) this.#moveSome(group);
       return group;
     }
     this.#grow();
@@ -124,6 +143,9 @@ export class GroupTable {
     this.table[place] = group;
   }
 
+  /** Groups that were moved in one piece at the most, of those that were in the table before; for tests. */
+  longestMove = 0;
+
   #hash(group: number): number {
     if (this.keys.length === 1) return nearHash((this.keys[0] as Float64Array)[group] as number);
     let hash = 0;
@@ -134,11 +156,16 @@ export class GroupTable {
     return hash;
   }
 
-  #grow(): void {
-    const before = this.#capacity;
+  /** Groups and places of the table that follows one of so many groups. */
+  #sizeAfter(before: number): { readonly capacity: number; readonly places: number } {
     // Doubling large arrays would leave much of the memory unused.
     const capacity = before < DOUBLED_GROUPS ? before * 2 : Math.ceil(before * 1.5);
-    const places = powerOfTwo(Math.ceil(capacity * 5 / 3));
+    return { capacity, places: powerOfTwo(Math.ceil(capacity * 5 / 3)) };
+  }
+
+  #grow(): void {
+    const before = this.#capacity;
+    const { capacity, places } = this.#sizeAfter(before);
     const bytes =
       (capacity - before) * (8 * this.keys.length + 8 * this.#floatSlots + OBJECT_BYTES * this.#objectSlots) +
       4 * (places - this.table.length);
@@ -147,14 +174,46 @@ export class GroupTable {
     this.#capacity = capacity;
     this.keys = this.keys.map((keys) => larger(keys, capacity));
     this.floats = larger(this.floats, capacity * this.#floatSlots);
-    if (places === this.table.length) return;
-    this.table = new Int32Array(places).fill(-1);
-    this.mask = places - 1;
-    for (let group = 0; group < before; group++) {
-      let place = this.#hash(group) & this.mask;
-      while ((this.table[place] as number) >= 0) place = (place + 1) & this.mask;
-      this.table[place] = group;
+    if (places !== this.table.length) {
+      const following = this.#following ?? new Int32Array(places);
+      this.#empty(following, places);
+      this.#move(following, before);
+      this.table = following;
+      this.mask = places - 1;
     }
+    this.#following = null;
+    this.#emptied = this.#moved = 0;
+    const isMoved = capacity >= MOVED_GROUPS && this.#sizeAfter(capacity).places !== places;
+    this.#moveAt = isMoved ? Math.ceil(capacity * (1 - MOVED_SHARE)) : Infinity;
+    const work = capacity + this.#sizeAfter(capacity).places / PLACES_PER_MOVE;
+    this.#piece = Math.ceil(work / Math.max(1, capacity * MOVED_SHARE / MOVE_PAUSE - 1));
+  }
+
+  /** A piece of filling the table that follows; the keys of all groups before this one are known. */
+  #moveSome(group: number): void {
+    this.#moveAt = group + MOVE_PAUSE;
+    const following = this.#following ??= new Int32Array(this.#sizeAfter(this.#capacity).places);
+    if (this.#emptied < following.length) {
+      this.#empty(following, this.#emptied + this.#piece * PLACES_PER_MOVE);
+      return;
+    }
+    this.#move(following, Math.min(group, this.#moved + this.#piece));
+  }
+
+  #empty(following: Int32Array, end: number): void {
+    following.fill(-1, this.#emptied, end);
+    this.#emptied = Math.min(end, following.length);
+  }
+
+  #move(following: Int32Array, end: number): void {
+    this.longestMove = Math.max(this.longestMove, end - this.#moved);
+    const mask = following.length - 1;
+    for (let group = this.#moved; group < end; group++) {
+      let place = this.#hash(group) & mask;
+      while ((following[place] as number) >= 0) place = (place + 1) & mask;
+      following[place] = group;
+    }
+    this.#moved = end;
   }
 }
 
