@@ -176,6 +176,42 @@ Deno.test("Long lists of VALUES and arrays hold what short ones hold", async () 
   );
 });
 
+Deno.test("Long lists of parameters find what literals find, whatever their types", async () => {
+  await using database = await filled();
+  const list = (from: number) => numbers(COUNT).map((n) => `$${from + n}`).join();
+  const values = numbers(COUNT).map((n) => n * 4);
+  const ids = async (sql: string, parameters: readonly (number | string | null)[]) =>
+    (await database.query(sql, parameters)).map(({ id }) => id);
+  for (const column of ["i", "small", "big", "num", "f"]) {
+    for (const negated of ["", "NOT "]) {
+      const expected = await ids(
+        `SELECT id FROM t WHERE ${column} ${negated}IN (${values.join()}) ORDER BY id`,
+        [],
+      );
+      const sql = `SELECT id FROM t WHERE ${column} ${negated}IN (${list(1)}) ORDER BY id`;
+      deepStrictEqual(await ids(sql, values), expected, column);
+      if (negated !== "") deepStrictEqual(await ids(sql, [null, ...values.slice(1)]), []);
+    }
+  }
+  const texts = numbers(COUNT).map((n) => `b${n * 2}`);
+  const named = await ids(
+    `SELECT id FROM t WHERE body IN (${texts.map((each) => `'${each}'`).join()}) ORDER BY id`,
+    [],
+  );
+  deepStrictEqual(await ids(`SELECT id FROM t WHERE body IN (${list(1)}) ORDER BY id`, texts), named);
+  // One that is used elsewhere, as something else.
+  deepStrictEqual(
+    await ids(
+      `SELECT id FROM t WHERE $1::bigint > 0 AND i IN (${list(1)}) AND id > $${COUNT + 1} ORDER BY id`,
+      [
+        ...values.with(0, 4),
+        10,
+      ],
+    ),
+    await ids(`SELECT id FROM t WHERE i IN (${values.with(0, 4).join()}) AND id > 10 ORDER BY id`, []),
+  );
+});
+
 Deno.test("What is wrong in a long list is refused as in a short one, at its place", async () => {
   await using database = await filled();
   const failure = async (sql: string): Promise<DatabaseError> => {

@@ -286,8 +286,11 @@ export function replaceMatches(options: {
   /** Start there, in UTF-16 units. */
   readonly start?: number;
 }): string {
-  const { text, expression, replacement, all, occurrence = 0, start = 0 } = options;
+  const { text, expression, all, occurrence = 0, start = 0 } = options;
+  const replacement = partsOf(options.replacement);
   let result = text.slice(0, start);
+  /** What follows, put together when it is many parts: a text made of millions of texts takes a multiple of its size. */
+  let parts: string[] = [];
   let position = start;
   let count = 0;
   expression.lastIndex = start;
@@ -296,7 +299,10 @@ export function replaceMatches(options: {
     if (occurrence === 0 || occurrence === count) {
       const expanded = expandReplacement(replacement, match);
       gas.charge(1 + expanded.length / REPLACED_CHARACTERS_PER_STEP);
-      result += text.slice(position, match.index) + expanded;
+      if (parts.push(text.slice(position, match.index), expanded) >= JOINED_PARTS) {
+        result += parts.join("");
+        parts = [];
+      }
       position = match.index + match[0].length;
       if (!all || occurrence !== 0) break;
     }
@@ -305,15 +311,34 @@ export function replaceMatches(options: {
       expression.lastIndex = match.index + widthAt(text, match.index);
     }
   }
-  return result + text.slice(position);
+  return result + parts.join("") + text.slice(position);
 }
 
-function expandReplacement(replacement: string, match: RegExpExecArray): string {
-  return replacement.replace(/\\([0-9&\\]?)/g, (whole, kind: string) => {
-    if (kind === "&" || kind === "0") return kind === "&" ? match[0] : whole;
-    if (kind === "\\" || kind === "") return "\\";
-    return match[Number(kind)] ?? "";
-  });
+/** Parts of a result that are put together at once. */
+const JOINED_PARTS = 4096;
+
+/** A replacement as texts and numbers of groups, of which 0 is the whole match. */
+function partsOf(replacement: string): readonly (string | number)[] {
+  const parts: (string | number)[] = [];
+  let position = 0;
+  for (const escape of replacement.matchAll(/\\([0-9&\\]?)/g)) {
+    const [whole, kind = ""] = escape;
+    parts.push(replacement.slice(position, escape.index));
+    position = escape.index + whole.length;
+    if (kind === "0") parts.push(whole);
+    else if (kind === "\\" || kind === "") parts.push("\\");
+    else parts.push(kind === "&" ? 0 : Number(kind));
+  }
+  parts.push(replacement.slice(position));
+  return parts;
+}
+
+function expandReplacement(parts: readonly (string | number)[], match: RegExpExecArray): string {
+  const [only] = parts;
+  if (parts.length === 1 && typeof only === "string") return only;
+  let expanded = "";
+  for (const part of parts) expanded += typeof part === "string" ? part : match[part] ?? "";
+  return expanded;
 }
 
 const CLASSES: Readonly<Record<string, string>> = {

@@ -11,10 +11,10 @@ import { commonType, findCast } from "../functions/casts.ts";
 import type { BoundCast } from "../functions/definition.ts";
 import { resolveOperator } from "../functions/registry.ts";
 import type { PackedComparisons, PackedLiterals } from "../parser/ast.ts";
-import { BOOLEAN, constant, disjunction } from "../plan/build.ts";
+import { BOOLEAN, constant, disjunction, sameType } from "../plan/build.ts";
 import type { Expression } from "../plan/expression.ts";
 import type { Binding } from "./binding.ts";
-import { coerceImplicit, literalType, readLiteral } from "./coercion.ts";
+import { coerceImplicit, literalType, readLiteral, withoutModifiers } from "./coercion.ts";
 import { callFunction } from "./expression_binder.ts";
 import { foldingContext } from "./folding_context.ts";
 import { resolveColumn } from "./names.ts";
@@ -29,6 +29,7 @@ export function bindPackedArray(
   packed: PackedLiterals,
   element: SqlType | undefined = commonType(typesOf(packed)),
 ): Expression | null {
+  if (packed.kind === "parameter") return null;
   return element === undefined ? null : arrayOf(binding, packed, element);
 }
 
@@ -40,6 +41,7 @@ export function bindPackedIn(
   negated: boolean,
   position: number,
 ): Expression | null {
+  if (packed.kind === "parameter") return bindParameters(binding, operand, packed, negated, position);
   const type = commonType([operand.type, ...typesOf(packed)]);
   if (type === undefined || type.kind === "record" || type.kind === "array") return null;
   const operator = resolveOperator("=", type, type, binding.at(position));
@@ -49,6 +51,34 @@ export function bindPackedIn(
   const left = coerceImplicit(binding, operand, taken, position);
   const found: Expression = { kind: "any_array", type: BOOLEAN, operator, left, array };
   return negated ? { kind: "not", type: BOOLEAN, argument: found } : found;
+}
+
+/** `operand [NOT] IN ($1, $2, …)` where all parameters are of the operand's type, or take it. */
+function bindParameters(
+  binding: Binding,
+  operand: Expression,
+  { values }: PackedLiterals,
+  negated: boolean,
+  position: number,
+): Expression | null {
+  const { type } = operand;
+  if (type.kind === "unknown" || type.kind === "record" || type.kind === "array") return null;
+  const equals = resolveOperator("=", type, type, binding.at(position));
+  const taken = equals.argumentTypes[0] ?? type;
+  const { parameterTypes } = binding;
+  if (!sameType(taken, type) || !sameType(taken, withoutModifiers(taken))) return null;
+  const isTaken = (number: number | string | null): boolean => {
+    const known = parameterTypes[Number(number) - 1];
+    return (known === undefined || known === taken || sameType(known, taken)) &&
+      binding.useParameter(Number(number));
+  };
+  if (!values.every(isTaken)) return null;
+  const list = values.map((number): Expression => {
+    const index = Number(number) - 1;
+    parameterTypes[index] = taken;
+    return { kind: "parameter", type: taken, index };
+  });
+  return { kind: "in_list", type: BOOLEAN, equals, argument: operand, list, negated };
 }
 
 /** Comparisons joined by AND or OR; null: they are bound one by one. */

@@ -5,6 +5,7 @@
  * Only what is written in the plainest way is packed; everything else, and what is wrong, is read as it always is. The
  * nodes can be had from what is packed: the text is then read again.
  */
+import { LIMITS } from "../../base/limits.ts";
 import type { Expression, PackedComparisons, PackedLiterals } from "./ast.ts";
 import { KEYWORD_CATEGORY } from "./keywords.ts";
 import { TOKEN } from "./token.ts";
@@ -46,7 +47,8 @@ class Packing implements PackedLiterals {
         this.values.push(text);
         break;
       case TOKEN.parameter:
-        if (isNegative || (this.#hasKind && this.kind !== "parameter")) return 0;
+        if (isNegative || (this.values.length > 0 && this.kind !== "parameter")) return 0;
+        if (!(Number(text) >= 1 && Number(text) <= LIMITS.maximumParameters)) return 0;
         this.#setKind("parameter");
         this.values.push(Number(text));
         break;
@@ -83,7 +85,9 @@ export function takePackedList(stream: TokenStream, close: ")" | "]"): PackedLit
     ahead++;
   }
   if (packing.values.length < PACKED_LIST_MIN) return null;
-  if (packing.kind === "parameter") return null;
+  if (packing.kind === "parameter") {
+    for (const number of packing.values) stream.useParameter(Number(number));
+  }
   stream.skip(ahead + 1);
   return packing;
 }

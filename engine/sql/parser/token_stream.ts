@@ -311,8 +311,13 @@ export class TokenStream {
       throw this.error(SQLSTATE.undefinedParameter, `there is no parameter $${digits}`, this.position);
     }
     this.advance();
-    if (number > this.#parameterCount) this.#parameterCount = number;
+    this.useParameter(number);
     return number;
+  }
+
+  /** Notes that the statement has a parameter of this number. */
+  useParameter(number: number): void {
+    if (number > this.#parameterCount) this.#parameterCount = number;
   }
 
   /** The index that `normalize` gave to the literal at the offset, or `null`; it counts as used. */

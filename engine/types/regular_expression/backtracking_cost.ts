@@ -23,9 +23,21 @@ const SMALL_COUNT = 4;
 
 /** The bound of an expression that begins to search at every place unless it is anchored. */
 export function backtrackingCost(root: Node): BacktrackingCost {
-  const { power, doublings } = costOf(root);
   const anchored = isAnchored(root);
+  const { power, doublings } = costOf(anchored ? root : withoutLast(root));
   return { power: power + (anchored ? 0 : 1), doublings, isAnchored: anchored };
+}
+
+/**
+ * An expression without the repetition at its end: when a match has come to that nothing can fail, so that nothing is
+ * tried again.
+ */
+function withoutLast(root: Node): Node {
+  const items = root.kind === "sequence" ? root.items : [root];
+  const last = items.at(-1);
+  const isRepeated = last?.kind === "repeat" && last.item.kind === "set" && last.minimum <= SMALL_COUNT &&
+    last.maximum > SMALL_COUNT;
+  return isRepeated ? { kind: "sequence", items: items.slice(0, -1) } : root;
 }
 
 /**

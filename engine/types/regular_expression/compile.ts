@@ -18,6 +18,8 @@ const MAX_BACKTRACKING_STEPS = 2e7;
 const COUNTED_BACKTRACKING_STEPS = 250_000;
 const BACKTRACKING_STEPS_PER_STEP = 128;
 const FEW_BACKTRACKING_STEPS = 512;
+/** Ways to match at one place of an expression that needs as many steps as the text has characters. */
+const LINEAR_WAYS = 16;
 
 /** A matcher for a translated expression that V8 has accepted as `native`. */
 export function chooseMatcher(native: RegExp): Matcher {
@@ -86,6 +88,8 @@ class ChoosingMatcher implements Matcher {
 
   /** While steps are counted, V8 gets only what it surely does in a few of them, for nothing stops it. */
   #isCheap(length: number, isCounting: boolean): boolean {
+    // What takes a few steps for each character, whatever the text is, takes the automaton longer.
+    if (!isCounting && this.#cost.power <= 1 && this.#doubled <= LINEAR_WAYS) return true;
     const most = isCounting && this.#cost.power > 1 ? COUNTED_BACKTRACKING_STEPS : MAX_BACKTRACKING_STEPS;
     return this.#bound(length) <= most;
   }

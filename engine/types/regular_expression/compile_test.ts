@@ -91,6 +91,7 @@ Deno.test("backtrackingCost() is small for what V8 serves well", () => {
   assert.deepEqual(cost("abc"), { power: 1, doublings: 0, isAnchored: false });
   assert.deepEqual(cost("^a.*b$"), { power: 1, doublings: 0, isAnchored: true });
   assert.deepEqual(cost("^(?:a|b)c?"), { power: 0, doublings: 2, isAnchored: true });
+  assert.deepEqual(cost("x[0-9]+"), { power: 1, doublings: 0, isAnchored: false });
   assert.deepEqual(cost("[a-z]+\\d{3}"), { power: 2, doublings: 0, isAnchored: false });
   assert.equal(cost("(a*)*").power, Infinity);
   assert.equal(cost("(?:a|b)+").power, Infinity);
