@@ -289,7 +289,7 @@ export function replaceMatches(options: {
   const { text, expression, all, occurrence = 0, start = 0 } = options;
   const replacement = partsOf(options.replacement);
   let result = text.slice(0, start);
-  /** What follows, put together when it is many parts: a text made of millions of texts takes a multiple of its size. */
+  /** What follows, put together when it is much: a text of millions of parts takes a multiple of its size. */
   let parts: string[] = [];
   let position = start;
   let count = 0;

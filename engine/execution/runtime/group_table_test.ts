@@ -1,3 +1,4 @@
+/** Tables of groups: that they find their groups while they grow. */
 import { ok, strictEqual } from "node:assert/strict";
 import { GroupTable } from "./group_table.ts";
 import { hashCode, hashMore, nearHash } from "./hashing.ts";
