@@ -237,7 +237,8 @@ Deno.test("a source is a table that REFRESH alone changes", async () => {
 Deno.test("REFRESH is stopped at once, one at a time, and finds the table as others have left it", async () => {
   await using fixture = await SourceFixture.open();
   const { server, engine, session } = fixture;
-  let release = (): void => undefined;
+  const nobody = (): void => undefined;
+  let release = nobody;
   const held = (body: string) => async (writer: { write(data: string): Promise<void> }) => {
     await writer.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body.slice(0, 5)}`);
     await new Promise<void>((resolve) => release = resolve);
@@ -249,7 +250,11 @@ Deno.test("REFRESH is stopped at once, one at a time, and finds the table as oth
     `CREATE EXTERNAL SOURCE p (id BIGINT, n TEXT) FROM '${server.url("/p")}' FORMAT JSON KEY id`,
   );
   const other = engine.openSession();
-  const begin = () => fixture.run("REFRESH p").catch((error) => error as DatabaseError);
+  const begin = () => {
+    release = nobody;
+    return fixture.run("REFRESH p").catch((error) => error as DatabaseError);
+  };
+  const isHeld = () => server.openConnections === 1 && release !== nobody;
   const ended = async (running: Promise<unknown>, code: string) => {
     const error = await running;
     strictEqual(error instanceof DatabaseError ? error.code : error, code);
@@ -275,7 +280,7 @@ Deno.test("REFRESH is stopped at once, one at a time, and finds the table as oth
   await fixture.run("RESET statement_timeout");
   // Meanwhile the table gets an index, and the column another name.
   running = begin();
-  await until(() => server.openConnections === 1);
+  await until(isHeld);
   await fixture.run("CREATE INDEX ON p (n)", other);
   await fixture.run("ALTER TABLE p RENAME COLUMN n TO m", other);
   release();
@@ -284,7 +289,7 @@ Deno.test("REFRESH is stopped at once, one at a time, and finds the table as oth
   // Or goes away, by itself or for another one.
   for (const again of [false, true]) {
     running = begin();
-    await until(() => server.openConnections === 1);
+    await until(isHeld);
     await fixture.run("DROP EXTERNAL SOURCE p", other);
     const create = `CREATE EXTERNAL SOURCE p (id BIGINT, n TEXT) FROM '${
       server.url("/p")
