@@ -42,13 +42,12 @@ export class NumberColumn {
     }
   }
 
-  /** The column of the batch; the arrays are given away. */
+  /** The column of the batch, with arrays of its size: the builder's own are used again. */
   take(rows: number): BatchColumn {
     const { storageClass } = this;
-    const nulls = this.nulls === null ? null : this.nulls.subarray(0, rows);
-    const data = this.data.subarray(0, rows);
+    const nulls = this.nulls === null ? null : this.nulls.slice(0, rows);
+    const data = this.data.slice(0, rows);
     const { big } = this;
-    this.data = new Float64Array(BATCH_ROWS);
     this.nulls = null;
     this.big = null;
     return storageClass === "float" ? { storageClass, data, nulls } : { storageClass, data, nulls, big };
@@ -106,15 +105,14 @@ export class BytesColumn {
     this.offsets[row + 1] = this.length;
   }
 
-  /** The column of the batch; the arrays are given away. */
+  /** The column of the batch, with arrays of its size: the builder's own are used again. */
   take(rows: number): BatchColumn {
     const result: BatchColumn = {
       storageClass: this.storageClass,
-      offsets: this.offsets.subarray(0, rows + 1),
+      offsets: this.offsets.slice(0, rows + 1),
       bytes: this.bytes.slice(0, this.offsets[rows] as number),
-      nulls: this.nulls === null ? null : this.nulls.subarray(0, rows),
+      nulls: this.nulls === null ? null : this.nulls.slice(0, rows),
     };
-    this.offsets = new Uint32Array(BATCH_ROWS + 1);
     this.length = 0;
     this.nulls = null;
     return result;

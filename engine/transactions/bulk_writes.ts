@@ -11,6 +11,7 @@ import type { TableWriteSet } from "./write_set.ts";
 
 /** So many rows in a row are kept one by one. */
 const FIRST_ROWS = 16_384;
+const NO_IDS = new Float64Array(0);
 
 /** What becomes of the rows of a statement. */
 type BulkKind = "deleted" | "replaced";
@@ -34,7 +35,8 @@ export class BulkWrites {
   #mayKeep = false;
   #set: RowIdSet | null = null;
   #builder: BatchBuilder | null = null;
-  readonly #ids = new Float64Array(BATCH_ROWS);
+  /** Ids of the builder's rows; only those who write in bulk have room for them. */
+  #ids = NO_IDS;
 
   constructor(owner: BulkOwner) {
     this.#owner = owner;
@@ -71,7 +73,10 @@ export class BulkWrites {
     if (!this.#mayKeep || typeof id !== "number" || writeSet.truncated || writeSet.byId.has(id)) return null;
     if (this.#set === null) {
       this.#set = new RowIdSet();
-      if (kind === "replaced") this.#builder = new BatchBuilder(writeSet.definition);
+      if (kind === "replaced") {
+        this.#builder = new BatchBuilder(writeSet.definition);
+        if (this.#ids === NO_IDS) this.#ids = new Float64Array(BATCH_ROWS);
+      }
       this.#owner.setBegan(kind, writeSet, this.#set);
     }
     return this.#set;

@@ -5,6 +5,7 @@ import type { RowBatch } from "../operations/effect.ts";
 import { SpillFile } from "../storage/spill_file.ts";
 import { BatchBuilder } from "./batch_builder.ts";
 import { batchRow, rowOfId } from "./batch_values.ts";
+import { BulkWrites } from "./bulk_writes.ts";
 import { BatchStore } from "./stored_batches.ts";
 
 const COLUMN = {
@@ -77,4 +78,30 @@ Deno.test("BatchStore gives batches back as they were, in any order, until the t
   deepStrictEqual(batchRow(other, 2), batchRow(batchOf(7, 3), 2));
   for (const end of two.ended) end();
   deepStrictEqual(disk.list("db"), []);
+});
+
+Deno.test("A batch has arrays of its size, and the builder begins anew with its own", () => {
+  const builder = new BatchBuilder(TABLE);
+  for (const count of [3, 2]) {
+    for (let row = 0; row < count; row++) {
+      for (const [position, value] of [7, "text", null, new Uint8Array(9)].entries()) {
+        builder.setStored(position, row === 1 ? null : value);
+      }
+      builder.rowCount++;
+    }
+    const { columns } = builder.take(new Float64Array(count));
+    const bytes = columns.flatMap((column) => [
+      ...("data" in column ? [column.data] : [column.offsets, column.bytes]),
+      ...(column.nulls === null ? [] : [column.nulls]),
+    ]).reduce((sum, { buffer }) => sum + buffer.byteLength, 0);
+    strictEqual(bytes, 2 * 8 * count + 2 * 4 * (count + 1) + (count - 1) * (4 + 9) + 4 * count);
+  }
+});
+
+Deno.test("A transaction that writes little takes no memory for much", () => {
+  const owner = { mayKeep: () => true, setBegan: () => {}, batchCame: () => {} };
+  const before = Deno.memoryUsage().external;
+  const kept = Array.from({ length: 100 }, () => new BulkWrites(owner));
+  ok(Deno.memoryUsage().external - before < 100 * 1024);
+  for (const each of kept) each.end();
 });
