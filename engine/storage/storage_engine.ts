@@ -26,6 +26,7 @@ import { type OpNumber, opNumber, type Slice } from "../operations/effect.ts";
 import { Checkpoint, isStateFileName } from "./checkpoint.ts";
 import { CheckpointPace, type EntryWeight } from "./checkpoint_pace.ts";
 import type { CommitHorizon } from "./commit_horizon.ts";
+import { DroppedTables } from "./dropped_tables.ts";
 import { DamagedFileError } from "./table/damaged_file.ts";
 import { FileHashes, type HashedFile } from "./file_hashes.ts";
 import { Log } from "./log.ts";
@@ -99,12 +100,6 @@ const CHECKPOINT_SLICE_MICROSECONDS = 2000;
 /** Readers of parts that a checkpoint or a truncation has replaced are mostly gone after so many group commits. */
 const RELEASES = 16;
 
-interface DroppedTable {
-  readonly id: number;
-  readonly op: OpNumber;
-  readonly store: TableStore;
-}
-
 /** Storage as a whole: the log, the tables with their files, checkpoints, and opening what a directory holds. */
 export class StorageEngine<L extends StorageLog = Log> {
   readonly log: L;
@@ -134,7 +129,7 @@ export class StorageEngine<L extends StorageLog = Log> {
   /** Tables that got indexes which their segments do not have yet. */
   readonly #indexing = new Set<TableStore>();
   /** Gone from the catalog, but the installed manifest may still name their files. */
-  #dropped: DroppedTable[] = [];
+  readonly #dropped = new DroppedTables();
   #manifest: Manifest | null;
   #checkpoint: Checkpoint | null = null;
   /** Checkpoints that were installed since the start. */
@@ -417,12 +412,12 @@ export class StorageEngine<L extends StorageLog = Log> {
     if (store.hasIndexWork) this.#indexing.add(store);
   }
 
-  /** Drops a table. Its files go when no manifest needs them any more. */
+  /** Drops a table: its rows go after their last readers, its files when no manifest needs them any more. */
   dropTable(id: number, op: OpNumber): void {
     const store = this.table(id);
     this.#cache.forgetCounts([id, ...store.definition.indexes.map((index) => index.id)]);
     this.#indexing.delete(store);
-    this.#dropped.push({ id, op, store });
+    this.#dropped.add(store, op);
     this.#tables.delete(id);
   }
 
@@ -531,9 +526,7 @@ export class StorageEngine<L extends StorageLog = Log> {
     this.#diskFull = null;
     this.#manifest = manifest;
     this.#releases = RELEASES;
-    const gone = this.#dropped.filter(({ op }) => op <= manifest.op);
-    this.#dropped = this.#dropped.filter(({ op }) => op > manifest.op);
-    for (const { store } of gone) store.close();
+    this.#dropped.closeUntil(manifest.op);
     this.#parts?.installed(manifest.op);
   }
 
@@ -544,6 +537,9 @@ export class StorageEngine<L extends StorageLog = Log> {
 
   /** Lets tables go of parts that no reader can see any more. */
   #release(): void {
+    if (this.#dropped.count > 0 && this.#checkpoint === null) {
+      this.#dropped.closeUntil(this.#horizon.oldestSnapshot());
+    }
     if (this.#releases === 0) return;
     this.#releases--;
     for (const store of this.#tables.values()) store.releaseOldVersions();
@@ -792,7 +788,7 @@ export class StorageEngine<L extends StorageLog = Log> {
       await this.log.close();
     } finally {
       for (const store of this.#tables.values()) store.close();
-      for (const { store } of this.#dropped) store.close();
+      this.#dropped.closeUntil(Infinity);
       this.#lock.release();
     }
   }

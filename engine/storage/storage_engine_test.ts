@@ -694,3 +694,36 @@ Deno.test("StorageEngine goes on when a checkpoint that was being synced is fini
   checkState(again, modelOf(history, again.lastOp), "after it");
   await host.settle(again.storage.close());
 });
+
+Deno.test("StorageEngine lets go of a dropped table after its last readers, and not before a checkpoint of it", async () => {
+  const host = denoHost();
+  let oldest = 0;
+  const machine = await open(host, ":memory:", { oldestSnapshot: () => oldest });
+  const { storage } = machine;
+  const closed: number[] = [];
+  const dropNew = async (id: number, between = (): void => {}) => {
+    machine.commit([{ kind: "ddl", change: { kind: "put_table", table: definitionOf(id, false) } }]);
+    machine.commit([{ kind: "create_batch", tableId: id, batch: batchOf([1, 2, 3], 2) }]);
+    const store = storage.table(id);
+    const close = store.close.bind(store);
+    store.close = () => {
+      closed.push(id);
+      close();
+    };
+    between();
+    machine.commit([{ kind: "ddl", change: { kind: "drop_table", tableId: id } }]);
+    await storage.log.whenDurable(opNumber(machine.lastOp));
+  };
+  await dropNew(1);
+  equal(closed, []);
+  oldest = Infinity;
+  await dropNew(2);
+  equal(closed, [1, 2]);
+  await dropNew(3, () => storage.beginCheckpoint(opNumber(machine.lastOp), machine.encodeState));
+  equal(closed, [1, 2]);
+  while (storage.hasWork) await storage.work(1000);
+  await dropNew(4);
+  equal(closed, [1, 2, 3, 4]);
+  await storage.close();
+  equal(closed, [1, 2, 3, 4]);
+});
