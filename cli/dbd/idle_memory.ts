@@ -15,6 +15,7 @@
  * Limits: the C library's part is done with glibc only, and where foreign functions are permitted.
  */
 import process from "node:process";
+import { turnWork } from "../../engine/host/turn_work.ts";
 
 const LOOK_MILLISECONDS = 1000;
 /** Looks in a row without work. */
@@ -86,6 +87,7 @@ export async function collectMemory(): Promise<void> {
   const [v8, vm] = await Promise.all([import("node:v8"), import("node:vm")]);
   v8.setFlagsFromString("--expose-gc");
   const collect: unknown = vm.runInNewContext("gc");
+  turnWork.began("collection while idle");
   // The thorough kind: it also frees the buffers at once and shrinks the space of young objects.
   if (typeof collect === "function") collect({ type: "major", flavor: "last-resort" });
   returnFreePages();

@@ -7,6 +7,7 @@
  * each time wakes it.
  */
 import process from "node:process";
+import { turnWork } from "./turn_work.ts";
 
 const BUSY_LOOK_MILLISECONDS = 10;
 const IDLE_LOOK_MILLISECONDS = 100;
@@ -23,6 +24,8 @@ export class TurnTimes {
   longCount = 0;
   /** Since the start. */
   longestMilliseconds = 0;
+  /** The longest of more than 50 ms, by the work that took most of it. */
+  readonly longestOf = new Map<string, number>();
   #recent = 0;
   #before = 0;
   #recentSince: number;
@@ -36,8 +39,8 @@ export class TurnTimes {
     return Math.max(this.#recent, this.#before);
   }
 
-  /** A turn of at least this length has ended. */
-  note(milliseconds: number, now: number): void {
+  /** A turn of at least this length has ended, most of which was such work. */
+  note(milliseconds: number, now: number, work = "other"): void {
     if (now - this.#recentSince >= RECENT_MILLISECONDS) {
       this.#before = now - this.#recentSince < 2 * RECENT_MILLISECONDS ? this.#recent : 0;
       this.#recent = 0;
@@ -45,7 +48,9 @@ export class TurnTimes {
     }
     if (milliseconds > this.#recent) this.#recent = milliseconds;
     if (milliseconds > this.longestMilliseconds) this.longestMilliseconds = milliseconds;
-    if (milliseconds > LONG_MILLISECONDS) this.longCount++;
+    if (milliseconds <= LONG_MILLISECONDS) return;
+    this.longCount++;
+    if (milliseconds > (this.longestOf.get(work) ?? 0)) this.longestOf.set(work, milliseconds);
   }
 }
 
@@ -74,11 +79,12 @@ export class TurnWatch {
 
   readonly #look = (): void => {
     const now = performance.now(), used = usedMilliseconds();
-    this.times.note(Math.max(0, now - this.#due), now);
     const isIdle = used - this.#usedMilliseconds < (now - this.#lookedAt) * IDLE_SHARE;
     this.#lookedAt = now;
     this.#usedMilliseconds = used;
+    const late = Math.max(0, now - this.#due);
     this.#wait(isIdle ? IDLE_LOOK_MILLISECONDS : BUSY_LOOK_MILLISECONDS);
+    this.times.note(late, now, turnWork.take(now, this.#due));
   };
 }
 

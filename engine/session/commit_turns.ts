@@ -12,6 +12,7 @@
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
+import { turnWork } from "../host/turn_work.ts";
 import type { ClientRequest, Effect, OpNumber } from "../operations/effect.ts";
 import type { StorageEngine } from "../storage/storage_engine.ts";
 import type { RemoteTables } from "../transactions/remote_tables.ts";
@@ -198,6 +199,7 @@ export class CommitTurns {
     effects: readonly Effect[] | null = null,
   ): MaybePromise<OpNumber> {
     const { storage } = this.#engine;
+    turnWork.began("commit");
     if (effects === null && (transaction.isLarge || storage.mustFinishFirst(transaction.weight))) {
       return this.#commitInSteps(transaction, client);
     }

@@ -10,6 +10,7 @@ import { assert } from "../base/assert.ts";
 import { gas } from "../base/gas.ts";
 import type { CompiledStatement, StatementExecution } from "../execution/runtime/execution.ts";
 import type { MemoryShare } from "../execution/runtime/query_memory.ts";
+import { turnWork } from "../host/turn_work.ts";
 import { planFacts } from "../execution/codegen/plan_analysis.ts";
 import type { Plan } from "../sql/plan/plan.ts";
 import { AwaitedLock } from "../transactions/awaited_lock.ts";
@@ -215,6 +216,7 @@ async function goOn(
   try {
     for (;;) {
       const sliceEnd = environment.monotonic() + SLICE_MICROSECONDS;
+      turnWork.began("long statement");
       do {
         if (run.sink.full) break;
         if (execution.step(run.sink)) {

@@ -21,6 +21,7 @@ import type { TableDefinition } from "../catalog/definitions.ts";
 import { type DirectoryLock, type Disk, joinPath } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
 import { MemoryDisk } from "../host/memory_host.ts";
+import { turnWork } from "../host/turn_work.ts";
 import { factsOfState } from "../operations/history_digest.ts";
 import { type OpNumber, opNumber, type Slice } from "../operations/effect.ts";
 import { Checkpoint, isStateFileName } from "./checkpoint.ts";
@@ -510,8 +511,10 @@ export class StorageEngine<L extends StorageLog = Log> {
     const checkpoint = this.#checkpoint;
     if (checkpoint === null) return true;
     if (this.#waitsForOthers && !checkpoint.isCommitted || this.#lacksParts(checkpoint)) return false;
+    const before = turnWork.began("checkpoint finished at once");
     try {
       this.#installed(checkpoint, checkpoint.finishNow());
+      turnWork.began(before);
       return true;
     } catch (error) {
       this.#checkpointFailed(error);
@@ -617,6 +620,7 @@ export class StorageEngine<L extends StorageLog = Log> {
       return;
     }
     const isCurrent = () => this.#checkpoint === checkpoint;
+    turnWork.began("checkpoint");
     try {
       const deadline = this.#host.clock.monotonic() + budgetMicroseconds;
       while (!checkpoint.buildStep()) if (this.#host.clock.monotonic() >= deadline) return;

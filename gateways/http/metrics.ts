@@ -196,4 +196,13 @@ function writeTurnTimes(writer: MetricsWriter, turns: TurnTimes): void {
     "Turns of the event loop that took longer than 50 ms.",
     turns.longCount,
   );
+  const name = "db_event_loop_long_turn_seconds";
+  writer.family(
+    name,
+    "gauge",
+    "The longest turn of the event loop that took longer than 50 ms, by its work.",
+  );
+  for (const [work, milliseconds] of turns.longestOf) {
+    writer.sample(name, milliseconds / 1000, `work="${work}"`);
+  }
 }

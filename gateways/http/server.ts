@@ -22,6 +22,7 @@ import { encodeUtf8 } from "../../engine/base/bytes.ts";
 import { SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import type { TurnTimes } from "../../engine/host/turn_watch.ts";
+import { turnWork } from "../../engine/host/turn_work.ts";
 import type { Engine } from "../../engine/session/engine.ts";
 import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
 import type { TlsServer } from "../shared/byte_stream.ts";
@@ -350,6 +351,7 @@ class Gateway implements HttpServer {
     this.#latest.set(request.socket, request);
     this.#inFlight++;
     const endTurn = await this.#pipelineOf(request.socket).turn();
+    turnWork.began("HTTP request");
     try {
       // Nobody waits for it any more, or it is behind one that was refused.
       if (request.socket.destroyed || request.socket.writableEnded) {

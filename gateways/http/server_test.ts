@@ -566,6 +566,7 @@ Deno.test("GET /v1/metrics is in the text format, every family with HELP and TYP
     match(answer.text, /^db_event_loop_longest_turn_seconds 0.07$/m);
     match(answer.text, /^db_event_loop_recent_longest_turn_seconds 0.07$/m);
     match(answer.text, /^db_event_loop_long_turns_total 1$/m);
+    match(answer.text, /^db_event_loop_long_turn_seconds\{work="checkpoint"\} 0.07$/m);
     for (
       const name of ["log_syncs_total", "checkpoints_total", "block_cache_bytes", "log_bytes", "table_bytes"]
     ) {
@@ -575,7 +576,7 @@ Deno.test("GET /v1/metrics is in the text format, every family with HELP and TYP
 
 function turnsOf(milliseconds: number): TurnTimes {
   const turns = new TurnTimes(0);
-  turns.note(milliseconds, 1);
+  turns.note(milliseconds, 1, "checkpoint");
   return turns;
 }
 

@@ -10,6 +10,7 @@
  * After an error in the extended protocol, messages are skipped up to Sync. Errors of the protocol itself end the
  * connection; it never ends without an ErrorResponse, unless the client says goodbye or is gone.
  */
+import { turnWork } from "../../engine/host/turn_work.ts";
 import { outcomeUnknown } from "../../engine/session/interruption.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
 import type {
@@ -279,6 +280,7 @@ export class Connection {
     this.#isPumping = true;
     let end = 0;
     let count = 0;
+    turnWork.began("message");
     try {
       while (this.#canProcess() && this.#input.next()) {
         this.#message();
@@ -412,11 +414,13 @@ export class Connection {
         extended.bind(input);
         return;
       case FRONTEND.execute:
+        turnWork.began("execution");
         return extended.execute(input, this.#onExecuted);
       case FRONTEND.sync:
         return this.#sync(session);
       case FRONTEND.query: {
         this.#mode = "simple";
+        turnWork.began("query");
         const text = input.readText();
         input.expectEnd();
         extended.dropUnnamed();
@@ -430,6 +434,7 @@ export class Connection {
         return;
       }
       case FRONTEND.parse:
+        turnWork.began("parsing");
         return extended.parse(input);
       case FRONTEND.describe:
         extended.describe(input);

@@ -11,7 +11,7 @@ import { BENCHMARKS } from "./cases/all.ts";
 import { canRun } from "./cases/client.ts";
 import { CLUSTER_GROUPS } from "./cluster/all.ts";
 import { LANGUAGE, LANGUAGE_GROUPS } from "./lang/all.ts";
-import { isDbd, startDbd } from "./peers/dbd.ts";
+import { isDbd, longTurns, startDbd } from "./peers/dbd.ts";
 import { EMBEDDED, type EmbeddedPeer, startEmbedded } from "./peers/embedded.ts";
 import { runProgram } from "./peers/process.ts";
 import { SHARD_GROUPS } from "./shards/all.ts";
@@ -175,6 +175,10 @@ async function measureDatabase(names: readonly string[], options: RunOptions): P
         options.tell(result);
       }
       groups.push({ name, results, ...await whereAndWhen() });
+    }
+    for (const peer of peers.filter(isDbd)) {
+      const turns = await longTurns(peer);
+      if (turns.length > 0) console.error(`bench: longest turns of ${peer.name}: ${turns.join(", ")}`);
     }
     return groups;
   } finally {

@@ -3,7 +3,7 @@
  * server holds. What it holds at the end is compared with what it held before.
  */
 import type { DbdPeer } from "../bench/peers/dbd.ts";
-import { readMetric } from "../bench/peers/dbd.ts";
+import { longTurns, readMetric } from "../bench/peers/dbd.ts";
 import { seededRandom } from "../support/random.ts";
 import { connect, type LifeClient, prepareLife, type Work, WORKS } from "./work.ts";
 
@@ -47,6 +47,8 @@ export interface Life {
   readonly after: Look["held"];
   readonly longestTurnMilliseconds: number;
   readonly longTurns: number;
+  /** The longest ones by their work, in words. */
+  readonly turnsByWork: readonly string[];
 }
 
 /** Lets clients work for so many seconds, and each kind of work be done once at least. Rejects at a wrong answer. */
@@ -97,6 +99,7 @@ export async function live(
     after: await lookWhenAlone(server),
     longestTurnMilliseconds: 1000 * await readMetric(server, "db_event_loop_longest_turn_seconds"),
     longTurns: await readMetric(server, "db_event_loop_long_turns_total"),
+    turnsByWork: await longTurns(server),
   };
 }
 

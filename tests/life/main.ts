@@ -42,12 +42,12 @@ try {
 }
 
 function print(life: Life): void {
-  const { seconds, done, longestTurnMilliseconds, longTurns, before, after } = life;
+  const { seconds, done, longestTurnMilliseconds, longTurns, turnsByWork, before, after } = life;
   console.log(`${done.length} pieces of work in ${seconds.toFixed(0)} s, none answered wrongly`);
   console.log(
     `longest turn of the event loop ${
       longestTurnMilliseconds.toFixed(0)
-    } ms, ${longTurns} of more than 50 ms`,
+    } ms, ${longTurns} of more than 50 ms; longest by work: ${turnsByWork.join(", ")}`,
   );
   console.log(`\nheld           before ${"tenths of the time".padStart(10 * TENTHS / 2 + 10)}`);
   for (const name of NAMES) {

@@ -32,6 +32,13 @@ export async function readMetric(
   return Number(value);
 }
 
+/** The longest turns of its event loop of more than 50 ms, in words: by what they worked at. */
+export async function longTurns({ host, httpPort }: Pick<DbdPeer, "host" | "httpPort">): Promise<string[]> {
+  const text = await (await fetch(`http://${host}:${httpPort}/v1/metrics`)).text();
+  const samples = text.matchAll(/^db_event_loop_long_turn_seconds\{work="(.*)"\} (\S+)$/gm);
+  return [...samples].map(([, work, seconds]) => `${work} ${Math.round(1000 * Number(seconds))} ms`);
+}
+
 /** How to start it. */
 export interface DbdOptions {
   /** A compiled program; from the sources when absent. */
