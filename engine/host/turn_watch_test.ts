@@ -51,7 +51,7 @@ Deno.test("TurnWork tells what took longest since the last time, of what counts"
 Deno.test("TurnWatch sees work that holds the event loop", async () => {
   const watch = new TurnWatch();
   try {
-    while (watch.times.longestMilliseconds < 100) {
+    while ((watch.times.longestOf.get("test") ?? 0) < 100) {
       turnWork.began("test");
       const end = performance.now() + 300;
       while (performance.now() < end);
@@ -59,7 +59,7 @@ Deno.test("TurnWatch sees work that holds the event loop", async () => {
     }
     ok(watch.times.longCount >= 1);
     ok(watch.times.recentMilliseconds >= 100);
-    ok((watch.times.longestOf.get("test") ?? 0) >= 100);
+    ok(watch.times.longestMilliseconds >= 100);
   } finally {
     watch.close();
   }
