@@ -34,7 +34,7 @@ function* columnStatistics(context: CatalogContext): Iterable<RowValues> {
         n_distinct: statistics.distinct >= rows ? -1 : Math.fround(statistics.distinct),
         ...(statistics.distribution === undefined
           ? {}
-          : distributionOf(context, column.type, statistics.distribution)),
+          : distributionOf(context, column.type, statistics.distribution, statistics.distinct >= rows)),
       };
     }
   }
@@ -45,12 +45,15 @@ function distributionOf(
   context: CatalogContext,
   type: SqlType,
   { common, histogram, correlation }: ColumnDistribution,
+  isUnique: boolean,
 ): RowValues {
+  // Plans go by the values of small tables; of values that come once none is common to a reader.
+  const hasNone = common.size === 0 || isUnique;
   const texts = (values: Iterable<CountedValue>) =>
     SqlArray.of([...values].map((each) => valueText(context, type, each)));
   return {
-    most_common_vals: common.size === 0 ? null : texts(common.keys()),
-    most_common_freqs: common.size === 0 ? null : SqlArray.of([...common.values()].map(Math.fround)),
+    most_common_vals: hasNone ? null : texts(common.keys()),
+    most_common_freqs: hasNone ? null : SqlArray.of([...common.values()].map(Math.fround)),
     histogram_bounds: histogram.length < 2 ? null : texts(histogram),
     correlation: correlation === null ? null : Math.fround(correlation),
   };

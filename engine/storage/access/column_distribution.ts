@@ -105,8 +105,6 @@ function commonValues(
     readonly target: number;
   },
 ): ReadonlyMap<CountedValue, number> {
-  // Of values that come once none is common.
-  if (counts.size === present) return new Map();
   // All that there are, where these are few.
   const isWhole = counts.size <= target && distinct <= counts.size;
   const least = isWhole ? 1 : Math.max(2, COMMON_FACTOR * present / Math.max(1, distinct));
