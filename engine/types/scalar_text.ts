@@ -216,14 +216,28 @@ export function formatFloat32(value: number): string {
   if (!Number.isFinite(value)) return formatShortest(value, "");
   // Six digits identify every normal single; those beyond the shortest show as zeros at the end.
   for (let digits = Math.abs(value) < 1.1754943508222875e-38 ? 1 : 6; digits < 9; digits++) {
-    const text = decimalDigits(value, digits);
-    const double = Number(text);
-    if (Math.fround(double) !== value) continue;
-    const other = 2 * double - value;
-    const isHalfWay = double !== value && Math.fround(other) === other;
-    if (!isHalfWay) return formatSingle(value, text);
+    const nearest = decimalDigits(value, digits);
+    if (isSingleAlone(value, nearest)) return formatSingle(value, nearest);
+    // The next single away from zero is twice as far from a power of two as the one toward it.
+    const beyond = awayFromZero(nearest, digits);
+    if (isSingleAlone(value, beyond)) return formatSingle(value, beyond);
   }
   return formatSingle(value, decimalDigits(value, 9));
+}
+
+/** Whether a decimal text is nearer to the single than to any other; as near to another is not enough. */
+function isSingleAlone(value: number, text: string): boolean {
+  const double = Number(text);
+  if (Math.fround(double) !== value) return false;
+  const other = 2 * double - value;
+  return double === value || Math.fround(other) !== other;
+}
+
+/** The next decimal of as many digits. */
+function awayFromZero(text: string, digits: number): string {
+  const double = Number(text);
+  const exponent = Number(double.toExponential(digits - 1).split("e")[1]) - digits + 1;
+  return (double + Math.sign(double) * Number(`1e${exponent}`)).toPrecision(digits);
 }
 
 function formatSingle(value: number, text: string): string {
