@@ -181,7 +181,7 @@ Deno.test("INSERT of many rows of literals refuses what short ones refuse, at th
 Deno.test("A text of megabytes lets others have their turns while it is read", async () => {
   await using database = await open(":memory:");
   await database.execute("CREATE TABLE t (id int PRIMARY KEY)");
-  const rows = numbers(1, 100_000).map((id) => `(${id})`).join(", ");
+  const rows = numbers(1, 200_000).map((id) => `(${id})`).join(", ");
   let turns = 0, hasEnded = false;
   const others = (async () => {
     for (; !hasEnded; turns++) await engineOf(database).yieldToLoop();
@@ -189,7 +189,8 @@ Deno.test("A text of megabytes lets others have their turns while it is read", a
   await rejects(database.execute(`INSERT INTO t VALUES ${rows}, (1 2)`), { code: "42601" });
   hasEnded = true;
   await others;
-  ok(turns > 10, `${turns} turns`);
+  // Pieces go by time: the quicker the machine, the fewer.
+  ok(turns > 3, `${turns} turns`);
   const plan = await database.query(`EXPLAIN INSERT INTO t VALUES ${rows}`);
   match(JSON.stringify(plan), /\*VALUES\*/);
 });

@@ -256,13 +256,18 @@ function checkState(machine: ToyMachine, model: Model, what: string): void {
   }
 }
 
-async function open(host: Host, directory = "db", horizon: { oldestSnapshot(): number } | null = null) {
+async function open(
+  host: Host,
+  directory = "db",
+  horizon: { oldestSnapshot(): number } | null = null,
+  checkpointLogBytes = CHECKPOINT_BYTES,
+) {
   const machineHolder: { machine: ToyMachine | null } = { machine: null };
   const storage = await StorageEngine.open({
     host,
     directory,
     horizon: horizon ?? { oldestSnapshot: () => machineHolder.machine?.lastOp ?? 0 },
-    checkpointLogBytes: CHECKPOINT_BYTES,
+    checkpointLogBytes,
     log: LOG,
   });
   try {
@@ -485,6 +490,26 @@ Deno.test("verifyDatabase() names values that their columns may not hold, by the
     `public.t1.c1 integer 1: ${wrong} segment`,
     `public.t1.c1 integer 6: ${-wrong} log`,
   ]);
+});
+
+Deno.test("verifyDatabase() looks at the values of a large entry, where shards are counted too", async () => {
+  const host = new SimulatedHost(12);
+  const machine = await open(host, "db", null, 64 << 20);
+  const table = { ...definitionOf(1, false), nextColumnId: 3 };
+  const rows = Array.from({ length: 3000 }, (_, index): Effect => ({
+    kind: "create",
+    tableId: 1,
+    id: index + 1,
+    values: [index === 7 ? 4294967294 : index, "x".repeat(1000)],
+  }));
+  machine.commit([{ kind: "ddl", change: { kind: "put_table", table } }, ...rows]);
+  await host.settle(drain(machine, host));
+  await host.settle(machine.storage.close());
+  for (const count of [null, 1]) {
+    const found = verifyDatabase(host, "db", count);
+    await host.settle(found.then(() => undefined, () => undefined));
+    equal((await found).wrongValues.map(({ rowId }) => rowId), [8]);
+  }
 });
 
 Deno.test("StorageEngine.open() names file and offset of a flipped bit and never serves it", async () => {

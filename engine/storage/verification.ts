@@ -78,10 +78,11 @@ export async function verifyDatabase(
     }
     let entries = 0;
     for (const { entry } of storage.recovered.entries()) {
-      for (const effect of count === null ? [] : entry.effects) {
-        if (effect.kind === "slices") requireSlices(effect.slices, directory, count ?? 1);
-      }
-      values.addEntry(entry);
+      const { effects } = entry;
+      values.addEntry({
+        ...entry,
+        effects: count === null ? effects : withSlices(effects, directory, count),
+      });
       entries++;
     }
     return {
@@ -93,6 +94,14 @@ export async function verifyDatabase(
     };
   } finally {
     await storage.close();
+  }
+}
+
+/** The effects, which are to be taken once; raises when one has not as many slices as there are shards. */
+function* withSlices(effects: Iterable<Effect>, directory: string, count: number): Generator<Effect> {
+  for (const effect of effects) {
+    if (effect.kind === "slices") requireSlices(effect.slices, directory, count);
+    yield effect;
   }
 }
 

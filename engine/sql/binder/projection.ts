@@ -60,13 +60,34 @@ class Outputs {
   }
 }
 
-/** Adds the operators of the select list to those beneath. `keys` are ORDER BY's, for WITH TIES. */
+interface Projected {
+  readonly plan: Plan;
+  readonly columns: readonly OutputColumn[];
+  /** ORDER BY's, for WITH TIES. */
+  readonly keys: readonly SortKey[];
+}
+
+/** Adds the operators of the select list to those beneath. */
 export function addProjection(
   binding: Binding,
   level: QueryLevel,
   beneath: Plan,
   projection: Projection,
-): { readonly plan: Plan; readonly columns: readonly OutputColumn[]; readonly keys: readonly SortKey[] } {
+): Projected {
+  const projected = projectedOver(binding, level, beneath, projection);
+  // Outside of the query its sets are rows like any others.
+  for (const { outputs } of level.setFunctions.flat()) {
+    for (const each of outputs) binding.setOutputs.delete(each);
+  }
+  return projected;
+}
+
+function projectedOver(
+  binding: Binding,
+  level: QueryLevel,
+  beneath: Plan,
+  projection: Projection,
+): Projected {
   const { targets, order, distinctOn, isDistinct } = projection;
   const named = new Set([...order, ...distinctOn].map((item) => item.target));
   const returnsSet = (expression: Expression) =>
