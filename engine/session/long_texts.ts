@@ -8,6 +8,11 @@ const LONG_CHARACTERS = 64 * 1024;
 /** How long a text is parsed before others get their turn. */
 const TURN_MICROSECONDS = 2_000;
 
+/** Whether a text is parsed ahead. */
+export function isLongText(text: string): boolean {
+  return text.length >= LONG_CHARACTERS;
+}
+
 /** See the file's head. */
 export class LongTexts {
   readonly #engine: { monotonic(): number; yieldToLoop(): Promise<void> };
@@ -20,12 +25,12 @@ export class LongTexts {
 
   /** Resolves when a long text is parsed; it is to be used at once. null: it is short. */
   whenParsed(text: string): Promise<void> | null {
-    return text.length < LONG_CHARACTERS ? null : this.#parseInTurns(text);
+    return isLongText(text) ? this.#parseInTurns(text) : null;
   }
 
   /** The statements of a text that was parsed just now. Raises what is wrong with it. */
   take(text: string): readonly ParsedStatement[] | undefined {
-    const parsed = text.length < LONG_CHARACTERS ? undefined : this.#parsed.get(text);
+    const parsed = isLongText(text) ? this.#parsed.get(text) : undefined;
     if (parsed instanceof DatabaseError) throw parsed;
     return parsed;
   }

@@ -33,6 +33,7 @@ import type { StatementHost } from "../statements/statement_host.ts";
 import { StatementTree } from "../statements/statement_tree.ts";
 import type { StateMachine } from "../state_machine/state_machine.ts";
 import type { Transaction } from "../transactions/transaction.ts";
+import { isLongText } from "./long_texts.ts";
 import { asDatabaseError } from "../statements/statement_errors.ts";
 import { isPlannable } from "../statements/statement_kind.ts";
 import { isBounded, isShort, isShortWrite, isSingleRow } from "./statement_runner.ts";
@@ -70,7 +71,8 @@ export class Planning {
     text: string,
   ): { readonly plan: CachedPlan; readonly parameters: readonly SqlValue[] } | null {
     if (session.status === "failed" || session.currentTransaction?.hasDdl === true) return null;
-    const normalized = normalize(text);
+    // A long one has been parsed, in pieces; to look for its literals and parse it here would hold everybody up.
+    const normalized = isLongText(text) ? null : normalize(text);
     if (normalized === null) return null;
     let key = `s${placeOf(session)}${normalized.key}`;
     let plan = this.#usable(session, key);

@@ -109,6 +109,7 @@ const BY_REASON: Readonly<Record<string, readonly string[]>> = {
     ],
     ...[
       "pg_get_functiondef",
+      "pg_mcv_list_items",
       "pg_get_indexdef",
       "pg_get_keywords",
       "pg_get_partition_constraintdef",
