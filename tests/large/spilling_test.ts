@@ -90,7 +90,7 @@ const STATEMENTS = [
   "WITH m AS MATERIALIZED (SELECT c, b FROM t EXCEPT SELECT c, b FROM t WHERE a % 8 > 0) SELECT b, count(*) FROM m GROUP BY b",
   "SELECT b, g, count(*), sum(a), count(DISTINCT d), array_agg(DISTINCT f) FROM t GROUP BY CUBE (b, g, c)",
   "SELECT c, d, grouping(c, d), max(a), string_agg(DISTINCT c, ',' ORDER BY c DESC) FROM t GROUP BY GROUPING SETS ((c), (d), (c, d), (), (c))",
-  "SELECT count(DISTINCT c), count(DISTINCT d), count(DISTINCT f), sum(DISTINCT e), md5(string_agg(DISTINCT c, ',')), md5(array_agg(c ORDER BY f, a)::text) FROM t",
+  "SELECT count(DISTINCT c), count(DISTINCT d), count(DISTINCT f), sum(DISTINCT e), md5(string_agg(DISTINCT c, ',')), md5(array_agg(a ORDER BY f, c)::text) FROM t",
   "SELECT g, count(DISTINCT c), count(DISTINCT (c, e)), md5(array_agg(DISTINCT i)::text), md5(array_agg(c ORDER BY h DESC, a) FILTER (WHERE a % 2 = 0)::text) FROM t GROUP BY g",
   "SELECT DISTINCT ON (c, d) a, c, d FROM t ORDER BY c DESC, d, a",
   "SELECT DISTINCT ON (f) a, c, f FROM t ORDER BY f, c DESC, a DESC",
