@@ -83,8 +83,8 @@ export async function observe(target: Target, attack: () => Promise<void>): Prom
   }
 }
 
-/** Files of the log and of the event loop that the server opens when it is first used. */
-const FURTHER_DESCRIPTORS = 8;
+/** Files of the log, of the event loop and of the workers' loops, which come when they are first of use. */
+const FURTHER_DESCRIPTORS = 24;
 
 /** Waits until the server has given back all file descriptors of its clients. */
 export async function descriptorsGivenBack(target: Target, before: number): Promise<void> {
