@@ -9,7 +9,7 @@
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { joinPath } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
-import type { OpNumber } from "../operations/effect.ts";
+import type { Effect, OpNumber } from "../operations/effect.ts";
 import { Horizon } from "./commit_horizon.ts";
 import { isMemberLog } from "./log_recovery.ts";
 import { ValueVerification, type WrongValue } from "./value_verification.ts";
