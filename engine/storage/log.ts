@@ -459,10 +459,14 @@ export class Log {
     });
   }
 
-  /** Reads everything that is kept and raises `dataCorrupted` for the first damage. */
+  /**
+   * Reads everything that is needed and raises `dataCorrupted` for the first damage. What a member has before its
+   * checkpoint it keeps for others, as long as it can be read.
+   */
   verify(): void {
-    let expected = this.oldestOp;
-    for (const { op } of this.entries(0)) {
+    const after = this.#history === null ? 0 : this.#checkpointOp;
+    let expected = after === 0 ? this.oldestOp : after + 1;
+    for (const { op } of this.entries(after)) {
       if (op !== expected) {
         throw logDamage(this.#files.oldest?.path ?? "", 0, `op ${op} follows op ${expected - 1}`);
       }
