@@ -337,3 +337,16 @@ for (const [what, sql] of [["cursor", "FETCH 1 FROM k"], ["statement", SORT]] as
       strictEqual(engine.queryMemory.statistics().reservedBytes, 0);
     }));
 }
+
+Deno.test("one value may be larger than statement_memory, and not than the memory of all statements", async () => {
+  const sql = "SELECT length(string_agg(repeat('x', 2000) || a, '')) FROM t";
+  for (const bytes of [8 * MEBIBYTE, 64 * MEBIBYTE]) {
+    await withEngine({ directory: "data", bytes }, async ({ open }) => {
+      const session = open();
+      await run(session, "SET statement_memory = '1MB'; SET query_memory_timeout = '50ms'");
+      const asked = run(session, sql);
+      if (bytes < 16 * MEBIBYTE) await rejects(asked, { code: "53200" });
+      else deepStrictEqual(await asked, [[40_088_894]]);
+    });
+  }
+});

@@ -279,19 +279,16 @@ Deno.test("a full disk, and a cancel, in the middle of what each form writes end
     deepStrictEqual(await rows(session, counted), before);
   }));
 
-Deno.test("what aggregates collect is counted: many values of groups are computed in parts, and one must fit", () =>
+Deno.test("what aggregates collect is counted: many values of groups are computed in parts, and one may be larger", () =>
   withSession(async (session) => {
     await rows(session, "SET statement_memory = '1MB'");
     for (
       const collected of ["array_agg(c || c || c)", "string_agg(c || c || c, ',')", "jsonb_agg(c || c || c)"]
     ) {
       const sql = `SELECT sum(length(x::text)) > 1000000 FROM (SELECT ${collected} AS x FROM t`;
-      deepStrictEqual(await rows(session, `${sql} GROUP BY b) q`), ["[true]"]);
-      await rejects(rows(session, `${sql}) q`), (error) => {
-        ok(error instanceof DatabaseError && error.code === "53200");
-        ok(error.detail?.includes("one value"));
-        return error.hint?.includes("statement_memory") === true;
-      });
+      for (const groups of [" GROUP BY b", ""]) {
+        deepStrictEqual(await rows(session, `${sql}${groups}) q`), ["[true]"]);
+      }
     }
   }));
 

@@ -118,6 +118,7 @@ class PartsExecution implements StatementExecution {
         this.#rowBytes += bytes;
         memory.charge(bytes);
       },
+      chargeValue: (bytes) => memory.chargeValue(bytes),
       wrote: () => {},
       beganRun: () => {},
       beganPass: () => {},

@@ -22,13 +22,13 @@ export class CollectedValues {
     this.#pending += bytesOf(value);
     if (this.#pending < STEP_BYTES) return;
     this.#charged += this.#pending;
-    this.#state.charge(this.#pending);
+    this.#state.chargeValue(this.#pending);
     this.#pending = 0;
   }
 
   /** They are held no longer. */
   release(): void {
-    this.#state.charge(-this.#charged);
+    this.#state.chargeValue(-this.#charged);
     this.#charged = this.#pending = 0;
   }
 }

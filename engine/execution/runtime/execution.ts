@@ -84,6 +84,8 @@ export interface MemoryCount {
   readonly bytes: number;
   readonly canDouble: boolean;
   charge(bytes: number): void;
+  /** The same for what nothing divides: parts of one value. */
+  chargeValue(bytes: number): void;
 }
 
 /** Gives batches one after the other; null: the next one is still to come; undefined: all have come. */

@@ -297,4 +297,8 @@ export class ExecutionState implements StatementExecution, MemoryUser {
   charge(bytes: number): void {
     this.#memory.charge(bytes);
   }
+
+  chargeValue(bytes: number): void {
+    this.#memory.chargeValue(bytes);
+  }
 }

@@ -8,6 +8,8 @@ export interface MemoryUser {
   readonly isHalfFull: boolean;
   /** Accounts for memory; negative amounts give back. */
   charge(bytes: number): void;
+  /** The same for parts of one value, which a statement may hold beyond its limit when it has written what it can. */
+  chargeValue(bytes: number): void;
   /** Notes bytes that were written to a file. */
   wrote(bytes: number): void;
   /** Notes a run or a part of rows in files. */
@@ -44,9 +46,18 @@ export class OperatorMemory implements MemoryUser {
   }
 
   charge(bytes: number): void {
+    this.#note(bytes);
+    this.#execution.charge(bytes);
+  }
+
+  chargeValue(bytes: number): void {
+    this.#note(bytes);
+    this.#execution.chargeValue(bytes);
+  }
+
+  #note(bytes: number): void {
     this.#bytes += bytes;
     this.#profile.memoryBytes = Math.max(this.#profile.memoryBytes, this.#bytes);
-    this.#execution.charge(bytes);
   }
 
   wrote(bytes: number): void {

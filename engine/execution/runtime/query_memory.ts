@@ -228,9 +228,14 @@ export class MemoryShare {
     return this.#held;
   }
 
+  /** So much, and some more within the limit. */
+  #stepOf(bytes: number): number {
+    return Math.max(bytes, Math.min(this.limitBytes, Math.ceil(bytes / STEP_BYTES) * STEP_BYTES));
+  }
+
   /** Takes so much altogether, and some more. false: that must be waited for. */
   grow(bytes: number): boolean {
-    const wanted = Math.min(this.limitBytes, Math.ceil(bytes / STEP_BYTES) * STEP_BYTES);
+    const wanted = this.#stepOf(bytes);
     if (wanted <= this.#held) return true;
     if (!this.#memory.take(wanted - this.#held)) return false;
     this.#held = wanted;
@@ -244,7 +249,7 @@ export class MemoryShare {
 
   /** Takes so much altogether, whether it is there or not. */
   overdraw(bytes: number): void {
-    const wanted = Math.min(this.limitBytes, Math.ceil(bytes / STEP_BYTES) * STEP_BYTES);
+    const wanted = this.#stepOf(bytes);
     if (wanted <= this.#held) return;
     this.#memory.overdraw(wanted - this.#held);
     this.#held = wanted;
