@@ -176,7 +176,8 @@ function stdioClient(child: Deno.ChildProcess): Client {
 async function httpClient(child: Deno.ChildProcess): Promise<Client> {
   await child.stdin.close();
   const told = new AnswerReader(child.stderr.getReader());
-  const text = await told.until((text) => text.includes("\n"));
+  // What is downloaded is named before it.
+  const text = await told.until((text) => /:\d+\n/.test(text));
   const [, port] = /:(\d+)\n/.exec(text) ?? [];
   if (port === undefined) throw new Error(`Cannot measure the agent: ${text}`);
   const connection = await Deno.connect({ hostname: "127.0.0.1", port: Number(port) });
