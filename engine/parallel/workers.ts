@@ -90,17 +90,17 @@ export class Workers implements StatementWorkers {
     return { count: 1, broadcastBytes: settings.bytes("broadcast_limit"), isTight: false, shared };
   }
 
+  mayRead(tableIds: readonly number[], context: WorkerContext): boolean {
+    return this.allowed(context.settings) > 0 && tableIds.some((id) => isWorth(context.table(id), context));
+  }
+
   wants(fragments: readonly Fragment[], context: WorkerContext): boolean {
-    const least = context.settings.bytes("min_parallel_table_scan_size");
-    let rows = 0, isWorth = false;
-    for (const fragment of fragments) {
-      const { fileBytes = 0, estimatedRows } = tableOf(fragment, context);
-      if (fileBytes === 0 || fileBytes < least) continue;
-      isWorth = true;
-      rows += estimatedRows;
-    }
-    this.#untilStart = least === 0 ? 0 : Math.max(0, this.#untilStart - rows);
-    return isWorth && this.#ready(context).length > 0;
+    const tables = fragments.map((fragment) => tableOf(fragment, context))
+      .filter((table) => isWorth(table, context));
+    const rows = tables.reduce((sum, { estimatedRows }) => sum + estimatedRows, 0);
+    const isAlways = context.settings.bytes("min_parallel_table_scan_size") === 0;
+    this.#untilStart = isAlways ? 0 : Math.max(0, this.#untilStart - rows);
+    return tables.length > 0 && this.#ready(context).length > 0;
   }
 
   /** Fragments that are being run. */
@@ -314,6 +314,11 @@ const ANY_TABLE: SharedTables = { rows: () => Infinity, isInOrderOf: () => true 
 
 function tableOf({ tableIds: [tableId] }: Fragment, context: WorkerContext): ReadableTable {
   return context.table(assertDefined(tableId, "a table"));
+}
+
+/** Whether a table has so much in files that a scan of it is shared out. */
+function isWorth({ fileBytes = 0 }: ReadableTable, { settings }: WorkerContext): boolean {
+  return fileBytes > 0 && fileBytes >= settings.bytes("min_parallel_table_scan_size");
 }
 
 function closed(): DatabaseError {

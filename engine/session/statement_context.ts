@@ -187,7 +187,7 @@ export class StatementContext implements ExecutionContext, WorkerContext {
     const { transaction } = this;
     // What is short is not to wait, and what writes to files reads its rows several times.
     if (!this.#waits || this.spills || !transaction.interruptible && !transaction.readOnly) return null;
-    if (workers.allowed(this.settings) === 0 || !this.#sees(tableIds)) return null;
+    if (!this.#sees(tableIds) || !workers.mayRead(tableIds, this)) return null;
     return this.#gatherer ??= {
       spread: workers.spread(this),
       wants: (fragments) => workers.wants(fragments, this),

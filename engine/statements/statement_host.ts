@@ -125,8 +125,8 @@ export interface WorkerContext
 export interface StatementWorkers {
   /** How many there may be. */
   readonly count: number;
-  /** How many a statement with these settings may have; 0: none. */
-  allowed(settings: WorkerContext["settings"]): number;
+  /** Whether one of the tables is large enough for them, and a statement with these settings may have any. */
+  mayRead(tableIds: readonly number[], context: WorkerContext): boolean;
   /** How plans are divided for them. */
   spread(context: WorkerContext): Spread;
   /** Whether one of the fragments is worth what it costs, and workers are there; they are started if it is. */

@@ -101,10 +101,11 @@ function nameOfFunction(bound: BoundFunction): Named {
   if (known !== undefined) return known;
   if (bound.userFunctionId !== undefined || bound.rows !== undefined) throw new NoText(bound.name);
   const { name, argumentTypes, writtenTypes = [] } = bound;
-  const candidates = [writtenTypes, argumentTypes].flatMap((types): Named[] => [
-    { $: "function", name, types },
-    { $: "operator", name, types },
-  ]);
+  // To look for a function that is called "=" takes as long as to make the mistake's message.
+  const kinds = /^\w/.test(name) ? ["function", "operator"] as const : ["operator"] as const;
+  const candidates = [writtenTypes, argumentTypes].flatMap((types) =>
+    kinds.map((kind): Named => ({ $: kind, name, types }))
+  );
   const found = candidates.find((each) => {
     const again = resolved(each);
     return again !== null && isSame(again, bound);
