@@ -50,6 +50,8 @@ export interface Benchmark {
   readonly maximumRounds?: number;
   /** The program that does the work; without it the benchmark is not run. */
   readonly driver?: "pgbench" | "sysbench";
+  /** true: a smoke run goes without it, for it differs in size alone from another one there. */
+  readonly isFullOnly?: boolean;
   /** One measurement of a row of the table of growth: which row, and how much data or how many clients. */
   readonly growth?: { readonly group: string; readonly size: number };
   /** Prepares the peer's data. */
@@ -145,9 +147,18 @@ export async function compareWorkers(
   for (let round = 0; round < rounds; round++) {
     for (const [index, worker] of workers.entries()) values[index]?.push(await worker.measure());
   }
+  return comparisonOf(benchmark, workers.map(({ name }) => name), values);
+}
+
+/** What measurements of peers come to: a list of numbers for each name, ours first. */
+export function comparisonOf(
+  benchmark: Pick<Benchmark, "name" | "unit" | "bar" | "growth">,
+  names: readonly string[],
+  values: readonly (readonly number[])[],
+): Comparison {
   const [ours = []] = values;
-  const ratios = workers.slice(1).map(({ name }, index) => ({
-    peer: name,
+  const ratios = names.slice(1).map((peer, index) => ({
+    peer,
     ratio: median(ours.map((value, round) => value / (values[index + 1]?.[round] ?? NaN))),
   }));
   return {
@@ -155,7 +166,7 @@ export async function compareWorkers(
     unit: benchmark.unit,
     bar: benchmark.bar ?? null,
     growth: benchmark.growth ?? null,
-    series: workers.map(({ name }, index) => seriesOf(name, values[index] ?? [])),
+    series: names.map((name, index) => seriesOf(name, values[index] ?? [])),
     ratios,
   };
 }

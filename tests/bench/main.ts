@@ -8,7 +8,7 @@ import { AGED_GROUPS } from "./aged/all.ts";
 import { age } from "./aged/corpus.ts";
 import { type Benchmark, compare, type Comparison, type Peer, type Scale } from "./benchmark.ts";
 import { BENCHMARKS } from "./cases/all.ts";
-import { canRun } from "./cases/client.ts";
+import { canRun, hasDriver } from "./cases/client.ts";
 import { CLUSTER_GROUPS } from "./cluster/all.ts";
 import { LANGUAGE, LANGUAGE_GROUPS } from "./lang/all.ts";
 import { isDbd, longTurns, startDbd } from "./peers/dbd.ts";
@@ -141,9 +141,9 @@ async function measureDatabase(names: readonly string[], options: RunOptions): P
   const { missing, alone } = options;
   const chosen = names.map((name): { readonly name: string; readonly benchmarks: readonly Benchmark[] } => ({
     name,
-    benchmarks: (BENCHMARKS[name] ?? []).filter(canRun),
+    benchmarks: (BENCHMARKS[name] ?? []).filter((each) => canRun(each, options.scale)),
   }));
-  const undriven = names.flatMap((name) => BENCHMARKS[name] ?? []).filter((each) => !canRun(each));
+  const undriven = names.flatMap((name) => BENCHMARKS[name] ?? []).filter(({ driver }) => !hasDriver(driver));
   for (const program of new Set(undriven.map(({ driver }) => driver))) {
     missing.push(
       `what ${program} drives, as it is not installed (Debian: ${

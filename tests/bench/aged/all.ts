@@ -2,33 +2,65 @@
  * `deno task bench aged`: a server that has run the corpus of statements beside one that was just started, both of the
  * same build, in turn, on tables made anew. With `--before DIR` a pair of that checkout as well.
  */
-import { type Benchmark, compare, type Comparison, type Peer, type Scale } from "../benchmark.ts";
-import { hasPgbench } from "../cases/client.ts";
+import {
+  type Benchmark,
+  compare,
+  type Comparison,
+  comparisonOf,
+  type Peer,
+  type Scale,
+} from "../benchmark.ts";
+import { ACCOUNT_ROWS } from "../cases/accounts_file.ts";
+import { hasPgbench, type QueryMode, transactionRate } from "../cases/client.ts";
 import { copy } from "../cases/copy.ts";
-import { pgbench } from "../cases/pgbench.ts";
+import { ACCOUNTS_PER_SCALE, pgbench, SCRIPTS } from "../cases/pgbench.ts";
 import type { LanguageOptions } from "../lang/options.ts";
 import { type DbdOptions, type DbdPeer, startDbd } from "../peers/dbd.ts";
+import { processorSeconds } from "../peers/process.ts";
 import { age } from "./corpus.ts";
 
-/** The server that has lived is at least so quick. */
+/** The server that has lived is at least so quick, and takes at most so much processor time. */
 const BAR = "≥ 0.95";
+const PROCESSOR_BAR = "≤ 1.05";
 
-const MEASURED: readonly Benchmark[] = [
-  pgbench("point read", "prepared", 1, BAR),
-  pgbench("point read", "prepared", 8, BAR),
-  pgbench("point read", "simple", 8, BAR),
-  pgbench("TPC-B", "simple", 1, BAR),
-  pgbench("TPC-B", "simple", 8, BAR),
-  pgbench("single-row insert", "prepared", 8, BAR),
-  ...copy.map((each) => ({ ...each, bar: BAR })),
-].map((each) => ({ ...each, name: `aged: ${each.name}`, prepare: (peer, scale) => warm(each, peer, scale) }));
+/** What is measured, and how many transactions or rows a measurement has: some three seconds of both. */
+const MEASURED: readonly { readonly benchmark: Benchmark; readonly count: number }[] = [
+  counted("point read", "prepared", 1, 40_000),
+  counted("point read", "prepared", 8, 120_000),
+  counted("point read", "simple", 8, 80_000),
+  counted("TPC-B", "simple", 1, 3_000),
+  counted("TPC-B", "simple", 8, 8_000),
+  counted("single-row insert", "prepared", 8, 40_000),
+  ...copy.map((benchmark) => ({ benchmark, count: ACCOUNT_ROWS.full })),
+].map(({ benchmark, count }) => ({
+  benchmark: { ...benchmark, name: `aged: ${benchmark.name}`, bar: BAR },
+  count,
+}));
+
+/**
+ * Equal numbers of transactions on all servers, or the quicker one would have had more work, and what V8 makes of it,
+ * before the next measurement.
+ */
+function counted(script: keyof typeof SCRIPTS, mode: QueryMode, clients: number, count: number) {
+  const benchmark: Benchmark = {
+    ...pgbench(script, mode, clients, BAR),
+    measure: (peer, scale) =>
+      transactionRate(peer, SCRIPTS[script], {
+        mode,
+        clients,
+        variables: { rows: ACCOUNTS_PER_SCALE },
+        seconds: null,
+        transactions: scale === "smoke" ? 20 : count / clients,
+      }),
+  };
+  return { benchmark, count };
+}
 
 /** Measurements before the first that counts: on a fresh server V8 takes some ten seconds of work to settle. */
-const WARMING: Readonly<Record<Scale, number>> = { smoke: 0, full: 2 };
+const WARMING: Readonly<Record<Scale, number>> = { smoke: 0, full: 3 };
 
-async function warm(benchmark: Benchmark, peer: Peer, scale: Scale): Promise<void> {
-  await benchmark.prepare(peer, scale);
-  for (let count = 0; count < WARMING[scale]; count++) await benchmark.measure(peer, scale);
+function processorName({ name }: Pick<Benchmark, "name">): string {
+  return `${name}: processor time`;
 }
 
 /** What is asked for, besides what all groups are. */
@@ -43,7 +75,12 @@ export const AGED_GROUPS: Readonly<
     measure(options: AgedOptions, tell: (result: Comparison) => void): Promise<readonly Comparison[]>;
   }>
 > = {
-  "aged": { benchmarks: hasPgbench() ? MEASURED.map(({ name }) => name) : [], measure: measureAged },
+  "aged": {
+    benchmarks: hasPgbench()
+      ? MEASURED.flatMap(({ benchmark }) => [benchmark.name, processorName(benchmark)])
+      : [],
+    measure: measureAged,
+  },
 };
 
 async function measureAged(
@@ -59,10 +96,24 @@ async function measureAged(
     await startPair(peers, "dbd", binary === null ? {} : { binary }, scale);
     if (before !== null) await startPair(peers, "dbd before", { checkout: before }, scale);
     const results: Comparison[] = [];
-    for (const benchmark of MEASURED) {
-      const result = await compare(benchmark, peers, { scale, rounds });
-      tell(result);
-      results.push(result);
+    for (const { benchmark, count } of MEASURED) {
+      const microseconds = peers.map((): number[] => []);
+      const measure = async (peer: Peer): Promise<number> => {
+        const index = peers.findIndex(({ port }) => port === peer.port);
+        const { processId = 0 } = peers[index] ?? {};
+        const before = processorSeconds(processId);
+        const rate = await benchmark.measure(peer, scale);
+        microseconds[index]?.push((processorSeconds(processId) - before) * 1e6 / count);
+        return rate;
+      };
+      const prepare = async (peer: Peer): Promise<void> => {
+        await benchmark.prepare(peer, scale);
+        for (let time = 0; time < WARMING[scale]; time++) await benchmark.measure(peer, scale);
+      };
+      results.push(await compare({ ...benchmark, prepare, measure }, peers, { scale, rounds }));
+      const processor = { name: processorName(benchmark), unit: "µs", bar: PROCESSOR_BAR };
+      results.push(comparisonOf(processor, peers.map(({ name }) => name), microseconds));
+      results.slice(-2).forEach(tell);
     }
     return results;
   } finally {

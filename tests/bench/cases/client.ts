@@ -1,6 +1,6 @@
 /** What cases share: a connection for statements, loading by COPY, and pgbench. */
 import postgres from "postgres";
-import type { Benchmark, PeerAddress } from "../benchmark.ts";
+import type { Benchmark, PeerAddress, Scale } from "../benchmark.ts";
 import { findPostgresqlProgram, runProgram } from "../peers/process.ts";
 
 /** One connection. */
@@ -26,11 +26,11 @@ export async function execute(peer: PeerAddress, statements: readonly string[]):
   }
 }
 
-/** Sends pieces of text to a COPY … FROM STDIN. */
+/** Sends pieces of data to a COPY … FROM STDIN. */
 export async function copyIn(
   client: postgres.Sql,
   statement: string,
-  pieces: Iterable<string>,
+  pieces: Iterable<string | Uint8Array>,
 ): Promise<void> {
   const stream = await client.unsafe(statement).writable();
   const ended = new Promise<void>((resolve, reject) => {
@@ -46,14 +46,19 @@ export async function copyIn(
   await ended;
 }
 
+/** Whether a benchmark is part of a run on this machine. */
+export function canRun({ driver, isFullOnly }: Benchmark, scale: Scale): boolean {
+  return hasDriver(driver) && !(scale === "smoke" && isFullOnly === true);
+}
+
 /** Whether the program that does the work is installed. */
-export function canRun({ driver }: Pick<Benchmark, "driver">): boolean {
+export function hasDriver(driver: Benchmark["driver"]): boolean {
   return driver === undefined || findPostgresqlProgram(driver) !== null;
 }
 
 /** Whether pgbench is installed. */
 export function hasPgbench(): boolean {
-  return canRun({ driver: "pgbench" });
+  return hasDriver("pgbench");
 }
 
 /** Runs pgbench against a peer; answers what it prints. */

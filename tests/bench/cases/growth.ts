@@ -4,7 +4,7 @@ import { execute, transactionRate } from "./client.ts";
 import { loadReadings } from "./large_table.ts";
 
 const SIZES = [100_000, 1_000_000, 10_000_000] as const;
-const SMOKE_SIZES = [200, 1_000, 5_000] as const;
+const SMOKE_ROWS = 1_000;
 
 /** Work by name; what is measured is the time of one transaction. */
 const WORK = {
@@ -25,10 +25,11 @@ export const growth: readonly Benchmark[] = SIZES.flatMap((size, index) => [
     unit: "s",
     higherIsBetter: false,
     growth: { group: "load and index", size },
+    isFullOnly: index > 0,
     maximumRounds: 1,
     prepare: async () => {},
     measure: async (peer: Peer, scale: Scale): Promise<number> => {
-      const rows = rowsOf(index, scale);
+      const rows = scale === "smoke" ? SMOKE_ROWS : size;
       await execute(peer, ["DROP TABLE IF EXISTS growing"]);
       const start = performance.now();
       await loadReadings(peer, rows, "growing");
@@ -42,15 +43,16 @@ export const growth: readonly Benchmark[] = SIZES.flatMap((size, index) => [
     unit: "µs",
     higherIsBetter: false,
     growth: { group: name, size },
+    isFullOnly: index > 0,
     prepare: async (peer, scale) => {
-      const rows = rowsOf(index, scale);
+      const rows = scale === "smoke" ? SMOKE_ROWS : size;
       if (sizes.get(peer) === rows) return;
       await execute(peer, ["DROP TABLE IF EXISTS growing"]);
       await loadReadings(peer, rows, "growing");
       sizes.set(peer, rows);
     },
     measure: async (peer, scale) => {
-      const rows = rowsOf(index, scale);
+      const rows = scale === "smoke" ? SMOKE_ROWS : size;
       const rate = await transactionRate(peer, script, {
         mode: "prepared",
         clients: 1,
@@ -61,9 +63,3 @@ export const growth: readonly Benchmark[] = SIZES.flatMap((size, index) => [
     },
   })),
 ]);
-
-function rowsOf(index: number, scale: Scale): number {
-  const rows = (scale === "smoke" ? SMOKE_SIZES : SIZES)[index];
-  if (rows === undefined) throw new Error(`there is no size ${index}`);
-  return rows;
-}

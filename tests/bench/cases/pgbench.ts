@@ -49,7 +49,7 @@ export const clientGrowth: readonly Benchmark[] = ([["point read", "prepared"], 
   .flatMap((
     [script, mode],
   ) =>
-    [1, 4, 16, 64, 256].map((clients): Benchmark => {
+    [1, 4, 16, 64, 256].map((clients, index): Benchmark => {
       const { bar: _bar, measure, ...benchmark } = pgbench(script, mode, clients, "");
       return {
         ...benchmark,
@@ -57,6 +57,7 @@ export const clientGrowth: readonly Benchmark[] = ([["point read", "prepared"], 
         higherIsBetter: false,
         maximumRounds: 3,
         growth: { group: `${script}, ${mode}`, size: clients },
+        isFullOnly: index > 0,
         measure: async (peer, scale) => 1e6 / await measure(peer, scale),
       };
     })

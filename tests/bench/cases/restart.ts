@@ -67,6 +67,7 @@ export const restart: readonly Benchmark[] = [
 export const memory: readonly Benchmark[] = [
   {
     name: "resident memory, empty",
+    isFullOnly: true,
     unit: "MB",
     higherIsBetter: false,
     bar: "≤ 120",
@@ -77,6 +78,7 @@ export const memory: readonly Benchmark[] = [
   {
     driver: "pgbench",
     name: "resident memory, after 1 million pgbench_accounts rows",
+    isFullOnly: true,
     unit: "MB",
     higherIsBetter: false,
     bar: "≤ 400",

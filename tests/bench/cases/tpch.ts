@@ -44,7 +44,10 @@ export const tpch: readonly Benchmark[] = stopping(queries(
 /** How their cost grows with the data. */
 export const tpchGrowth: readonly Benchmark[] = stopping(
   [0.01, 0.1, 1].flatMap((scale) =>
-    queries(scale, (name) => ({ growth: { group: `TPC-H ${name.toUpperCase()}`, size: scale } }))
+    queries(
+      scale,
+      (name) => ({ growth: { group: `TPC-H ${name.toUpperCase()}`, size: scale }, isFullOnly: true }),
+    )
   ),
 );
 

@@ -1,11 +1,12 @@
 /** What the members do besides: a backup's work, a load, and one that is slow. */
-import type { ClusterProcesses, MemberProcess } from "../../cluster/cluster_processes.ts";
+import type { ClusterProcesses } from "../../cluster/cluster_processes.ts";
 import { FaultProxy } from "../../cluster/fault_proxy.ts";
 import type { PeerAddress, Worker } from "../benchmark.ts";
 import { accountsFile, removeAccountsFile } from "../cases/accounts_file.ts";
 import { execute, transactionRate } from "../cases/client.ts";
 import { copyAccounts } from "../cases/copy.ts";
 import { initialize } from "../cases/pgbench.ts";
+import { processorSeconds } from "../peers/process.ts";
 import { addressOf, backupsOf, MEMBERS, NAME, startCluster } from "./own_servers.ts";
 import { rateOf } from "./rates.ts";
 import type { Measurement } from "./servers.ts";
@@ -31,11 +32,11 @@ export const memberWork: readonly Measurement[] = [
       await initialize(address, 1);
       return [worker(NAME, async () => {
         const backups = backupsOf(cluster, primary);
-        const times = () => [primary, ...backups].map(processorTime);
+        const times = () => [primary, ...backups].map(({ processId }) => processorSeconds(processId));
         const before = times();
         await rateOf(address, "point write", { clients: WAITING_CLIENTS, scale });
         const [own = 0, ...others] = times().map((time, index) => time - (before[index] ?? 0));
-        return others.reduce((sum, time) => sum + time, 0) / others.length / Math.max(own, 1);
+        return others.reduce((sum, time) => sum + time, 0) / others.length / Math.max(own, 0.01);
       })];
     },
   },
@@ -63,14 +64,6 @@ export const memberWork: readonly Measurement[] = [
 
 function worker(name: string, measure: () => Promise<number>): Worker {
   return { name, prepare: async () => {}, measure };
-}
-
-/** Processor time of a member since its start, in the system's ticks; 0 where the system is not Linux. */
-function processorTime({ processId }: MemberProcess): number {
-  if (Deno.build.os !== "linux") return 0;
-  // The second field is the program's name in parentheses.
-  const fields = Deno.readTextFileSync(`/proc/${processId}/stat`).split(") ").at(-1)?.split(" ") ?? [];
-  return Number(fields[11]) + Number(fields[12]);
 }
 
 /** One of three behind a slow network, in a cluster of its own: it must not hold up the others. */

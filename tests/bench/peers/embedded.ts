@@ -40,11 +40,14 @@ export type EmbeddedRequest =
     readonly columns: readonly string[];
   };
 
-/** Starts a peer with its data in a temporary directory; the reason when it cannot be started. */
+/**
+ * Starts a peer with its data in a directory that stays, or in a temporary one; the reason when it cannot be started.
+ */
 export async function startEmbedded(
   name: EmbeddedName,
+  kept?: string,
 ): Promise<EmbeddedPeer | { readonly missing: string }> {
-  const directory = await Deno.makeTempDir({ prefix: "embedded-" });
+  const directory = kept ?? await Deno.makeTempDir({ prefix: "embedded-" });
   const place = (file: string) => new URL(file, import.meta.url).pathname;
   const child = new Deno.Command(Deno.execPath(), {
     args: [
@@ -70,7 +73,7 @@ export async function startEmbedded(
   const stop = async () => {
     await writer.close().catch(() => {});
     await child.status;
-    await Deno.remove(directory, { recursive: true });
+    if (kept === undefined) await Deno.remove(directory, { recursive: true });
   };
   const hello = await reader.read();
   if (hello.done) {

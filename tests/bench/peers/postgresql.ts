@@ -2,13 +2,17 @@
 import { ensureDevelopmentCertificate } from "../../../gateways/tls/development_certificate.ts";
 import type { Peer } from "../benchmark.ts";
 import { PostgresqlPrograms } from "./postgresql_programs.ts";
-import { freePort } from "./process.ts";
+import { exists, freePort } from "./process.ts";
 
 /** How to start it. */
 export interface PostgresqlOptions {
   readonly cacheBytes?: number;
   /** With a certificate as that of dbd. */
   readonly tls?: true;
+  /** Of its configuration, in the form `name=value`. */
+  readonly settings?: readonly string[];
+  /** Where its data stays, and is found by a later start; a temporary directory when absent. */
+  readonly data?: string;
 }
 
 /** Starts a server; null when PostgreSQL is not installed. */
@@ -16,9 +20,10 @@ export async function startPostgresql(options: PostgresqlOptions = {}): Promise<
   const programs = await PostgresqlPrograms.find();
   if (programs === null) return null;
   const { directory } = programs;
-  await programs.initialize(`${directory}/data`);
+  const data = options.data ?? `${directory}/data`;
+  if (options.data === undefined || !await exists(data)) await programs.initialize(data);
   // 256 clients, as many as dbd lets in by default.
-  const settings = ["max_connections=260"];
+  const settings = ["max_connections=260", ...options.settings ?? []];
   if (options.cacheBytes !== undefined) settings.push(`shared_buffers=${options.cacheBytes >> 20}MB`);
   if (options.tls !== undefined) {
     const files = ensureDevelopmentCertificate(`${directory}/tls`, new Date());
@@ -26,7 +31,7 @@ export async function startPostgresql(options: PostgresqlOptions = {}): Promise<
     settings.push("ssl=on", `ssl_cert_file=${files.certificatePath}`, `ssl_key_file=${files.keyPath}`);
   }
   const port = freePort();
-  await programs.start(`${directory}/data`, port, settings);
+  await programs.start(data, port, settings);
   return {
     name: "PostgreSQL",
     host: "127.0.0.1",

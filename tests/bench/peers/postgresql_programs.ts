@@ -41,6 +41,8 @@ export class PostgresqlPrograms {
 
   /** Makes a cluster of databases in a folder. */
   async initialize(folder: string): Promise<void> {
+    await Deno.mkdir(folder, { recursive: true });
+    await this.own(folder);
     await this.run("initdb", [
       "-D",
       folder,

@@ -96,3 +96,27 @@ export function findPostgresqlProgram(name: string): string | null {
   }
   return null;
 }
+
+/**
+ * Processor time of a process, or of one of its threads, since its start, in seconds; 0 where the system is not Linux.
+ */
+export function processorSeconds(processId: number, threadId?: number): number {
+  if (Deno.build.os !== "linux") return 0;
+  const task = threadId === undefined ? "" : `/task/${threadId}`;
+  const stat = Deno.readTextFileSync(`/proc/${processId}${task}/stat`);
+  // The second field is the program's name in parentheses.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  // Hundredths of a second: in user code, and in the kernel.
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** Whether there is a file or folder. */
+export async function exists(path: string): Promise<boolean> {
+  try {
+    await Deno.stat(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}

@@ -2,11 +2,12 @@
  * Two routers' threads against none: prepared point reads a second, and how many of them the thread with the sessions
  * does in a second of its processor time, which is the limit where there are processors enough.
  */
-import { compareWorkers, type Comparison, type Scale, type Worker } from "../benchmark.ts";
+import { compareWorkers, type Comparison, comparisonOf, type Scale, type Worker } from "../benchmark.ts";
 import { initialize } from "../cases/pgbench.ts";
 import { rateOf } from "../cluster/rates.ts";
 import type { LanguageOptions } from "../lang/options.ts";
 import { type DbdPeer, startDbd } from "../peers/dbd.ts";
+import { processorSeconds } from "../peers/process.ts";
 
 /** Which comparisons there are; those of many clients and of shards in a full run only. */
 interface RouterCase {
@@ -31,12 +32,9 @@ function nameOf({ shards, clients }: RouterCase): string {
   return `routers: point read, ${clients} clients, ${shards === null ? "no" : shards} shards`;
 }
 
-/** Processor time of the thread that has the sessions, in seconds. */
-function threadSeconds({ processId }: DbdPeer): number {
-  const stat = Deno.readTextFileSync(`/proc/${processId}/task/${processId}/stat`);
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  // Hundredths of a second: in user code, and in the kernel.
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+/** Processor time of the thread that has the sessions. */
+function sessionSeconds({ processId }: DbdPeer): number {
+  return processorSeconds(processId, processId);
 }
 
 /** Compares all of them in turn. */
@@ -58,23 +56,18 @@ export async function measureRouters(
         name: index === 0 ? "2 routers" : "1 router",
         prepare: () => initialize(server, 1),
         measure: async () => {
-          const before = threadSeconds(server), began = performance.now();
+          const before = sessionSeconds(server), began = performance.now();
           const rate = await rateOf(server, "point read", { clients: each.clients, scale });
           const seconds = (performance.now() - began) / 1000;
           // A smoke run may be too short for the clock.
-          perSecond[index]?.push(rate * seconds / Math.max(threadSeconds(server) - before, 0.01));
+          perSecond[index]?.push(rate * seconds / Math.max(sessionSeconds(server) - before, 0.01));
           return rate;
         },
       }));
       const rate = { name: nameOf(each), unit: "transactions/s", bar: "" };
       results.push(await compareWorkers(rate, workers, rounds));
       const thread = { name: `${nameOf(each)}: one thread`, unit: "per second of processor time", bar: "" };
-      const measured = workers.map(({ name }, index) => ({
-        name,
-        prepare: () => Promise.resolve(),
-        measure: () => Promise.resolve(perSecond[index]?.shift() ?? NaN),
-      }));
-      results.push(await compareWorkers(thread, measured, rounds));
+      results.push(comparisonOf(thread, workers.map(({ name }) => name), perSecond));
       results.slice(-2).forEach(tell);
     } finally {
       for (const server of servers) await server.stop();

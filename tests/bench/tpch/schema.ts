@@ -52,6 +52,12 @@ export function columnsOf(table: Table): readonly string[] {
   ) => column);
 }
 
+/** The columns of a table's primary key. */
+export function primaryKeyOf(table: Table): string {
+  const [, single, several] = /(\w+) \w+ primary key|primary key \((.+?)\)/.exec(DEFINITIONS[table]) ?? [];
+  return several ?? single ?? "";
+}
+
 /** The statements that make one table's indexes. */
 export function indexStatements(table: Table): readonly string[] {
   return (INDEXES[table] ?? []).map((columns) =>
