@@ -10,13 +10,15 @@ export interface Cursor {
   readonly text: string;
 }
 
-interface NumberedCursor extends Cursor {
+interface DeclaredCursor extends Cursor {
   readonly number: number;
+  /** The transaction that declared it is committed: it is of no concern to it how later ones end. */
+  isKept: boolean;
 }
 
 /** Closes whatever it removes. */
 export class Cursors implements Iterable<readonly [string, Cursor]> {
-  readonly #byName = new Map<string, NumberedCursor>();
+  readonly #byName = new Map<string, DeclaredCursor>();
   #declared = 0;
 
   /** How many have been declared since the session began; closed ones count. */
@@ -32,8 +34,9 @@ export class Cursors implements Iterable<readonly [string, Cursor]> {
     return this.#byName.get(name);
   }
 
-  add(name: string, cursor: Cursor): void {
-    this.#byName.set(name, { ...cursor, number: ++this.#declared });
+  /** `isInBlock`: its transaction goes on. */
+  add(name: string, cursor: Cursor, isInBlock: boolean): void {
+    this.#byName.set(name, { ...cursor, number: ++this.#declared, isKept: !isInBlock });
   }
 
   close(name: string): void {
@@ -50,16 +53,17 @@ export class Cursors implements Iterable<readonly [string, Cursor]> {
     this.#closeWhere((cursor) => cursor.number > declared);
   }
 
-  /** Their transaction has ended: those that outlive it stay, unless it was rolled back. */
+  /** A transaction has ended: those of it that outlive it stay, unless it was rolled back, and all of earlier ones. */
   endTransaction(rolledBack: boolean): void {
-    this.#closeWhere((cursor) => rolledBack || !cursor.hold);
+    this.#closeWhere((cursor) => !cursor.isKept && (rolledBack || !cursor.hold));
+    for (const cursor of this.#byName.values()) cursor.isKept = true;
   }
 
   [Symbol.iterator](): Iterator<readonly [string, Cursor]> {
     return this.#byName.entries();
   }
 
-  #closeWhere(isOver: (cursor: NumberedCursor) => boolean): void {
+  #closeWhere(isOver: (cursor: DeclaredCursor) => boolean): void {
     for (const [name, cursor] of this.#byName) if (isOver(cursor)) this.close(name);
   }
 }

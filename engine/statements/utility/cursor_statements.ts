@@ -68,7 +68,7 @@ export async function declareCursor(
     await portal.move("forward", Infinity);
     await portal.move("absolute", 0);
   }
-  session.cursors.add(name, { portal, hold: statement.hold, text: statement.text });
+  session.cursors.add(name, { portal, hold: statement.hold, text: statement.text }, session.block !== null);
   return session.outcome("DECLARE CURSOR", null, "done");
 }
 
