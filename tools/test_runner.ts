@@ -215,7 +215,10 @@ async function pass(
 }
 
 /** Runs one group to its end. */
-export async function runGroup(group: Group, { notRun, stdout, stderr }: GroupReport): Promise<Tally> {
+export async function runGroup(
+  group: Omit<Group, "turn">,
+  { notRun, stdout, stderr }: GroupReport,
+): Promise<Tally> {
   const command = [
     ...group.isBeside === true && Deno.build.os !== "windows" ? ["nice", "-n", "10"] : [],
     Deno.execPath(),
