@@ -33,7 +33,8 @@ class Packing implements PackedLiterals {
         if (!this.#hasKind || this.kind === "integer") this.#setKind("integer");
         else if (this.kind !== "decimal") return 0;
         const signed = isNegative ? `-${text}` : text;
-        this.values.push(text.length <= SMALL_DIGITS ? Number(signed) : signed);
+        // An integer has no negative zero.
+        this.values.push(text.length <= SMALL_DIGITS ? Number(signed) + 0 : signed);
         break;
       }
       case TOKEN.decimal:

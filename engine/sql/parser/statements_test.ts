@@ -149,6 +149,11 @@ Deno.test("the parser bounds its depth", () => {
   const between = long.operands[1];
   assert.ok(between?.kind === "logical" && between.packed?.values.values.length === 49_999);
   assert.equal(between.operands.length, 49_999);
+  const zeros = parseExpression(`ARRAY[-0${", 1".repeat(2000)}]`);
+  assert.ok(
+    zeros.kind === "array" && Object.is(zeros.packed?.values[0], 0),
+    "an integer has no negative zero",
+  );
 });
 
 /** Mulberry32: a small generator, so that a failing run can be repeated from its seed. */
