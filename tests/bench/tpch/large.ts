@@ -46,8 +46,8 @@ const POSTGRESQL_SETTINGS = [
 
 /** What has been done so far. */
 interface Progress {
-  readonly loaded: Table[];
-  readonly loadedPeers: string[];
+  /** By server. */
+  readonly loaded: Record<string, Table[]>;
   /** By what was asked, an amount of memory or a peer, and by query: milliseconds of each round; null: the limit. */
   readonly milliseconds: Record<string, Record<string, (number | null)[]>>;
   readonly answers: Record<string, Rows>;
@@ -87,15 +87,11 @@ try {
 async function run(): Promise<boolean> {
   const loading = [
     (async () => {
-      const isLoaded = await load();
-      say("dbd is loaded");
-      if (others !== null) await fillDuckdb(others.duckdb);
-      return isLoaded;
+      const isLoaded = await load("dbd", fillDbd);
+      if (others === null || !isLoaded) return isLoaded;
+      return await load("DuckDB", (table) => fillDuckdb(others.duckdb, table));
     })(),
-    (async () => {
-      if (others !== null) await fillPostgresql(others.client);
-      return true;
-    })(),
+    ...(others === null ? [] : [load("PostgreSQL", (table) => fillPostgresql(others.client, table))]),
   ];
   if (!(await Promise.all(loading)).every((isLoaded) => isLoaded)) return false;
   const withMemory = MEMORY.map((memory): [string, Ask] => [
@@ -167,8 +163,7 @@ async function readProgress(): Promise<Progress> {
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
     return {
-      loaded: [],
-      loadedPeers: [],
+      loaded: {},
       milliseconds: {},
       answers: {},
       different: [],
@@ -183,55 +178,58 @@ async function note(): Promise<void> {
   const resident = 1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]);
   progress.residentBytes = Math.max(progress.residentBytes, resident);
   progress.fileBytes = Math.max(progress.fileBytes, await readMetric(server, "db_temp_file_peak_bytes"));
-  await Deno.writeTextFile(noted, JSON.stringify(progress));
+  // At once: servers are loaded at the same time.
+  Deno.writeTextFileSync(noted, JSON.stringify(progress));
 }
 
-/** Loads what is not there. false: there is no more time. */
-async function load(): Promise<boolean> {
+/** Fills the tables that a server does not have yet. false: there is no more time. */
+async function load(name: string, fill: (table: Table) => Promise<boolean>): Promise<boolean> {
+  const loaded = progress.loaded[name] ??= [];
   for (const table of TABLES) {
-    if (progress.loaded.includes(table)) continue;
-    await client.unsafe(`DROP TABLE IF EXISTS ${table}; CREATE TABLE ${table} (${DEFINITIONS[table]})`);
-    for await (const part of copyParts(folder, table)) {
-      if (performance.now() > end) return false;
-      await copyIn(client, `COPY ${table} FROM STDIN WITH (FORMAT text, DELIMITER '|')`, part);
-    }
-    for (const statement of indexStatements(table)) await client.unsafe(statement);
-    await client.unsafe(`ANALYZE ${table}`);
-    progress.loaded.push(table);
+    if (loaded.includes(table)) continue;
+    if (!await fill(table)) return false;
+    loaded.push(table);
     await note();
   }
+  say(`${name} is loaded`);
   return true;
 }
 
-async function fillDuckdb(peer: EmbeddedPeer): Promise<void> {
-  if (progress.loadedPeers.includes("DuckDB")) return;
-  for (const table of TABLES) {
-    await peer.execute(`DROP TABLE IF EXISTS ${table}`);
-    await peer.execute(`CREATE TABLE ${table} (${columnsOf(table).join(", ")})`);
-    await peer.load(table, `${folder}/${table}.tbl`, columnsOf(table));
-  }
-  progress.loadedPeers.push("DuckDB");
-  await note();
-  say("DuckDB is loaded");
+async function fillDbd(table: Table): Promise<boolean> {
+  await client.unsafe(`DROP TABLE IF EXISTS ${table}; CREATE TABLE ${table} (${DEFINITIONS[table]})`);
+  if (!await copyTable(client, table, "")) return false;
+  for (const statement of indexStatements(table)) await client.unsafe(statement);
+  await client.unsafe(`ANALYZE ${table}`);
+  return true;
+}
+
+async function fillDuckdb(peer: EmbeddedPeer, table: Table): Promise<boolean> {
+  if (performance.now() > end) return false;
+  await peer.execute(`DROP TABLE IF EXISTS ${table}`);
+  await peer.execute(`CREATE TABLE ${table} (${columnsOf(table).join(", ")})`);
+  await peer.load(table, `${folder}/${table}.tbl`, columnsOf(table));
+  return true;
 }
 
 /** Frozen rows of a new table are neither logged nor vacuumed later. */
-async function fillPostgresql(client: postgres.Sql): Promise<void> {
-  if (progress.loadedPeers.includes("PostgreSQL")) return;
-  for (const table of TABLES) {
-    await client.unsafe(`DROP TABLE IF EXISTS ${table}`);
-    await client.unsafe(`BEGIN; CREATE TABLE ${table} (${columnsOf(table).join(", ")})`);
-    for await (const part of copyParts(folder, table)) {
-      await copyIn(client, `COPY ${table} FROM STDIN WITH (FORMAT text, DELIMITER '|', FREEZE)`, part);
-    }
-    await client.unsafe("COMMIT");
-    await client.unsafe(`ALTER TABLE ${table} ADD PRIMARY KEY (${primaryKeyOf(table)})`);
-    for (const statement of indexStatements(table)) await client.unsafe(statement);
+async function fillPostgresql(client: postgres.Sql, table: Table): Promise<boolean> {
+  await client.unsafe(`DROP TABLE IF EXISTS ${table}`);
+  await client.unsafe(`BEGIN; CREATE TABLE ${table} (${columnsOf(table).join(", ")})`);
+  if (!await copyTable(client, table, ", FREEZE")) return false;
+  await client.unsafe("COMMIT");
+  await client.unsafe(`ALTER TABLE ${table} ADD PRIMARY KEY (${primaryKeyOf(table)})`);
+  for (const statement of indexStatements(table)) await client.unsafe(statement);
+  await client.unsafe(`ANALYZE ${table}`);
+  return true;
+}
+
+/** false: there is no more time. */
+async function copyTable(client: postgres.Sql, table: Table, options: string): Promise<boolean> {
+  for await (const part of copyParts(folder, table)) {
+    if (performance.now() > end) return false;
+    await copyIn(client, `COPY ${table} FROM STDIN WITH (FORMAT text, DELIMITER '|'${options})`, part);
   }
-  await client.unsafe("ANALYZE");
-  progress.loadedPeers.push("PostgreSQL");
-  await note();
-  say("PostgreSQL is loaded");
+  return true;
 }
 
 /** Notes the first answer to a query, and what differs of it. */
