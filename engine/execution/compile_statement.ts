@@ -124,7 +124,7 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
     if (
       split !== undefined && known?.count === spread.count &&
       known.broadcastBytes === spread.broadcastBytes &&
-      known.isTight === spread.isTight && known.shared === spread.shared
+      known.room === spread.room && known.shared === spread.shared
     ) {
       return split.version;
     }
@@ -139,9 +139,16 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
     split = { spread, version };
     return version;
   };
+  let behindRows: number | null = null;
+  /** What runs behind rows that have been given out cannot begin anew when places have no memory for it. */
+  const spreadFor = (spread: Spread, { memoryLimitBytes }: ExecutionContext): Spread => {
+    if (spread.shared !== undefined || spread.room === "none") return spread;
+    behindRows ??= keptBehindRows(planned.plan);
+    return behindRows > memoryLimitBytes / 2 ? { ...spread, room: "none" } : spread;
+  };
   const chosen = (context: ExecutionContext): Version => {
     const gatherer = context.gatherer?.(readIds ?? planned.tableIds, scans) ?? null;
-    const version = gatherer === null ? null : elsewhere(gatherer.spread);
+    const version = gatherer === null ? null : elsewhere(spreadFor(gatherer.spread, context));
     return version !== null && gatherer?.wants(version.fragments) === true ? version : whole;
   };
   return {

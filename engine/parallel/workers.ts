@@ -87,7 +87,7 @@ export class Workers implements StatementWorkers {
   spread({ settings, stored }: WorkerContext): Spread {
     const shared = settings.bytes("min_parallel_table_scan_size") === 0 ? ANY_TABLE : stored;
     // How many workers there are makes no difference to plans.
-    return { count: 1, broadcastBytes: settings.bytes("broadcast_limit"), isTight: false, shared };
+    return { count: 1, broadcastBytes: settings.bytes("broadcast_limit"), room: "all", shared };
   }
 
   mayRead(tableIds: readonly number[], context: WorkerContext): boolean {

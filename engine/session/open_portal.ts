@@ -7,7 +7,7 @@ import { Portal } from "../statements/portal.ts";
 import { tagOf } from "../statements/statement_kind.ts";
 import type { TransactionBlock } from "../statements/transaction_block.ts";
 import { changedMeanwhile } from "../transactions/conflicts.ts";
-import { isRetrySignal, SpillNeed } from "../transactions/signals.ts";
+import { isRetrySignal, RemoteWait, SpillNeed } from "../transactions/signals.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { readsDurableAt } from "./read_durability.ts";
 import type { SessionEngine } from "./session_engine.ts";
@@ -85,8 +85,9 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
       try {
         return transaction.compiledFor(catalog, reading, () => step(sink));
       } catch (thrown) {
+        // What has been given out cannot be taken back.
+        if (hasGiven && thrown instanceof RemoteWait && thrown.otherwise !== null) throw thrown.otherwise;
         if (thrown instanceof SpillNeed) {
-          if (hasGiven) throw thrown.otherwise;
           context?.close?.();
           share = context?.share;
           execution = null;
@@ -96,7 +97,6 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
         }
         if (!isElsewhere || !isRetrySignal(thrown)) throw thrown;
         context?.close?.();
-        // What has been given out cannot be taken back.
         if (hasGiven) throw changedMeanwhile();
         return null;
       }

@@ -168,7 +168,7 @@ export class StatementContext implements ExecutionContext, WorkerContext {
       spread: {
         count: shards.count,
         broadcastBytes: this.#session.settings.bytes("broadcast_limit"),
-        isTight: shards.isTight(this.transaction),
+        room: shards.room(this.transaction),
       },
       wants: () => true,
       gather: (fragment, parameters, again) => {
@@ -225,7 +225,7 @@ export class StatementContext implements ExecutionContext, WorkerContext {
     const { arrivals, transaction } = this;
     const stream = arrivals === undefined ? null : shards.stream(transaction, fragment, gathering);
     if (stream === null || arrivals === undefined) return shards.gather(transaction, fragment, gathering);
-    return again ? arrivals.keep(fragment, stream, this.memoryLimitBytes) : arrivals.add(stream);
+    return again ? arrivals.keep(fragment, stream, this.memory) : arrivals.add(stream);
   }
 
   get settings(): GatherContext["settings"] {

@@ -2,8 +2,12 @@
  * What one execution reads of shards while it comes. Who steps the execution waits for what is still to come, and
  * closes it in the end.
  */
-import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import type { BatchSource, ExecutionContext, GatheredBatch } from "../execution/runtime/execution.ts";
+import type {
+  BatchSource,
+  ExecutionContext,
+  GatheredBatch,
+  MemoryCount,
+} from "../execution/runtime/execution.ts";
 import type { MemoryShare } from "../execution/runtime/query_memory.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { GatheredStream } from "../statements/statement_host.ts";
@@ -35,10 +39,13 @@ export class StreamArrivals {
     return this.#kept.get(fragment)?.read() ?? null;
   }
 
-  /** The same as {@link add} for what is going to be read again: up to so many bytes are kept. */
-  keep(fragment: Fragment, stream: GatheredStream, memoryLimitBytes: number): BatchSource {
+  /** The same as {@link add} for what is going to be read again, and is kept until the execution ends. */
+  keep(fragment: Fragment, stream: GatheredStream, memory: Pick<MemoryCount, "charge">): BatchSource {
+    let charged = 0;
     const rows = new KeptRows(this.add(stream), () => {
-      if (stream.bytes > memoryLimitBytes) throw outOfMemory(memoryLimitBytes);
+      const { bytes } = stream;
+      memory.charge(bytes - charged);
+      charged = bytes;
     });
     this.#kept.set(fragment, rows);
     return rows.read();
@@ -84,12 +91,12 @@ export class StreamArrivals {
 /** Rows that have come and those that still come, for any number of readers. */
 class KeptRows {
   readonly #source: BatchSource;
-  readonly #check: () => void;
+  readonly #charge: () => void;
   readonly #batches: GatheredBatch[] = [];
 
-  constructor(source: BatchSource, check: () => void) {
+  constructor(source: BatchSource, charge: () => void) {
     this.#source = source;
-    this.#check = check;
+    this.#charge = charge;
   }
 
   read(): BatchSource {
@@ -99,18 +106,9 @@ class KeptRows {
         const batch = this.#source();
         if (batch === null || batch === undefined) return batch;
         this.#batches.push(batch);
-        this.#check();
+        this.#charge();
       }
       return this.#batches[next++];
     };
   }
-}
-
-function outOfMemory(limit: number): DatabaseError {
-  return new DatabaseError(SQLSTATE.outOfMemory, "out of memory", {
-    detail: `Rows of shards that are read more than once need more than the statement's limit of ${
-      Math.round(limit / 1048576)
-    } MB.`,
-    hint: "Narrow the statement by conditions, or select fewer columns.",
-  });
 }

@@ -3,6 +3,7 @@ import type { RowId } from "../operations/effect.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { GatheredRows } from "./gathered_rows.ts";
 import type { AheadRow } from "../statements/statement_host.ts";
+import type { Room } from "../sql/fragments/join_places.ts";
 import type { GatherStream } from "./gather_stream.ts";
 import type { RowCollection } from "./row_moves.ts";
 import type { FetchedTable } from "./fetched_table.ts";
@@ -41,8 +42,6 @@ export class Branch {
   fetchesIn = -1;
   /** The statement that keeps what it gathers, by its number in the transaction. */
   keepsIn = -1;
-  /** The statement for which shards have not had the memory to keep what it would, likewise. */
-  tightIn = -1;
   /** The statement that has asked shards what they say of themselves, by its number in the transaction. */
   lookedAt = -1;
   /** An attempt of a statement is under way that goes on when it misses something, as if that were not there. */
@@ -56,8 +55,24 @@ export class Branch {
   /** Roughly what has been fetched. */
   bytes = 0;
 
+  /** The statement for which shards have not had the memory to keep what it would, likewise, and what they have. */
+  #short: { readonly statement: number; readonly room: Room } = { statement: -1, room: "all" };
+
   constructor(number: number) {
     this.number = number;
+  }
+
+  /** What shards have memory for in a statement of the transaction. */
+  roomIn(statement: number): Room {
+    return this.#short.statement === statement ? this.#short.room : "all";
+  }
+
+  /** Shards have not had the memory that the statement took them to have. false: it keeps nothing there already. */
+  hasLessRoom(statement: number): boolean {
+    const room = this.roomIn(statement);
+    if (room === "none") return false;
+    this.#short = { statement, room: room === "all" ? "parts" : "none" };
+    return true;
   }
 
   /** What has been fetched of a table since its definition is this one. */

@@ -64,7 +64,7 @@ export class Gathers {
     if (known === undefined) {
       throw new RemoteWait((abort, done, failed) => {
         this.#keep(transaction, { branch, fragment, context }, abort).then(done, (error: unknown) => {
-          if (this.#isTightNow(transaction, error)) done();
+          if (this.#keepsLess(transaction, error)) done();
           else failed(error);
         });
       });
@@ -100,7 +100,7 @@ export class Gathers {
     };
     const failed = (error: unknown): void => {
       // The statement runs anew.
-      stream.fail(this.#isTightNow(transaction, error) ? new RemoteWait((_, done) => done(), error) : error);
+      stream.fail(this.#keepsLess(transaction, error) ? new RemoteWait((_, done) => done(), error) : error);
     };
     feed().catch(failed).finally(() => branch.streams.delete(stream));
     return stream;
@@ -160,11 +160,9 @@ export class Gathers {
   }
 
   /** Whether an error is no reason to fail: another plan needs less memory at shards. It is the plan from now on. */
-  #isTightNow(transaction: Transaction, error: unknown): boolean {
-    const branch = this.#router.branchOf(transaction);
-    if (!(error instanceof ShardFull) || branch.tightIn === transaction.statements) return false;
-    branch.tightIn = transaction.statements;
-    return true;
+  #keepsLess(transaction: Transaction, error: unknown): boolean {
+    return error instanceof ShardFull &&
+      this.#router.branchOf(transaction).hasLessRoom(transaction.statements);
   }
 
   #branchFor(transaction: Transaction, fragment: Fragment): Branch {

@@ -30,6 +30,7 @@ import { keyColumns, keyText } from "../transactions/stored_key.ts";
 import { effectList } from "../transactions/transaction_effects.ts";
 import type { BatchSource, GatherExplanation } from "../execution/runtime/execution.ts";
 import type { Fragment, FragmentPoint, PlannedStatement } from "../sql/plan/plan.ts";
+import type { Room } from "../sql/fragments/join_places.ts";
 import type { SqlValue } from "../types/value.ts";
 import { Asking } from "./asking.ts";
 import { Branch, type GivenRow } from "./branch.ts";
@@ -336,8 +337,8 @@ export class Router implements Shards {
     return this.#gathers.gather(transaction, fragment, context);
   }
 
-  isTight(transaction: Transaction): boolean {
-    return this.#branchOf(transaction).tightIn === transaction.statements;
+  room(transaction: Transaction): Room {
+    return this.#branchOf(transaction).roomIn(transaction.statements);
   }
 
   stream(transaction: Transaction, fragment: Fragment, context: GatherContext): GatheredStream | null {

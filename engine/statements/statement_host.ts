@@ -18,7 +18,7 @@ import type { Settings } from "../settings/settings.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { ObjectName, ParsedStatement } from "../sql/parser/ast.ts";
 import type { Fragment, FragmentPoint, PlannedStatement } from "../sql/plan/plan.ts";
-import type { SharedTables, Spread } from "../sql/fragments/join_places.ts";
+import type { Room, SharedTables, Spread } from "../sql/fragments/join_places.ts";
 import type { PlanEnvironment } from "../sql/planner/plan_statement.ts";
 import type { SpillFile } from "../storage/spill_file.ts";
 import type { SpaceOwner } from "../storage/temporary_space.ts";
@@ -174,8 +174,8 @@ export interface StatementShards {
     fragment: Fragment,
     context: GatherContext,
   ): BatchSource;
-  /** Whether shards have not had the memory for what the running statement would keep at them. */
-  isTight(transaction: Transaction): boolean;
+  /** What shards have memory for, as the running statement has found. */
+  room(transaction: Transaction): Room;
   /** The same rows, while they come; null: they have to be kept. */
   stream(transaction: Transaction, fragment: Fragment, context: GatherContext): GatheredStream | null;
   /**

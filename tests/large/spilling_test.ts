@@ -92,6 +92,8 @@ const STATEMENTS = [
   "SELECT c, d, grouping(c, d), max(a), string_agg(DISTINCT c, ',' ORDER BY c DESC) FROM t GROUP BY GROUPING SETS ((c), (d), (c, d), (), (c))",
   "SELECT count(DISTINCT c), count(DISTINCT d), count(DISTINCT f), sum(DISTINCT e), md5(string_agg(DISTINCT c, ',')), md5(array_agg(a ORDER BY f, c)::text) FROM t",
   "SELECT g, count(DISTINCT c), count(DISTINCT (c, e)), md5(array_agg(DISTINCT i)::text), md5(array_agg(c ORDER BY h DESC, a) FILTER (WHERE a % 2 = 0)::text) FROM t GROUP BY g",
+  "SELECT g, percentile_cont(0.3) WITHIN GROUP (ORDER BY f), percentile_disc(array[1, 0, NULL, 0.5, 0.5]) WITHIN GROUP (ORDER BY c DESC), mode() WITHIN GROUP (ORDER BY b) FROM t GROUP BY g",
+  "SELECT a % 4000, percentile_cont(array[[0.3, 0.9], [1, 0]]) WITHIN GROUP (ORDER BY e DESC) FILTER (WHERE a > 50), percentile_disc(0.4) WITHIN GROUP (ORDER BY i), count(*) FROM t GROUP BY 1",
   "SELECT DISTINCT ON (c, d) a, c, d FROM t ORDER BY c DESC, d, a",
   "SELECT DISTINCT ON (f) a, c, f FROM t ORDER BY f, c DESC, a DESC",
   "SELECT a FROM t WHERE c NOT IN (SELECT c || 'x' FROM t WHERE a % 30 > 0 AND c IS NOT NULL)",

@@ -152,6 +152,8 @@ interface CallCode {
   readonly seen: GroupCode | null;
   /** Arguments kept to be folded in order, or null. */
   readonly kept: KeptArguments | null;
+  /** Position of the slot with the number of rows kept, or -1. */
+  readonly countSlot: number;
 }
 
 /** Arguments in a buffer, or in a file if they are too many. */
@@ -229,16 +231,19 @@ class GroupingSetCode {
       ? (call.aggregate.components ?? [whole]).map((component) => this.#place(call, component))
       : [{ component: whole, firstSlot: this.#addSlots(call, slots), isShared: false }];
     const kept = inOrder ? this.#keptArguments(call) : null;
-    if (inOrder || !call.distinct) return { call, components, seenSlot: -1, seen: null, kept };
+    const countSlot = call.aggregate.needsCount === true
+      ? this.#slots.push({ kind: "float", initial: "0" }) - 1
+      : -1;
+    if (inOrder || !call.distinct) return { call, components, seenSlot: -1, seen: null, kept, countSlot };
     const [only] = call.args;
     // A key that is read again must not be another value by then.
     if (only !== undefined && call.args.length === 1 && !expressionFacts(only).volatile) {
       const seen = new GroupCode(this.#compilation, [new KeyCode(this.#compilation, only.type)], [], 1);
-      return { call, components, seenSlot: -1, seen, kept };
+      return { call, components, seenSlot: -1, seen, kept, countSlot };
     }
     const seenSlot = this.#slots.length;
     this.#slots.push({ kind: "object", initial: "null" });
-    return { call, components, seenSlot, seen: null, kept };
+    return { call, components, seenSlot, seen: null, kept, countSlot };
   }
 
   /** Finds room for a component, together with those of other calls over the same argument. */
@@ -400,6 +405,7 @@ class GroupingSetCode {
       const order = call.orderBy.map((key) => emitValue(code, key.expression));
       const { buffer, keys, spillSlot } = kept;
       const row = buffer.append(code, [{ code: group, isNull: null, plain: true }, ...args, ...order]);
+      if (entry.countSlot >= 0) code.emit(`${this.#slot(code, entry.countSlot, group)} += 1;`);
       if (!this.#canSpill) return;
       emitSpillSorted(code, buffer, row, { names: code.recall<SpillNames>(kept), keys, spillSlot });
     });
@@ -409,7 +415,11 @@ class GroupingSetCode {
     const { aggregate } = entry.call;
     emitUnlessSkipped(code, aggregate, args, () => {
       const names = args.map((arg) => aggregate.skipsNulls ? arg.code : identifier(code, nullableCode(arg)));
-      const facts = { ranges: args.map((arg) => arg.range), hasValue: this.#beginsWithValue(entry.call) };
+      const facts = {
+        ranges: args.map((arg) => arg.range),
+        hasValue: this.#beginsWithValue(entry.call),
+        ...(entry.countSlot < 0 ? {} : { count: this.#slot(code, entry.countSlot, group) }),
+      };
       const step = () => {
         for (const placed of entry.components) {
           if (!placed.isShared) this.#stepPiece(code, placed, { group, names, facts });
@@ -567,9 +577,9 @@ function identifier(code: Emitter, expression: string): string {
   return /^[\w$]+$/.test(expression) ? expression : code.define("a", expression);
 }
 
-/** Whether it makes one value of all that it is given. Percentiles keep numbers, and the mode the one value. */
-function collects({ orderSensitive, name }: AggregateCall["aggregate"]): boolean {
-  return orderSensitive && !/^(mode|percentile_)/.test(name);
+/** Whether it makes one value of all that it is given. */
+function collects({ orderSensitive, name, needsCount }: AggregateCall["aggregate"]): boolean {
+  return orderSensitive && name !== "mode" && needsCount !== true;
 }
 
 function collectedIn(state: ExecutionState, slot: number): CollectedValues {

@@ -73,6 +73,7 @@ export class DistinctCode {
   readonly #keys: readonly Expression[];
   readonly #groups: GroupCode;
   readonly #aside: DividedCode | null;
+  readonly #isPartial: boolean;
 
   /** `columns`: what is read of a row that was put aside; null: none is. */
   constructor(
@@ -82,6 +83,7 @@ export class DistinctCode {
     keys: readonly Expression[],
   ) {
     this.#plan = plan;
+    this.#isPartial = plan.kind === "distinct" && plan.isPartial === true;
     this.#keys = keys;
     this.#groups = new GroupCode(compilation, keys.map((key) => new KeyCode(compilation, key.type)), []);
     this.#aside = columns === null || !areSteady(keys)
@@ -98,35 +100,38 @@ export class DistinctCode {
   sink(region: Region, sink: Sink): Sink {
     const groups = this.#groups;
     const aside = this.#aside;
+    // Rows with keys for which there is no room are put aside, or given out each time.
+    const full = aside !== null ? "S.mustSpill" : this.#isPartial ? "S.isNearlyFull" : null;
     const key = {};
     region.reset(...groups.stateSlots, ...aside?.slots ?? []);
     return {
       open: (code) => {
         groups.open(code);
-        if (aside !== null) {
+        if (full !== null) {
           const isFull = code.name("isFull");
-          code.emit(`let ${isFull} = S.mustSpill;`);
+          code.emit(`let ${isFull} = ${full};`);
           code.note(key, isFull);
         }
         sink.open(code);
       },
       row: (code) => {
-        const isFull = aside === null ? null : code.recall<string>(key);
-        if (aside !== null) {
-          code.block(`if (${isFull}) `, "conditional", () => {
-            code.emit(`if (${groups.find(code, this.#keys)} >= 0) ${code.skip}`);
-            aside.divert(code);
-            code.emit(code.skip);
-          });
-        }
+        const isFull = full === null ? null : code.recall<string>(key);
         const isNew = code.name("isNew");
         code.emit(`let ${isNew} = false;`);
-        groups.lookup(code, this.#keys, (group) => {
-          code.emit(`${isNew} = true;`);
-          if (isFull !== null) {
-            code.emit(`if ((${group} & ${LOOK_GROUPS - 1}) === 0) ${isFull} = S.mustSpill;`);
-          }
-        });
+        const lookUp = () =>
+          groups.lookup(code, this.#keys, (group) => {
+            code.emit(`${isNew} = true;`);
+            if (isFull !== null) code.emit(`if ((${group} & ${LOOK_GROUPS - 1}) === 0) ${isFull} = ${full};`);
+          });
+        if (isFull !== null) {
+          code.block(`if (${isFull}) `, "conditional", () => {
+            code.emit(`if (${groups.find(code, this.#keys)} >= 0) ${code.skip}`);
+            aside?.divert(code);
+            code.emit(aside === null ? `${isNew} = true;` : code.skip);
+          });
+        }
+        if (isFull !== null && aside === null) code.block(`if (!${isFull}) `, "conditional", lookUp);
+        else lookUp();
         code.emit(`if (!${isNew}) ${code.skip}`);
         sink.row(code);
       },

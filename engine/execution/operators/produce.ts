@@ -31,6 +31,9 @@ export function produce(plan: Plan, region: Region, sink: Sink): void {
   if (region instanceof InlineRegion && compilation.spills && mayNeedFiles(plan)) {
     return produceCalled(plan, region, sink);
   }
+  if (plan.kind === "gather" && compilation.spills && (region as Program).reruns) {
+    return produceKept(plan, region, sink);
+  }
   if (!compilation.analyze) return produceWhole(plan, region, sink);
   const operator = compilation.operatorIndex(plan);
   const consumer = counted(operator, compilation, sink);

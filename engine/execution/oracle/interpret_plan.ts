@@ -394,7 +394,7 @@ export function fold(
   const args = aggregate.argumentTypes.map((_, index) => `arg${index}`);
   const declare = aggregate.slots.map((slot, index) => `let ${slots[index]} = ${slot.initial};`).join(" ");
   const body = `${declare} for (const [${args.join(", ")}] of rows) { ${
-    aggregate.step(slots, args, use)
+    aggregate.step(slots, args, use, { ranges: [], hasValue: false, count: "rows.length" })
   } } return ${aggregate.finish(slots, use)};`;
   return new Function("rows", "helpers", "context", body)(rows, helpers, context) as SqlValue;
 }

@@ -24,14 +24,19 @@ export interface SharedTables {
   isInOrderOf(tableId: number, columnId: number): boolean;
 }
 
+/**
+ * What places have memory for: what a plan would keep at them; parts of that, in passes; or nothing, so that all that
+ * is kept is kept where the rows of all places come together, and files can be written.
+ */
+export type Room = "all" | "parts" | "none";
+
 /** How the database is spread, as far as plans follow it. */
 export interface Spread {
   /** How many places there are. */
   readonly count: number;
   /** A side of a join that is larger, roughly, does not go to all places. */
   readonly broadcastBytes: number;
-  /** Places have not had the memory for what a plan would keep at them: it keeps parts of rows there, in passes. */
-  readonly isTight: boolean;
+  readonly room: Room;
   /** The places are threads that share tables out; absent: each has rows of its own. */
   readonly shared?: SharedTables;
 }
@@ -128,11 +133,11 @@ export type Way = "broadcast_left" | "broadcast_right" | "repartition";
 export function wayOf(
   { join, nullAware }: Pick<HashJoin, "join" | "nullAware">,
   bytes: { readonly left: number; readonly right: number },
-  { count, broadcastBytes, isTight }: Spread,
+  { count, broadcastBytes, room }: Spread,
 ): { readonly way: Way; readonly bytes: number } | null {
   const ways: { readonly way: Way; readonly bytes: number }[] = [];
   const others = count - 1;
-  const most = isTight ? -1 : broadcastBytes;
+  const most = room === "all" ? broadcastBytes : -1;
   // The side whose rows are given out without a partner must not be in several places.
   if (bytes.right <= most && join !== "right" && join !== "full") {
     ways.push({ way: "broadcast_right", bytes: bytes.right * others });

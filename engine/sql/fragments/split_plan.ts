@@ -142,6 +142,11 @@ class Splitter {
     return shared === undefined || rows * READ_FOR[what] <= shared.rows(access?.table.id ?? 0);
   }
 
+  /** Places keep parts of rows at the most. */
+  get #isTight(): boolean {
+    return this.#spread.room !== "all";
+  }
+
   get #isByMorsels(): boolean {
     return this.#spread.shared !== undefined;
   }
@@ -234,10 +239,11 @@ class Splitter {
       if (plan.groupingSets !== null || !plan.aggregates.every(isExact) || isCount(plan)) return null;
       if (!this.#isFew("group", plan.rows, plan.input)) return null;
     }
+    if (this.#spread.room === "none" && plan.groups.length > 0) return null;
     const split = partialAggregate({ ...plan, input: input.plan }, this.newColumn);
     // What keeps all rows of a group has more room here.
-    if (split === null && (this.#spread.isTight || this.#isByMorsels)) return null;
-    if (split === null || this.#spread.isTight && plan.groups.length > 0) {
+    if (split === null && (this.#isTight || this.#isByMorsels)) return null;
+    if (split === null || this.#isTight && plan.groups.length > 0) {
       return this.#aggregateByKey(plan, input);
     }
     const gather = this.#gather(split.part, { given: split.columns });
@@ -275,7 +281,7 @@ class Splitter {
     if (plan.groupingSets !== null || columns === null || isCopy || plan.aggregates.some(isOrderSensitive)) {
       return null;
     }
-    if (!this.#spread.isTight && bytesOf(plan.input.rows, columns) < SMALL_BYTES) return null;
+    if (!this.#isTight && bytesOf(plan.input.rows, columns) < SMALL_BYTES) return null;
     const exchange = (keys: readonly Expression[]) =>
       this.#exchangeByKeys(input.plan, columns, keys, keys.map(({ type }) => type));
     if (plan.groups.length > 0) {
@@ -306,7 +312,7 @@ class Splitter {
     if (input === null || plan.limit !== null && !isSteady(plan.limit, NO_COLUMNS)) return null;
     const own = allDefinedColumns(plan.input);
     if (!plan.keys.every(({ expression }) => isSteady(expression, own))) return null;
-    if (this.#spread.isTight) return null;
+    if (this.#isTight) return null;
     const part = { ...plan, input: input.plan };
     // Each pass has an order of its own.
     const merges = exchangedBytes(input.plan) === null && !this.#isByMorsels;
@@ -453,6 +459,7 @@ class Splitter {
 
   /** A join whose sides are brought together. */
   #join(plan: HashJoin, ordered: boolean): Divisible | null {
+    if (this.#spread.room === "none") return null;
     const own = allDefinedColumns(plan);
     if (!ownExpressions(plan).every((each) => isSteady(each, own))) return null;
     const left = this.#side(plan.left, ordered);
@@ -463,8 +470,7 @@ class Splitter {
       exchanged: left.bytes.exchanged + right.bytes.exchanged,
       read: left.bytes.read + right.bytes.read,
     };
-    const isTight = this.#spread.isTight;
-    if (!isTight && areColocated(plan, left.placements, right.placements)) {
+    if (!this.#isTight && areColocated(plan, left.placements, right.placements)) {
       return {
         plan: { ...plan, left: left.plan, right: right.plan },
         order,
@@ -476,7 +482,7 @@ class Splitter {
     if (isCopied(left.placements) || isCopied(right.placements)) return null;
     const [leftColumns, rightColumns] = [this.#outputs(plan.left), this.#outputs(plan.right)];
     if (leftColumns === null || rightColumns === null) return null;
-    if (!isTight && bytes.read < SMALL_BYTES) return null;
+    if (!this.#isTight && bytes.read < SMALL_BYTES) return null;
     const found = wayOf(
       plan,
       { left: bytesOf(plan.left.rows, leftColumns), right: bytesOf(plan.right.rows, rightColumns) },
@@ -641,7 +647,7 @@ class Splitter {
       case "hash_join":
         return this.#isByMorsels ? this.#sharedJoin(plan) : this.#join(plan, ordered);
       case "nested_loop_join":
-        return this.#isByMorsels ? null : this.#lookUp(plan, ordered);
+        return this.#isByMorsels || this.#spread.room === "none" ? null : this.#lookUp(plan, ordered);
       default:
         return null;
     }
@@ -652,14 +658,14 @@ class Splitter {
     const input = this.#divide(plan.input, ordered);
     const keys = this.#keysOf(plan);
     if (input === null || keys === null || ordered && input.order.length > 0) return null;
-    if (this.#isByMorsels || this.#spread.isTight || exchangedBytes(input.plan) !== null) return null;
+    if (this.#isByMorsels || this.#isTight || exchangedBytes(input.plan) !== null) return null;
     const placements = input.placements.filter((each) => isWithin(each, keys));
     return placements.length === 0 ? null : { ...input, plan: { ...plan, input: input.plan }, placements };
   }
 
   /** Groups whose rows are at one place each; beneath a join few rows are sent there, so that it may run there, too. */
   #divideGroups(plan: Aggregate): Divisible | null {
-    if (plan.groups.length === 0 || plan.groupingSets !== null || this.#spread.isTight) return null;
+    if (plan.groups.length === 0 || plan.groupingSets !== null || this.#isTight) return null;
     const input = this.#divide(plan.input, false);
     const own = allDefinedColumns(plan.input);
     if (input === null || !ownExpressions(plan).every((each) => isSteady(each, own))) return null;

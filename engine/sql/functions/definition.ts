@@ -151,6 +151,8 @@ export interface StepFacts {
   readonly ranges: readonly (IntegerRange | undefined)[];
   /** The state begins with a value: slots that begin as NaN for "no row yet" begin as 0. */
   readonly hasValue: boolean;
+  /** How many rows will be folded, an expression; for {@link BoundAggregate.needsCount} only. */
+  readonly count?: string;
   /**
    * The caller flushes the component's sum in time, see {@link AggregateComponent.flush}; the step declares the new
    * number by this name.
@@ -203,6 +205,8 @@ export interface BoundAggregate {
   readonly parts?: AggregateMerge;
   /** The value over no rows at all equals `finish` of the initial state. */
   readonly orderSensitive: boolean;
+  /** Its rows always come in an order, and `step` is given their number. */
+  readonly needsCount?: true;
 }
 
 /** How an aggregate is computed over parts of the rows, each in another place, and then over those results. */

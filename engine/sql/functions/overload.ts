@@ -377,6 +377,8 @@ export interface AggregateOverload {
   readonly skipsNulls?: boolean;
   /** Default false. */
   readonly orderSensitive?: boolean;
+  /** See `BoundAggregate.needsCount`. */
+  readonly needsCount?: true;
   /** The parts for the types that the arguments will have. */
   readonly parts: (argumentTypes: readonly SqlType[]) => AggregateParts | undefined;
 }
@@ -415,6 +417,7 @@ export function defineAggregate(overload: AggregateOverload): AggregateDefinitio
               : parts.parts,
           }),
           orderSensitive: overload.orderSensitive === true,
+          ...(overload.needsCount === undefined ? {} : { needsCount: true }),
         },
       };
     },

@@ -308,21 +308,6 @@ const regressions: readonly AggregateOverload[] = [
   ),
 ];
 
-/** Collected values of an ordered-set aggregate, in the order of WITHIN GROUP. */
-interface Ordered {
-  readonly fraction: number;
-  readonly values: SqlValue[];
-}
-
-function collect(state: Ordered | null, fraction: number, value: SqlValue): Ordered {
-  if (state !== null) {
-    state.values.push(value);
-    return state;
-  }
-  checkFraction(fraction);
-  return { fraction, values: [value] };
-}
-
 function checkFraction(fraction: number): void {
   if (fraction >= 0 && fraction <= 1) return;
   throw new DatabaseError(
@@ -331,93 +316,108 @@ function checkFraction(fraction: number): void {
   );
 }
 
-/** The same for an array of fractions, of which some may be NULL. */
-interface OrderedForMany {
-  readonly fractions: SqlArray;
-  readonly values: SqlValue[];
+/** How a percentile is made of values in the order of WITHIN GROUP. */
+interface Percentile {
+  /** Positions of the values that it is made of, ascending, of so many. */
+  readonly positions: (fraction: number, count: number) => readonly number[];
+  readonly value: (fraction: number, count: number, at: (position: number) => SqlValue) => SqlValue;
 }
 
-function collectForMany(state: OrderedForMany | null, fractions: SqlArray, value: SqlValue): OrderedForMany {
-  if (state !== null) {
-    state.values.push(value);
-    return state;
+const continuous: Percentile = {
+  positions: (fraction, count) => {
+    const position = fraction * (count - 1);
+    return [Math.floor(position), Math.ceil(position)];
+  },
+  value: (fraction, count, at) => {
+    const position = fraction * (count - 1);
+    const lower = Number(at(Math.floor(position)));
+    if (Number.isInteger(position)) return lower;
+    const upper = Number(at(Math.ceil(position)));
+    return lower + (upper - lower) * (position - Math.floor(position));
+  },
+};
+
+function discretePosition(fraction: number, count: number): number {
+  return Math.max(1, Math.ceil(fraction * count)) - 1;
+}
+
+const discrete: Percentile = {
+  positions: (fraction, count) => [discretePosition(fraction, count)],
+  value: (fraction, count, at) => at(discretePosition(fraction, count)),
+};
+
+/** Of the values of a group, which come in order, those that its percentiles are made of. */
+class Percentiles<Fractions extends number | SqlArray> {
+  readonly fractions: Fractions;
+  readonly #percentile: Percentile;
+  readonly #count: number;
+  /** Ascending. */
+  readonly #positions: readonly number[];
+  readonly #values = new Map<number, SqlValue>();
+  #row = 0;
+
+  constructor(fractions: Fractions, percentile: Percentile, count: number) {
+    this.fractions = fractions;
+    this.#percentile = percentile;
+    this.#count = count;
+    const given = typeof fractions === "number" ? [fractions] : fractions.elements;
+    const wanted = new Set<number>();
+    for (const fraction of given) {
+      if (fraction === null) continue;
+      checkFraction(Number(fraction));
+      for (const position of percentile.positions(Number(fraction), count)) wanted.add(position);
+    }
+    this.#positions = [...wanted].sort((left, right) => left - right);
   }
-  for (const fraction of fractions.elements) if (fraction !== null) checkFraction(Number(fraction));
-  return { fractions, values: [value] };
+
+  add(value: SqlValue): void {
+    if (this.#positions[this.#values.size] === this.#row) this.#values.set(this.#row, value);
+    this.#row++;
+  }
+
+  at(fraction: SqlValue): SqlValue {
+    if (fraction === null) return null;
+    const value = (position: number): SqlValue => this.#values.get(position) ?? null;
+    return this.#percentile.value(Number(fraction), this.#count, value);
+  }
+}
+
+function orderedSet<Fractions extends number | SqlArray>(
+  { name, takes, returns, summary }: Pick<AggregateOverload, "name" | "takes" | "returns" | "summary">,
+  percentile: Percentile,
+  finish: (state: Percentiles<Fractions>) => SqlValue,
+): AggregateOverload {
+  const step = (
+    state: Percentiles<Fractions> | null,
+    fractions: Fractions,
+    value: SqlValue,
+    count: number,
+  ) => {
+    const made = state ?? new Percentiles(fractions, percentile, count);
+    made.add(value);
+    return made;
+  };
+  return {
+    ...{ name, takes, returns, summary },
+    orderSensitive: true,
+    needsCount: true,
+    parts: () => ({
+      slots: [nothing],
+      step: ([state], [fractions, x], use, facts) =>
+        `${state} = ${use("percentiles", step)}(${state}, ${fractions}, ${x}, ${facts?.count});`,
+      finish: ([state], use) => `(${state} === null ? null : ${use(name, finish)}(${state}))`,
+    }),
+  };
+}
+
+function one(state: Percentiles<number>): SqlValue {
+  return state.at(state.fractions);
 }
 
 /** One percentile for each fraction, in an array of the same form. */
-function percentilesBy(
-  percentile: (state: Ordered) => SqlValue,
-): (state: OrderedForMany | null) => SqlArray | null {
-  return (state) => {
-    if (state === null) return null;
-    const { fractions, values } = state;
-    const found = fractions.elements.map((fraction) =>
-      fraction === null ? null : percentile({ fraction: Number(fraction), values })
-    );
-    return new SqlArray(found, fractions.dimensions, fractions.lowerBounds);
-  };
-}
-
-function continuousPercentile(state: Ordered | null): number | null {
-  if (state === null) return null;
-  const position = state.fraction * (state.values.length - 1);
-  const lower = Number(state.values[Math.floor(position)]);
-  if (Number.isInteger(position)) return lower;
-  const upper = Number(state.values[Math.ceil(position)]);
-  return lower + (upper - lower) * (position - Math.floor(position));
-}
-
-function discretePercentile(state: Ordered | null): SqlValue {
-  if (state === null) return null;
-  const row = Math.max(1, Math.ceil(state.fraction * state.values.length));
-  return state.values[row - 1] ?? null;
-}
-
-function orderedSet(
-  name: string,
-  takes: string,
-  returns: string,
-  summary: string,
-  finish: (state: Ordered | null) => SqlValue,
-): AggregateOverload {
-  return {
-    name,
-    takes,
-    returns,
-    summary,
-    orderSensitive: true,
-    parts: () => ({
-      slots: [nothing],
-      step: ([state], [fraction, x], use) =>
-        `${state} = ${use("collect", collect)}(${state}, ${fraction}, ${x});`,
-      finish: ([state], use) => `${use(name, finish)}(${state})`,
-    }),
-  };
-}
-
-function orderedSetOfMany(
-  name: string,
-  takes: string,
-  returns: string,
-  summary: string,
-  percentile: (state: Ordered) => SqlValue,
-): AggregateOverload {
-  const finish = percentilesBy(percentile);
-  return {
-    name,
-    takes,
-    returns,
-    summary,
-    orderSensitive: true,
-    parts: () => ({
-      slots: [nothing],
-      step: ([state], [fractions, x], use) =>
-        `${state} = ${use("collectForMany", collectForMany)}(${state}, ${fractions}, ${x});`,
-      finish: ([state], use) => `${use(`${name}_many`, finish)}(${state})`,
-    }),
-  };
+function many(state: Percentiles<SqlArray>): SqlArray {
+  const { elements, dimensions, lowerBounds } = state.fractions;
+  return new SqlArray(elements.map((fraction) => state.at(fraction)), dimensions, lowerBounds);
 }
 
 /** Runs of equal values in sorted order: the first longest one wins. */
@@ -446,32 +446,45 @@ function stepMode(type: SqlType): (state: Runs | null, value: NonNullable<SqlVal
 
 const orderedSets: readonly AggregateOverload[] = [
   orderedSet(
-    "percentile_cont",
-    "f64, f64",
-    "f64",
-    "Continuous percentile; WITHIN GROUP (ORDER BY value) gives the second argument.",
-    continuousPercentile,
+    {
+      name: "percentile_cont",
+      takes: "f64, f64",
+      returns: "f64",
+      summary: "Continuous percentile; WITHIN GROUP (ORDER BY value) gives the second argument.",
+    },
+    continuous,
+    one,
   ),
   orderedSet(
-    "percentile_disc",
-    "f64, anyelement",
-    "anyelement",
-    "First value whose position reaches the fraction; WITHIN GROUP (ORDER BY value) gives the second argument.",
-    discretePercentile,
+    {
+      name: "percentile_disc",
+      takes: "f64, anyelement",
+      returns: "anyelement",
+      summary:
+        "First value whose position reaches the fraction; WITHIN GROUP (ORDER BY value) gives the second argument.",
+    },
+    discrete,
+    one,
   ),
-  orderedSetOfMany(
-    "percentile_cont",
-    "f64[], f64",
-    "f64[]",
-    "Continuous percentiles for an array of fractions.",
-    continuousPercentile,
+  orderedSet(
+    {
+      name: "percentile_cont",
+      takes: "f64[], f64",
+      returns: "f64[]",
+      summary: "Continuous percentiles for an array of fractions.",
+    },
+    continuous,
+    many,
   ),
-  orderedSetOfMany(
-    "percentile_disc",
-    "f64[], anyelement",
-    "anyarray",
-    "Discrete percentiles for an array of fractions.",
-    discretePercentile,
+  orderedSet(
+    {
+      name: "percentile_disc",
+      takes: "f64[], anyelement",
+      returns: "anyarray",
+      summary: "Discrete percentiles for an array of fractions.",
+    },
+    discrete,
+    many,
   ),
   {
     name: "mode",

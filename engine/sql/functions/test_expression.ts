@@ -247,15 +247,13 @@ export function runAggregate(
       : `const state${index} = [null, ${slot.initial}];`;
   });
   const args = aggregate.argumentTypes.map((_, index) => `a${index}`);
-  const step = aggregate.step(slots, args, use);
+  const step = aggregate.step(slots, args, use, { ranges: [], hasValue: false, count: "rows.length" });
   const finish = aggregate.finish(slots, use);
-  const skip = aggregate.skipsNulls && args.length > 0
-    ? `if (${args.map((arg) => `${arg} === null`).join(" || ")}) continue;`
-    : "";
+  const folded = aggregate.skipsNulls ? rows.filter((row) => !row.includes(null)) : rows;
   const body = `"use strict"; ${declarations.join(" ")}
-    for (const [${args.join(", ")}] of rows) { ${skip} ${step} }
+    for (const [${args.join(", ")}] of rows) { ${step} }
     return ${finish};`;
-  return new Function("context", "rows", ...runtime.keys(), body)(testContext, rows, ...runtime.values());
+  return new Function("context", "rows", ...runtime.keys(), body)(testContext, folded, ...runtime.values());
 }
 
 /** Checks lines of the form `expression  ⇒  expected`; a line break in a result is written ⏎. */
