@@ -1,7 +1,8 @@
 /**
- * Which rows that a statement deletes or changes are kept in bulk, so that millions take little memory: those beyond
- * the first {@link FIRST_ROWS}. Of a deleted row its id is kept, in a set; of a changed one that keeps its keys also
- * the new values, column by column in batches. Each of the first rows has an object and a lock of its own.
+ * Which rows that a statement deletes, changes or inserts are kept in bulk, so that millions take little memory: those
+ * beyond the first {@link FIRST_ROWS}, and new ones as soon as their transaction has much in memory. Of a deleted row
+ * its id is kept, in a set; of a changed one that keeps its keys also the new values, column by column in batches; new
+ * ones are in batches as those of COPY. Each of the first rows has an object and a lock of its own.
  */
 import { assert } from "../base/assert.ts";
 import type { RowBatch, RowId, StoredRow } from "../operations/effect.ts";
@@ -11,9 +12,11 @@ import type { TableWriteSet } from "./write_set.ts";
 
 /** So many rows in a row are kept one by one. */
 const FIRST_ROWS = 16_384;
+/** New rows whose keys are looked up in one piece. */
+const MAX_NEW_ROWS = 4_096;
 const NO_IDS = new Float64Array(0);
 
-/** What becomes of the rows of a statement. */
+/** What becomes of committed rows in a statement. */
 type BulkKind = "deleted" | "replaced";
 
 /** Hears of what comes to a write set. */
@@ -24,15 +27,21 @@ export interface BulkOwner {
   setBegan(kind: BulkKind, writeSet: TableWriteSet, set: RowIdSet): void;
   /** New values of rows that are in such a set. */
   batchCame(writeSet: TableWriteSet, batch: RowBatch): void;
+  /** Whether new rows may come in batches from now on, the first of them with this id, and larger ones behind it. */
+  mayCreate(writeSet: TableWriteSet, id: number): boolean;
+  /** New rows. Raises 23505 when an id or a key is taken. */
+  rowsCame(writeSet: TableWriteSet, batch: RowBatch): void;
 }
 
 /** See the head of the file. */
 export class BulkWrites {
   readonly #owner: BulkOwner;
-  #kind: BulkKind = "deleted";
+  #kind: BulkKind | "created" = "deleted";
   #writeSet: TableWriteSet | null = null;
   #count = 0;
   #mayKeep = false;
+  /** Of new rows. */
+  #lastId = -Infinity;
   #set: RowIdSet | null = null;
   #builder: BatchBuilder | null = null;
   /** Ids of the builder's rows; only those who write in bulk have room for them. */
@@ -73,20 +82,43 @@ export class BulkWrites {
     if (!this.#mayKeep || typeof id !== "number" || writeSet.truncated || writeSet.byId.has(id)) return null;
     if (this.#set === null) {
       this.#set = new RowIdSet();
-      if (kind === "replaced") {
-        this.#builder = new BatchBuilder(writeSet.definition);
-        if (this.#ids === NO_IDS) this.#ids = new Float64Array(BATCH_ROWS);
-      }
+      if (kind === "replaced") this.#begin(writeSet);
       this.#owner.setBegan(kind, writeSet, this.#set);
     }
     return this.#set;
   }
 
-  /** Notes the new values of a row whose id has come into the set. */
+  /** Whether a new row comes into a batch; otherwise it is written by itself, and so are those behind it. */
+  takesNew(writeSet: TableWriteSet, id: RowId, isHeavy: boolean): boolean {
+    if (this.#kind !== "created" || writeSet !== this.#writeSet) {
+      if (!isHeavy) return false;
+      this.end();
+      this.#kind = "created";
+      this.#writeSet = writeSet;
+      this.#lastId = -Infinity;
+      this.#mayKeep = typeof id === "number" && this.#owner.mayCreate(writeSet, id);
+      if (this.#mayKeep) this.#begin(writeSet);
+    }
+    if (!this.#mayKeep) return false;
+    // Ids that ascend are free if the first one is.
+    if (typeof id === "number" && id > this.#lastId) {
+      this.#lastId = id;
+      return true;
+    }
+    this.flush();
+    return this.#mayKeep = false;
+  }
+
+  #begin({ definition }: TableWriteSet): void {
+    this.#builder = new BatchBuilder(definition);
+    if (this.#ids === NO_IDS) this.#ids = new Float64Array(BATCH_ROWS);
+  }
+
+  /** Notes the values of a row whose id has come into the set, or of a new one. */
   add(id: number, values: StoredRow): void {
     const builder = this.#builder;
-    assert(builder !== null, "a set of replaced rows was begun");
-    if (builder.isFull) this.flush();
+    assert(builder !== null, "a set of replaced rows, or new ones, were begun");
+    if (builder.isFull || this.#kind === "created" && builder.rowCount === MAX_NEW_ROWS) this.flush();
     for (let position = 0; position < values.length; position++) {
       builder.setStored(position, values[position] ?? null);
     }
@@ -97,6 +129,8 @@ export class BulkWrites {
   flush(): void {
     const builder = this.#builder, writeSet = this.#writeSet;
     if (builder === null || writeSet === null || builder.rowCount === 0) return;
-    this.#owner.batchCame(writeSet, builder.take(this.#ids.slice(0, builder.rowCount)));
+    const batch = builder.take(this.#ids.slice(0, builder.rowCount));
+    if (this.#kind === "created") this.#owner.rowsCame(writeSet, batch);
+    else this.#owner.batchCame(writeSet, batch);
   }
 }

@@ -1,4 +1,4 @@
-/** The error of a transaction that cannot be serialized after others: SQLSTATE 40001. */
+/** Errors of transactions: one that cannot be serialized after others (40001), or that must not write. */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { OpNumber, RowId } from "../operations/effect.ts";
@@ -24,5 +24,13 @@ export function serializationFailure(
     : `the transaction committed at op ${conflict.op}`;
   return changedMeanwhile(
     `${row} of relation "${table}", which this transaction has read, changed in ${rival}.`,
+  );
+}
+
+/** A write where only reads are allowed. */
+export function readOnlyTransaction(): DatabaseError {
+  return new DatabaseError(
+    SQLSTATE.readOnlySqlTransaction,
+    "cannot execute a write in a read-only transaction",
   );
 }

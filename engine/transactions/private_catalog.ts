@@ -78,3 +78,9 @@ export class PrivateCatalog {
     this.#changed = mark.catalog;
   }
 }
+
+/** The id of the table that a change makes, alters or drops; 0: none. */
+export function changedTable(change: CatalogChange): number {
+  if (change.kind === "put_table") return change.table.id;
+  return change.kind === "drop_table" ? change.tableId : 0;
+}

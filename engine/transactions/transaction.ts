@@ -8,7 +8,6 @@
  * Invariants: writes are private until commit. A row is locked before it is written; after that no other transaction
  * changes it, and its newest committed version is not newer than the snapshot.
  */
-import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { assert, assertDefined } from "../base/assert.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { CatalogChange } from "../catalog/catalog_change.ts";
@@ -19,6 +18,7 @@ import { mayGoOn, newParents, onlyAddsColumns } from "./added_columns.ts";
 import type { AwaitedLock } from "./awaited_lock.ts";
 import { checkBatch, requireBatchOutside } from "./batch_check.ts";
 import { BulkWrites } from "./bulk_writes.ts";
+import { takesNewRows, writeNewRows } from "./new_rows.ts";
 import { type CatchingUp, catchUp, checkRows, type RowMaker } from "./catch_up.ts";
 import { isTemporarySchema } from "../catalog/temporary_schema.ts";
 import type { CommitMessage } from "./commit_message.ts";
@@ -27,7 +27,8 @@ import { type JournalEntry, type Mark, takeBackTo } from "./journal.ts";
 import type { IsolationLevel } from "./isolation_level.ts";
 import { type Lock, LOCK_MODES, type LockKey, type LockMode, type LockOwner } from "./lock_table.ts";
 import type { WaitingClient } from "./wait_cycles.ts";
-import { PrivateCatalog } from "./private_catalog.ts";
+import { readOnlyTransaction } from "./conflicts.ts";
+import { changedTable, PrivateCatalog } from "./private_catalog.ts";
 import type { NontransactionalEffects } from "./nontransactional_effects.ts";
 import { type Done, lastSequences } from "./transaction_effects.ts";
 import { TransactionSize } from "./transaction_size.ts";
@@ -133,6 +134,9 @@ export class Transaction {
       if (this.interruptible) this.#manager.locks.lockSet(writeSet.definition.id, set, this);
     },
     batchCame: (writeSet, batch) => writeSet.replacing.add(this.#addBatch(writeSet, batch)),
+    mayCreate: (writeSet, id) =>
+      this.#manager.remote === null && takesNewRows(this, writeSet, { id, lastOp: this.#manager.lastOp }),
+    rowsCame: ({ definition }, batch) => writeNewRows(this, definition.id, batch),
   });
 
   constructor(manager: TransactionManager, options: BeginOptions) {
@@ -186,7 +190,6 @@ export class Transaction {
     if (missed) throw missed;
   }
 
-  /** See `RowTransaction`. */
   get repeatsChecks(): boolean {
     return this.level !== "serializable";
   }
@@ -368,6 +371,12 @@ export class Transaction {
     } else this.#set(writeSet, own, values);
   }
 
+  createOneOfMany(tableId: number, id: RowId, values: StoredRow): void {
+    const writeSet = this.#writable(this.#definition(tableId), { spread: false });
+    if (this.#bulk.takesNew(writeSet, id, this.#size.isHeavy)) this.#bulk.add(id as number, values);
+    else this.create(tableId, id, values);
+  }
+
   update(tableId: number, id: RowId, values: StoredRow): void {
     const table = this.#definition(tableId);
     const writeSet = this.#writable(table);
@@ -439,8 +448,8 @@ export class Transaction {
     this.#bulk.add(id as number, values);
   }
 
-  finishUpdates(): void {
-    this.#bulk.flush();
+  endRows(): void {
+    this.#bulk.end();
   }
 
   moved(tableId: number, moves: Iterable<{ readonly from: RowId; readonly to: RowId }>): void {
@@ -448,7 +457,6 @@ export class Transaction {
     writeSet?.noteMoves(moves, (id, origin) => this.#note({ kind: "origin", writeSet, id, origin }));
   }
 
-  /** See `RowTransaction`. */
   checkBatch(tableId: number, batch: RowBatch): ReturnType<typeof checkBatch> {
     const table = this.#definition(tableId);
     const writeSet = this.#writable(table, { spread: false });
@@ -489,11 +497,7 @@ export class Transaction {
   /** Applies a DDL change to the private catalog and to the transaction's own rows of that table. */
   change(change: CatalogChange): void {
     this.#requireCatalog();
-    const tableId = change.kind === "put_table"
-      ? change.table.id
-      : change.kind === "drop_table"
-      ? change.tableId
-      : 0;
+    const tableId = changedTable(change);
     const before = this.#manager.catalog.table(tableId);
     if (change.kind === "put_table") {
       // Rows that others delete there were looked up by rules without the new key.
@@ -704,12 +708,7 @@ export class Transaction {
 
   /** The write set to write to; waits for a transaction that alters the table. */
   #writable(table: TableDefinition, options: { readonly spread: boolean } = { spread: true }): TableWriteSet {
-    if (this.readOnly && !isTemporarySchema(table.schema)) {
-      throw new DatabaseError(
-        SQLSTATE.readOnlySqlTransaction,
-        "cannot execute a write in a read-only transaction",
-      );
-    }
+    if (this.readOnly && !isTemporarySchema(table.schema)) throw readOnlyTransaction();
     const { catalog } = this.#manager;
     // The statement was compiled for a definition that another transaction has changed while it yielded.
     if (
@@ -721,6 +720,7 @@ export class Transaction {
     if (existing !== undefined) {
       if (options.spread && existing.batches.length > 0) {
         this.#bulk.end();
+        this.#size.checkSpread(existing.batches);
         this.#note({ kind: "contents", writeSet: existing, saved: existing.copy() });
         existing.spreadBatches();
         this.views.forget(table.id);

@@ -74,6 +74,20 @@ export class TransactionSize {
     return this.#batchMemory > LIMITS.transactionKeptBatchBytes;
   }
 
+  /** Whether new rows had better come in batches. */
+  get isHeavy(): boolean {
+    return this.#rowBytes > LIMITS.transactionKeptBatchBytes || this.#batches.size > 0;
+  }
+
+  /** Raises 53200 when rows of batches would be too many one by one. */
+  checkSpread(batches: readonly RowBatch[]): void {
+    let bytes = this.#rowBytes;
+    for (const batch of batches) bytes += this.#batches.get(batch)?.bytes ?? 0;
+    if (bytes > LIMITS.transactionMemoryBytes) {
+      throw tooMany("Change rows that were loaded in bulk in another transaction.");
+    }
+  }
+
   /** Raises 53200 when bulk loads are beyond the limit. */
   checkBatches(): void {
     if (this.#batchMemory > LIMITS.transactionBatchBytes) {

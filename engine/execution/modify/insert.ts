@@ -4,6 +4,7 @@
  * Rows are written as they come, unless the source reads the table: then all are computed first.
  */
 import { assertDefined } from "../../base/assert.ts";
+import { LIMITS } from "../../base/limits.ts";
 import type { IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import { triggersFor } from "../../catalog/triggers.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
@@ -61,7 +62,7 @@ export function produceInsert(plan: InsertPlan, program: Program, modify: Modify
     [...values, ...(ownId === null ? [] : [ownId])].some((each) => expressionReads(each, table.id));
   if (!reads) {
     program.produce(plan.source, insertSink(plan, modify, values, plan.id));
-    return;
+    return endRows(plan, program, modify);
   }
   const held: HeldValue[] = values.map((expression, position) => ({
     column: heldColumn(position),
@@ -83,6 +84,16 @@ export function produceInsert(plan: InsertPlan, program: Program, modify: Modify
   }));
   const id = ownId === null ? plan.id : assertDefined(references.at(-1), "held id");
   program.loop(plan, rows.source(), insertSink(plan, modify, references.slice(0, values.length), id));
+  endRows(plan, program, modify);
+}
+
+/** Behind the last row. */
+function endRows(plan: InsertPlan, program: Program, modify: ModifyCode): void {
+  if (isOfMany(plan)) program.once(plan, (code) => code.emit(`${modify.writer(code)}.endRows();`));
+}
+
+function isOfMany({ source, onConflict }: InsertPlan): boolean {
+  return onConflict === null && "rows" in source && source.rows >= LIMITS.batchedInsertRows;
 }
 
 /** Numbers of columns that stand for held values; a statement's own are positive. */
@@ -121,7 +132,9 @@ function insertSink(
     const proposed = emitNewRow(code, shape, values.map((value) => emitValue(code, value)));
     const rowId = emitRowId(code, table, writer, proposed.row, id);
     if (onConflict === null) {
-      code.emit(`${writer}.create(${table.id}, ${rowId}, ${proposed.row});`);
+      code.emit(
+        `${writer}.${isOfMany(plan) ? "createOneOfMany" : "create"}(${table.id}, ${rowId}, ${proposed.row});`,
+      );
       if (table.constraints.some((constraint) => constraint.kind === "foreign_key")) {
         code.emit(`${modify.run(code)}.changes.created(${rowId}, ${proposed.row});`);
       }

@@ -256,7 +256,7 @@ export class ModifyRun {
 
   /** Works through a piece of what is left to do after the last row. true: all is done. */
   finish(): boolean {
-    this.#writer.finishUpdates();
+    this.#writer.endRows();
     if (this.#moves !== null) {
       this.#moving ??= this.#createMoved(this.#moves);
       if (this.#moving.next().done !== true) return false;

@@ -190,10 +190,12 @@ export interface RowTransaction {
    */
   create(tableId: number, id: RowId, values: StoredRow): void;
   update(tableId: number, id: RowId, values: StoredRow): void;
-  /** The same for values that keep the row's id and unique keys: where many come, {@link finishUpdates} ends them. */
+  /** The same for values that keep the row's id and unique keys: where many come, {@link endRows} ends them. */
   updateKeepingKeys(tableId: number, id: RowId, values: StoredRow): void;
-  /** The rows that the statement changes in this way have all come. */
-  finishUpdates(): void;
+  /** As {@link create}, for one of many rows: 23505 may come with a later one, or with {@link endRows}. */
+  createOneOfMany(tableId: number, id: RowId, values: StoredRow): void;
+  /** The rows that the statement changes or creates in this way have all come. */
+  endRows(): void;
   delete(tableId: number, id: RowId): void;
   /** Rows that were deleted are the ones that are created with other ids; absent: nobody wants to know. */
   readonly moved?: (tableId: number, moves: Iterable<{ readonly from: RowId; readonly to: RowId }>) => void;
