@@ -3,6 +3,7 @@ import { match, ok, strictEqual } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import { memoryHost } from "../host/memory_host.ts";
 import { Engine } from "../session/engine.ts";
+import { BINARY_SIGNATURE } from "../statements/copy/binary_reader.ts";
 import { TestClient } from "../statements/copy/client_for_test.ts";
 import type { StartWorker, WorkerStart } from "./worker_thread.ts";
 import type { WorkerPort } from "./worker_port.ts";
@@ -62,6 +63,22 @@ function textRows(last: (row: number) => string): string {
   return Array.from({ length: ROWS }, (_, row) => `${row}\t${last(row)}`).join("");
 }
 
+/** Rows of an id and a text, in the binary form, with what stands behind them. */
+function binaryRows(text: (row: number) => string | null, end: readonly number[] = [255, 255]): Uint8Array {
+  const bytes = [...BINARY_SIGNATURE, 0, 0, 0, 0, 0, 0, 0, 0];
+  const integer = (value: number): number =>
+    bytes.push(value >>> 24, value >>> 16 & 255, value >>> 8 & 255, value & 255);
+  for (let row = 0; row < ROWS; row++) {
+    bytes.push(0, 2);
+    integer(4);
+    integer(row);
+    const value = text(row);
+    integer(value === null ? -1 : value.length);
+    for (const each of value ?? "") bytes.push(each.charCodeAt(0));
+  }
+  return Uint8Array.from([...bytes, ...end]);
+}
+
 /** Statements with data, and what is asked afterwards. */
 const LOADS: readonly (readonly [copy: string, data: string | Uint8Array])[] = [
   ["COPY t FROM STDIN", textRows((row) => `${row === 16_500 ? "9223372036854775807" : row}\t${REST}\n`)],
@@ -81,7 +98,13 @@ const LOADS: readonly (readonly [copy: string, data: string | Uint8Array])[] = [
   ["COPY t (id, s) FROM STDIN", textRows((row) => row === ROWS - 1 ? "no end of the line" : `${row}\n`)],
   ["COPY t (id, s) FROM STDIN WHERE id % 1000 = 3", textRows((row) => `${row}\n`)],
   ["COPY t (id, s) FROM STDIN (ENCODING 'latin1')", textRows((row) => `${row}\n`)],
+  ["COPY t (id, s) FROM STDIN (FORMAT binary)", binaryRows((row) => row % 5 === 0 ? null : `s${row}`)],
+  ["COPY t (id, s) FROM STDIN (FORMAT binary)", binaryRows((row) => "x".repeat(row % 40), [])],
   // Errors.
+  ["COPY t (id, s) FROM STDIN (FORMAT binary)", binaryRows(() => "a", [255, 255, 7])],
+  ["COPY t (id, s) FROM STDIN (FORMAT binary)", binaryRows(() => "a", [0, 3, 0, 0])],
+  ["COPY t (id, x) FROM STDIN (FORMAT binary)", binaryRows((row) => row === 16_909 ? "too long" : "x")],
+  ["COPY t (id, s) FROM STDIN (FORMAT binary)", binaryRows((row) => row === 16_384 ? "\xff" : "x")],
   ["COPY t (id, b) FROM STDIN", textRows((row) => row === 16_900 ? "12x\n" : `${row}\n`)],
   ["COPY t (id, z) FROM STDIN", textRows((row) => row === 16_901 ? "2023-13-13\n" : "2023-12-13\n")],
   ["COPY t (id, s) FROM STDIN", textRows((row) => row === 16_902 ? "a\tb\n" : `${row}\n`)],

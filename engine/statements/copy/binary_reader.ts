@@ -8,6 +8,7 @@ import { decodeBinary } from "../../types/binary_io.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { toStored } from "../../types/stored_value.ts";
 import type { BatchBuilder } from "../../transactions/batch_builder.ts";
+import type { ReaderPlace } from "../parsed_copy.ts";
 import { rowTooLong, withContext } from "./copy_options.ts";
 import { PartialRow } from "./partial_row.ts";
 
@@ -39,6 +40,7 @@ export class BinaryFormatReader {
   #nextTry = 0;
   #headerSeen = false;
   #ended = false;
+  #isPaused = false;
   #row = 1;
 
   constructor(options: {
@@ -46,11 +48,30 @@ export class BinaryFormatReader {
     readonly columns: readonly BinaryColumn[];
     readonly batch: BatchBuilder;
     readonly flush: () => void;
+    /** Where it goes on; null: at the beginning. */
+    readonly from: ReaderPlace | null;
   }) {
     this.#tableName = options.tableName;
     this.#columns = options.columns;
     this.#batch = options.batch;
     this.#flush = options.flush;
+    if (options.from === null) return;
+    this.#row = options.from.line;
+    this.#headerSeen = true;
+  }
+
+  /** Parses nothing behind the row at hand. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  /** Where another reader goes on; null: this one has not paused, or has come to the end. */
+  takePlace(): ReaderPlace | null {
+    if (!this.#isPaused || this.#ended) return null;
+    const rest = this.#carry.length === 0
+      ? new Uint8Array(0)
+      : this.#carry.joined().slice(0, this.#carry.length);
+    return { line: this.#row, lineEnd: "unknown", rest };
   }
 
   /** Number of the row that comes next, from 1. */
@@ -88,7 +109,7 @@ export class BinaryFormatReader {
   #parse(bytes: Uint8Array): number {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let at = this.#headerSeen ? 0 : this.#parseHeader(bytes, view);
-    while (this.#headerSeen && !this.#ended && this.#isRowWhole(view, at)) {
+    while (this.#headerSeen && !this.#ended && !this.#isPaused && this.#isRowWhole(view, at)) {
       at = this.#parseRow(bytes, view, at);
     }
     if (this.#ended && at < bytes.length) throw malformed("received copy data after EOF marker");

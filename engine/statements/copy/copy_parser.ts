@@ -49,7 +49,7 @@ export class CopyParser {
     this.#builder = new BatchBuilder(table);
     this.#idPosition = table.columns.findIndex((column) => column.id === table.rowIdColumn);
     this.#firstLine = from?.firstLine ?? (settings.header === false ? 1 : 2);
-    this.#reader = settings.format === "binary" ? this.#binaryReader() : this.#textReader(options, from);
+    this.#reader = settings.format === "binary" ? this.#binaryReader(from) : this.#textReader(options, from);
     if (from !== null) this.write(from.rest);
   }
 
@@ -64,8 +64,9 @@ export class CopyParser {
     }));
   }
 
-  #binaryReader(): BinaryFormatReader {
+  #binaryReader(from: CopyPlace | null): BinaryFormatReader {
     return new BinaryFormatReader({
+      from,
       tableName: this.#form.table.name,
       batch: this.#builder,
       flush: () => this.#flush(),
@@ -109,14 +110,14 @@ export class CopyParser {
     this.#flush();
   }
 
-  /** After the batch that is being made it leaves what comes to another parser; only of the text forms. */
+  /** After the batch that is being made it leaves what comes to another parser. */
   pauseBehindBatch(): void {
-    this.#pauses = this.#reader instanceof TextFormatReader;
+    this.#pauses = true;
   }
 
   /** Where another one goes on when it has paused; null: it has not. */
   takePlace(): CopyPlace | null {
-    const place = this.#reader instanceof TextFormatReader ? this.#reader.takePlace() : null;
+    const place = this.#reader.takePlace();
     return place === null ? null : { ...place, firstLine: this.#firstLine };
   }
 
@@ -131,7 +132,7 @@ export class CopyParser {
     const batch = builder.take(new Float64Array(0));
     const firstLine = this.#firstLine;
     this.#firstLine = this.#reader.line + 1;
-    if (this.#pauses && this.#reader instanceof TextFormatReader) this.#reader.pause();
+    if (this.#pauses) this.#reader.pause();
     this.#emit({ batch, firstLine, ids: parsedIds(batch, this.#idPosition) });
   }
 }

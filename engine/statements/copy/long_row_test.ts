@@ -96,6 +96,7 @@ Deno.test("BinaryFormatReader decodes no field before its row is whole", async (
   const batch = await batchOfTwoTexts();
   const reader = new BinaryFormatReader({
     tableName: "l",
+    from: null,
     batch,
     flush: () => assert.fail("the batch is not full"),
     columns: ["a", "b"].map((name, position) => ({ name, position, type: TEXT })),

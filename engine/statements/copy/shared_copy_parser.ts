@@ -73,8 +73,7 @@ export class SharedCopyParser {
 }
 
 /** Names of objects are looked up in the catalog. */
-function isForThreads({ table, positions, settings }: CopyForm): boolean {
-  if (settings.format === "binary") return false;
+function isForThreads({ table, positions }: CopyForm): boolean {
   return !positions.some((position) =>
     /"kind":"reg(class|type|proc|namespace)"/.test(JSON.stringify(table.columns[position]?.type))
   );
