@@ -154,6 +154,8 @@ export const LIMITS = {
   fetchedBytes: 256 * MEBIBYTE,
   /** What a statement takes without asking for its share of the memory of all statements. */
   freeStatementBytes: 512 * KIBIBYTE,
+  /** Memory that threads share for hash tables, which gets pages as far as it is used and keeps them. */
+  sharedTableBytes: 256 * MEBIBYTE,
   /** What a statement gets at least when it has waited for memory, so that it writes few and long runs. */
   spillingMemoryBytes: 4 * MEBIBYTE,
   /** Memory of all statements together, unless it is given. */

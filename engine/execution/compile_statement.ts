@@ -60,7 +60,6 @@ class CompiledPlan {
       analyze,
       spills,
       produce,
-      compileRows: compileRowProducer,
     });
     this.#program = new Program(this.#compilation, { reruns: false });
     this.#program.produce(plan, sink);
@@ -197,7 +196,7 @@ function fragmentsOf(plan: Plan): Fragment[] {
 
 function compilePlan(plan: Plan, planned: PlannedStatement, options: CompileOptions): CompiledStatement {
   if (plan.kind === "insert" || plan.kind === "update" || plan.kind === "delete") {
-    return compileModify(plan, planned, { ...options, compileRows: compileRowProducer });
+    return compileModify(plan, planned, options);
   }
   const compiled = new CompiledPlan(plan, planned.columns, resultSink(planned.columns), options);
   return {
@@ -232,14 +231,6 @@ class Production implements RowProduction {
   step(onRow: RowCallback): boolean {
     this.#state.callback = onRow;
     return this.#state.step(this.#writer);
-  }
-
-  stepToScan(): boolean {
-    return this.#state.stepToScan(this.#writer);
-  }
-
-  fork(context: ExecutionContext): RowProduction {
-    return new Production(this.#state.fork(context));
   }
 
   get isWaiting(): boolean {

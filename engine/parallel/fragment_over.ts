@@ -2,8 +2,7 @@
 import { assertDefined, AssertionError } from "../base/assert.ts";
 import { Catalog } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
-import type { RowProduction } from "../execution/runtime/row_production.ts";
-import type { BatchSource, GatheredBatch } from "../execution/runtime/execution.ts";
+import type { GatheredBatch, KeptTables } from "../execution/runtime/execution.ts";
 import type { StoredValue } from "../operations/effect.ts";
 import {
   FragmentCode,
@@ -28,6 +27,7 @@ export interface FragmentText {
 export interface FragmentGiven {
   readonly parameters: readonly StoredValue[];
   readonly session: SessionFacts | null;
+  readonly kept: KeptTables;
   readonly memoryLimitBytes: number;
   /** Microseconds. */
   monotonic(): number;
@@ -49,22 +49,16 @@ export class FragmentOver {
     this.#code = new FragmentCode(text, this.#catalog);
   }
 
-  /** Begins what comes before the scan: hash tables over what exchanges give. */
-  prepare(given: FragmentGiven, inputs: (exchange: number) => BatchSource): RowProduction {
-    return this.#code.prepare(this.#runOf(given, () => NO_ROWS, inputs));
-  }
-
-  /** Begins an execution, or goes on from what was prepared; what `task` makes and does not send is its `rest`. */
+  /** Begins an execution; what `task` makes and does not send is its `rest`. */
   start(
     given: FragmentGiven,
     scan: ScanRows,
-    prepared: RowProduction | null = null,
   ): { readonly task: FragmentTask; readonly execution: FragmentExecution } {
-    const execution = this.#code.start(this.#runOf(given, scan), prepared);
+    const execution = this.#code.start(this.#runOf(given, scan));
     return { execution, task: assertDefined(execution.tasks(0)[0], "the task of a fragment") };
   }
 
-  #runOf(given: FragmentGiven, scan: ScanRows, inputs?: (exchange: number) => BatchSource): FragmentRun {
+  #runOf(given: FragmentGiven, scan: ScanRows): FragmentRun {
     const refuse = (): never => {
       throw new AssertionError("a fragment over morsels scans");
     };
@@ -89,7 +83,6 @@ export class FragmentOver {
       monotonic: () => given.monotonic(),
       send: (batch) => given.send(batch),
       checkWanted: () => given.checkWanted(),
-      ...(inputs === undefined ? {} : { inputs }),
       ends: null,
       passes: 1,
     };

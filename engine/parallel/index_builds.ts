@@ -1,4 +1,5 @@
 /** Index files that workers make: each has some of them, one after the other. */
+import { DatabaseError } from "../base/errors.ts";
 import type { IndexFile } from "../storage/table/index_file.ts";
 import type { IndexReply } from "./messages.ts";
 import type { WorkerPort } from "./worker_port.ts";
@@ -39,7 +40,8 @@ export class IndexBuilds {
       if (bytes !== null) build.file.write(bytes);
       if (ended === null) return;
       if (ended.finished !== null) build.file.finish(ended.finished);
-    } catch {
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
       // It is made here then, which says what is wrong with the disk.
     }
     this.#end(number, build);

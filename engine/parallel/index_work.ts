@@ -1,4 +1,5 @@
 /** A worker's making of an index file: it reads the segment, encodes and sorts the keys, and sends the file's bytes. */
+import { DatabaseError } from "../base/errors.ts";
 import type { Disk } from "../host/disk.ts";
 import type { BlockCache } from "../storage/table/block_cache.ts";
 import type { FinishedChunkFile } from "../storage/table/chunk_file.ts";
@@ -31,8 +32,9 @@ export class IndexWork {
       const { done, value } = (this.#work ??= this.#begin()).next();
       if (done !== true) return false;
       this.#end(value);
-    } catch {
-      // Who asked makes the file then, and says what is wrong.
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      // Who asked makes the file then, and says what is wrong with the disk or the rows.
       this.#end(null);
     }
     return true;

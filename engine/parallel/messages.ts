@@ -4,6 +4,7 @@ import type { GatheredBatch } from "../execution/runtime/execution.ts";
 import type { StoredValue } from "../operations/effect.ts";
 import type { RemoteError, SessionFacts } from "../sharding/shard_messages.ts";
 import type { CopyForm, CopyPlace, ParsedBatch } from "../statements/parsed_copy.ts";
+import type { SharedTable } from "./shared_tables.ts";
 import type { FinishedChunkFile } from "../storage/table/chunk_file.ts";
 import type { StoredFile } from "../storage/access/readable_table.ts";
 
@@ -21,6 +22,9 @@ export interface RunRequest {
   readonly memoryLimitBytes: number;
   /** Batches that may be sent of a morsel before one of them has been read. */
   readonly credits: number;
+  /** Kept sides of its joins, and where in the shared memory they begin. */
+  readonly kept: readonly SharedTable[];
+  readonly keptAt: number;
 }
 
 /** Blocks of a file, which a fragment is to be run over. */
@@ -60,12 +64,10 @@ export interface CopyRequest {
 export type ToWorker =
   | RunRequest
   | MorselRequest
-  /** Rows for an exchange of a run's fragment; they come before its first morsel. */
-  | { readonly kind: "input"; readonly run: number; readonly exchange: number; readonly batch: GatheredBatch }
   /** One more batch of a morsel may be sent. */
   | { readonly kind: "credit"; readonly run: number; readonly morsel: number }
-  /** Nobody wants anything more of a run. */
-  | { readonly kind: "end"; readonly run: number }
+  /** Nobody wants anything more of a run; `isAwaited`: the worker says that it reads its tables no more. */
+  | { readonly kind: "end"; readonly run: number; readonly isAwaited: boolean }
   | IndexRequest
   | CopyRequest
   /** Data of a COPY; null: it has ended. */
@@ -95,7 +97,12 @@ export interface CopyReply {
 }
 
 /** What a worker says. */
-export type FromWorker = MorselReply | IndexReply | CopyReply;
+export type FromWorker =
+  | MorselReply
+  | IndexReply
+  | CopyReply
+  /** Nothing more is read of a run's tables. */
+  | { readonly endedRun: number };
 
 /** Rows of a morsel, or why there are none. */
 export interface MorselReply {

@@ -7,9 +7,7 @@
  */
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import type { RowProduction } from "../execution/runtime/row_production.ts";
-import { inOrder } from "../sharding/gathered_rows.ts";
-import type { BatchSource, GatheredBatch, GatherInputs, PlaceWork } from "../execution/runtime/execution.ts";
+import type { BatchSource, GatheredBatch, KeptTables, PlaceWork } from "../execution/runtime/execution.ts";
 import type { FragmentExecution, FragmentTask } from "../sharding/fragment_runs.ts";
 import { batchBytes } from "../sharding/fragment_needs.ts";
 import { fromRemote } from "../sharding/shard_messages.ts";
@@ -20,6 +18,8 @@ import type { GatheredStream } from "../statements/statement_host.ts";
 import { SpillNeed } from "../transactions/signals.ts";
 import type { FragmentGiven, FragmentOver } from "./fragment_over.ts";
 import type { MorselReply, RunRequest } from "./messages.ts";
+import type { SharedMemory } from "./shared_memory.ts";
+import { copyTables, measureTables, type SharedTable, tablesOver } from "./shared_tables.ts";
 import type { WorkerPort } from "./worker_port.ts";
 
 /**
@@ -27,6 +27,8 @@ import type { WorkerPort } from "./worker_port.ts";
  * processor for a millisecond or two.
  */
 export const AT_A_WORKER = 4;
+/** Values of kept sides that travel to each worker are no more than morsels are left times so many. */
+const MAX_VALUES_A_MORSEL = 4096;
 
 /** Rows of one piece of the scan: some blocks of a file, or what is read here. */
 interface Stretch {
@@ -67,16 +69,16 @@ export interface MorselRun {
   readonly prune: readonly ZonePredicate[];
   /** Where the parameters are that say which groups a morsel has alone; null: it does not matter. */
   readonly apart: { readonly columnId: number; readonly low: number; readonly high: number } | null;
-  /** What feeds the fragment's exchanges. */
-  readonly inputs: GatherInputs;
+  /** Where kept sides of joins are put for workers. */
+  readonly memory: SharedMemory;
   /** Blocks of a morsel. */
   readonly morselBlocks: number;
   /** How many more a worker may have than the one that is being read. */
   readonly morselsAhead: number;
   /** So many blocks, or fewer, are read here. */
   readonly fewBlocks: number;
-  /** Nobody waits for it any more. */
-  stop(): void;
+  /** Nobody waits for it any more; `awaited`: who is to say that nothing is read of its tables. */
+  stop(awaited: readonly WorkerPort[], released: () => void): void;
   /** Hears of rows that a scan meets. */
   met(rows: number): void;
 }
@@ -101,8 +103,12 @@ export class MorselStream implements GatheredStream {
   /** The stretch that is being read. */
   #reading = 0;
   #here: ReadHere | null = null;
-  /** What stands before the scan, for what is read here; null: it is not begun. */
-  #prepared: { readonly production: RowProduction; isDone: boolean } | null = null;
+  /** Kept sides as they are read here. */
+  #kept: KeptTables;
+  /** Puts kept sides where workers see them; null: that is done. */
+  #sharing: Generator<void, void> | null;
+  /** What workers have of the shared memory; null: nothing. */
+  #stretch: { readonly at: number; readonly bytes: number } | null = null;
   #wake: () => void = () => {};
   #failure: unknown = null;
   #isClosed = false;
@@ -113,11 +119,9 @@ export class MorselStream implements GatheredStream {
     this.#stretches = stretchesOf(run);
     this.#left = this.#stretches.filter(({ isShared }) => isShared).length;
     this.next = () => this.#next();
-    if (this.#left > 0) {
-      for (const worker of run.workers) this.#atWorker.set(worker, 0);
-    }
-    for (const worker of this.#atWorker.keys()) this.#open(worker);
-    this.#shareOut();
+    this.#kept = run.given.kept;
+    this.#sharing = this.#left === 0 ? null : this.#share();
+    if (this.#kept.size === 0) this.#sharing?.next();
   }
 
   get bytes(): number {
@@ -133,14 +137,31 @@ export class MorselStream implements GatheredStream {
     this.#wake = wake;
   }
 
-  #open(worker: WorkerPort): void {
-    const { request, inputs } = this.#run;
+  /** Shares the work out, when kept sides are where workers see them; without that all is read here. */
+  *#share(): Generator<void, void> {
+    const { memory, workers } = this.#run;
+    const measured = yield* measureTables(this.#kept);
+    const isWorth = measured !== null && measured.travelling <= this.#left * MAX_VALUES_A_MORSEL;
+    const { bytes = 0, tables = [] } = measured ?? {};
+    if (isWorth && bytes > 0) this.#stretch = memory.take(bytes);
+    if (measured === null || !isWorth || bytes > 0 && this.#stretch === null) {
+      for (const stretch of this.#stretches) stretch.isShared = false;
+      this.#left = 0;
+      return;
+    }
+    const at = this.#stretch?.at ?? 0;
+    yield* copyTables(measured, memory.memory, at);
+    this.#kept = tablesOver(tables, memory.memory, at);
+    for (const worker of workers) this.#open(worker, tables, at);
+    this.#shareOut();
+  }
+
+  #open(worker: WorkerPort, kept: readonly SharedTable[], keptAt: number): void {
+    const request = { ...this.#run.request, kept, keptAt };
     const isKnown = worker.known.get(request.fragment) === true;
     if (!isKnown) worker.known.add(request.fragment, true);
+    this.#atWorker.set(worker, 0);
     worker.tell(isKnown ? { ...request, code: null } : request);
-    for (const [exchange, batches] of inputs) {
-      for (const batch of batches) worker.tell({ kind: "input", run: request.run, exchange, batch });
-    }
   }
 
   /** Gives workers what they have room for; near the end it is less, so that all are done at the same time. */
@@ -241,13 +262,19 @@ export class MorselStream implements GatheredStream {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#failure ??= new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to user request");
-    const { request: { run }, stop } = this.#run;
-    stop();
-    for (const worker of this.#atWorker.keys()) worker.tell({ kind: "end", run });
+    const { request: { run }, stop, memory } = this.#run;
+    const stretch = this.#stretch;
+    const workers = [...this.#atWorker.keys()];
+    stop(stretch === null ? [] : workers, () => stretch !== null && memory.give(stretch));
+    for (const worker of workers) worker.tell({ kind: "end", run, isAwaited: stretch !== null });
   }
 
   #next(): ReturnType<BatchSource> {
     if (this.#failure !== null) throw this.#failure;
+    if (this.#sharing !== null) {
+      if (this.#sharing.next().done === true) this.#sharing = null;
+      return NOTHING_YET;
+    }
     for (;;) {
       const stretch = this.#stretches[this.#reading];
       if (stretch === undefined) return undefined;
@@ -278,7 +305,6 @@ export class MorselStream implements GatheredStream {
     const { batches, come } = stretch;
     const known = batches.shift();
     if (known !== undefined) return known;
-    if (!this.#isPrepared()) return NOTHING_YET;
     const here = this.#here ??= this.#beginHere(stretch);
     const sent = here.sent.shift();
     if (sent !== undefined) return here.skipped++ < come ? NOTHING_YET : sent;
@@ -291,22 +317,11 @@ export class MorselStream implements GatheredStream {
     return NOTHING_YET;
   }
 
-  #isPrepared(): boolean {
-    const { inputs, over, given } = this.#run;
-    if (inputs.size === 0) return true;
-    this.#prepared ??= {
-      production: over.prepare({ ...given, send: () => true }, (number) => inOrder(inputs.get(number) ?? [])),
-      isDone: false,
-    };
-    this.#prepared.isDone ||= this.#prepared.production.stepToScan();
-    return this.#prepared.isDone;
-  }
-
   #beginHere({ piece, from, to }: Stretch): ReadHere {
     const { over, given, met } = this.#run;
     const sent: GatheredBatch[] = [];
     const send = (batch: GatheredBatch): boolean => sent.push(batch) > 0;
-    const { task, execution } = over.start({ ...given, send }, (columnIds, options) => {
+    const { task, execution } = over.start({ ...given, kept: this.#kept, send }, (columnIds, options) => {
       const cursor = piece.scan(columnIds, options, from, to);
       const next = (): ReturnType<BlockCursor["next"]> => {
         const block = cursor.next();
@@ -314,7 +329,7 @@ export class MorselStream implements GatheredStream {
         return block;
       };
       return { next };
-    }, this.#prepared?.production ?? null);
+    });
     return { task, execution, sent, isDone: false, skipped: 0 };
   }
 }

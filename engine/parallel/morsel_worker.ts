@@ -6,9 +6,7 @@
  */
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import type { GatheredBatch } from "../execution/runtime/execution.ts";
-import type { RowProduction } from "../execution/runtime/row_production.ts";
-import { inOrder } from "../sharding/gathered_rows.ts";
+import type { KeptTables } from "../execution/runtime/execution.ts";
 import type { Disk } from "../host/disk.ts";
 import type { FragmentExecution, FragmentTask } from "../sharding/fragment_runs.ts";
 import { KnownFragments } from "../sharding/known_fragments.ts";
@@ -22,12 +20,15 @@ import { type FragmentGiven, FragmentOver, type FragmentText } from "./fragment_
 import { CopyWork } from "./copy_work.ts";
 import { IndexWork } from "./index_work.ts";
 import type { FromWorker, MorselReply, MorselRequest, RunRequest, ToWorker } from "./messages.ts";
+import { tablesOver } from "./shared_tables.ts";
 
 /** What a worker works with. */
 export interface WorkerOptions {
   readonly disk: Disk;
   readonly blockCacheBytes: number;
   readonly stopFlags: SharedArrayBuffer;
+  /** Where hash tables are that are made for all workers. */
+  readonly sharedMemory: SharedArrayBuffer;
   /** Microseconds. */
   monotonic(): number;
   send(reply: FromWorker): void;
@@ -49,11 +50,7 @@ interface Run {
   readonly request: RunRequest;
   readonly code: Known;
   readonly queue: MorselRequest[];
-  /** What its exchanges give. */
-  readonly inputs: Map<number, GatheredBatch[]>;
-  /** What stands before the scan; null: it is not begun, or nothing does. */
-  prepared: RowProduction | null;
-  isPrepared: boolean;
+  readonly kept: KeptTables;
   current: Morsel | null;
 }
 
@@ -93,18 +90,9 @@ export class MorselWorker {
           request,
           code: known,
           queue: [],
-          inputs: new Map(),
-          prepared: null,
-          isPrepared: false,
+          kept: tablesOver(request.kept, this.#options.sharedMemory, request.keptAt),
           current: null,
         });
-        return;
-      }
-      case "input": {
-        const inputs = this.#runs.get(request.run)?.inputs;
-        const batches = inputs?.get(request.exchange);
-        if (batches === undefined) inputs?.set(request.exchange, [request.batch]);
-        else batches.push(request.batch);
         return;
       }
       case "morsel":
@@ -117,6 +105,7 @@ export class MorselWorker {
       }
       case "end":
         this.#runs.delete(request.run);
+        if (request.isAwaited) this.#options.send({ endedRun: request.run });
         return;
       case "index":
         this.#indexes.push(
@@ -177,7 +166,6 @@ export class MorselWorker {
     const begin = this.#options.monotonic();
     const number = run.current?.number ?? assertDefined(run.queue[0], "a morsel").morsel;
     try {
-      if (!this.#isPrepared(run)) return;
       const morsel = run.current ??= this.#begin(run, assertDefined(run.queue.shift(), "a morsel"));
       const isDone = morsel.task.step();
       morsel.microseconds += this.#options.monotonic() - begin;
@@ -188,7 +176,7 @@ export class MorselWorker {
         (error.code === SQLSTATE.dataCorrupted || error.code === SQLSTATE.ioError);
       // Something may go wrong with the rows before it first, where they are written.
       const batch = isOfFile ? null : run.current?.execution.rest() ?? null;
-      run.current = run.prepared = null;
+      run.current = null;
       run.queue.splice(0, run.queue[0]?.morsel === number ? 1 : 0);
       const microseconds = this.#options.monotonic() - begin;
       const said = { run: run.request.run, morsel: number, batch, isLast: true, microseconds };
@@ -205,23 +193,13 @@ export class MorselWorker {
     this.#options.send(reply);
   }
 
-  /** A step of what stands before the scan, once for all morsels; true: it is done. */
-  #isPrepared(run: Run): boolean {
-    const { inputs, request } = run;
-    if (inputs.size === 0 || run.isPrepared) return true;
-    run.prepared ??= this.#codeOf(run).prepare({
-      ...this.#givenFor(request),
-      send: () => true,
-    }, (number) => inOrder(inputs.get(number) ?? []));
-    return run.isPrepared = run.prepared.stepToScan();
-  }
-
   #codeOf({ code }: Run): FragmentOver {
     return code.over ??= new FragmentOver(code);
   }
 
-  #givenFor(request: RunRequest): Omit<FragmentGiven, "send"> {
+  #givenFor({ request, kept }: Run): Omit<FragmentGiven, "send"> {
     return {
+      kept,
       parameters: request.parameters,
       session: request.session,
       memoryLimitBytes: request.memoryLimitBytes,
@@ -234,11 +212,11 @@ export class MorselWorker {
   }
 
   #begin(run: Run, { morsel: number, file, from, to, hidden, parameters }: MorselRequest): Morsel {
-    const { request, prepared } = run;
+    const { request } = run;
     const segment = this.#segment(file);
     const { task, execution } = this.#codeOf(run).start(
       {
-        ...this.#givenFor(request),
+        ...this.#givenFor(run),
         parameters: parameters ?? request.parameters,
         send: (batch) => {
           if (morsel.credits === 0) return false;
@@ -248,7 +226,6 @@ export class MorselWorker {
         },
       },
       (columnIds, options) => segment.scan(columnIds, options, { from, to, hidden }),
-      prepared,
     );
     const morsel: Morsel = { number, task, execution, credits: request.credits, microseconds: 0 };
     return morsel;

@@ -11,6 +11,7 @@ export interface HandedToWorker {
   readonly rings: Rings;
   readonly bells: { readonly sessions: SharedArrayBuffer; readonly worker: SharedArrayBuffer };
   readonly stopFlags: SharedArrayBuffer;
+  readonly sharedMemory: SharedArrayBuffer;
   readonly blockCacheBytes: number;
 }
 
@@ -19,7 +20,7 @@ export type FromWorkerThread = FromWorker | "open";
 
 void handedToThread<HandedToWorker>().then(open);
 
-function open({ rings, bells, stopFlags, blockCacheBytes }: HandedToWorker): void {
+function open({ rings, bells, stopFlags, sharedMemory, blockCacheBytes }: HandedToWorker): void {
   // Those who answer clients come first.
   giveWay();
   const { disk, clock } = denoHost();
@@ -37,6 +38,7 @@ function open({ rings, bells, stopFlags, blockCacheBytes }: HandedToWorker): voi
     disk,
     blockCacheBytes,
     stopFlags,
+    sharedMemory,
     monotonic: () => clock.monotonic(),
     send: (reply) => channel.send(reply),
   });

@@ -14,6 +14,7 @@ export interface WorkerStart {
   readonly index: number;
   readonly blockCacheBytes: number;
   readonly stopFlags: SharedArrayBuffer;
+  readonly sharedMemory: SharedArrayBuffer;
   receive(reply: FromWorker): void;
   /** It cannot go on. */
   failed(port: WorkerPort, error: DatabaseError): void;
@@ -24,12 +25,12 @@ export type StartWorker = (start: WorkerStart) => Promise<WorkerPort>;
 
 /** Starts the thread. */
 export function startWorkerThread(
-  { index, blockCacheBytes, stopFlags, receive, failed }: WorkerStart,
+  { index, blockCacheBytes, stopFlags, sharedMemory, receive, failed }: WorkerStart,
 ): Promise<WorkerPort> {
   const rings = { toShard: ByteRing.memory(RING_BYTES), toRouter: ByteRing.memory(RING_BYTES) };
   const workerBell = new Doorbell();
   const bells = { sessions: ownBell.memory, worker: workerBell.memory };
-  const handed: HandedToWorker = { rings, bells, stopFlags, blockCacheBytes };
+  const handed: HandedToWorker = { rings, bells, stopFlags, sharedMemory, blockCacheBytes };
   return new Promise((resolve, reject) => {
     const channel = new RingChannel<readonly ToWorker[], FromWorkerThread>({
       writes: rings.toShard,

@@ -7,7 +7,7 @@ import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import { BLOCK_ROWS } from "../storage/access/block.ts";
-import type { GatherExplanation, GatherInputs } from "../execution/runtime/execution.ts";
+import type { GatherExplanation, KeptTables } from "../execution/runtime/execution.ts";
 import { factsOf } from "../sharding/fragment_needs.ts";
 import { CREDITS } from "../sharding/exchange_ends.ts";
 import { StopFlags } from "../sharding/stop_flags.ts";
@@ -24,6 +24,7 @@ import { CopyParsing } from "./copy_parsing.ts";
 import { IndexBuilds } from "./index_builds.ts";
 import type { FromWorker } from "./messages.ts";
 import { AT_A_WORKER, type MorselRun, MorselStream } from "./morsel_stream.ts";
+import { SharedMemory } from "./shared_memory.ts";
 import type { WorkerPort } from "./worker_port.ts";
 import { type StartWorker, startWorkerThread } from "./worker_thread.ts";
 
@@ -34,8 +35,6 @@ const LEAST_BYTES = 1 << 22;
 /** What a row takes in files, roughly. */
 const ROW_BYTES = 32;
 const BLOCK_BYTES = BLOCK_ROWS * ROW_BYTES;
-/** A join is shared out when its left side has so many times the rows of the others. */
-const INPUT_SHARE = 8;
 /**
  * Rows of large tables that statements scan before workers are started: that takes as long as scanning some millions,
  * and workers compile all code anew, while the first statements after a start are slow already.
@@ -62,6 +61,10 @@ export class Workers implements StatementWorkers {
   /** Those that are being started, by index. */
   readonly #starting = new Map<number, Promise<void>>();
   readonly #streams = new Map<number, MorselStream>();
+  /** Hash tables of joins, for all workers. */
+  #memory: SharedMemory | null = null;
+  /** Runs that have ended, whose tables some workers may still read. */
+  readonly #ending = new Map<number, { readonly readers: Set<WorkerPort>; released(): void }>();
   readonly #indexes = new IndexBuilds();
   readonly #copies = new Map<number, CopyParsing>();
   readonly #code = new WeakMap<Fragment, { readonly number: number; readonly over: FragmentOver }>();
@@ -103,6 +106,11 @@ export class Workers implements StatementWorkers {
     return tables.length > 0 && this.#ready(context).length > 0;
   }
 
+  /** Of the memory that is shared with workers, what runs have. */
+  get sharedBytes(): number {
+    return this.#memory === null ? 0 : this.#memory.memory.byteLength - this.#memory.freeBytes;
+  }
+
   /** Fragments that are being run. */
   get running(): number {
     return this.#streams.size;
@@ -128,7 +136,8 @@ export class Workers implements StatementWorkers {
         index,
         blockCacheBytes: Math.ceil(blockCacheBytes / this.#options.count),
         stopFlags: this.#stops.memory,
-        receive: (reply) => this.#receive(reply),
+        sharedMemory: this.#sharedMemory.memory,
+        receive: (reply) => this.#receive(reply, index),
         failed: (port, error) => this.#lost(port, error),
       });
       const started = starting.then((port) => {
@@ -178,21 +187,37 @@ export class Workers implements StatementWorkers {
     return parsing;
   }
 
-  #receive(reply: FromWorker): void {
-    if ("copy" in reply) this.#copies.get(reply.copy)?.take(reply);
+  get #sharedMemory(): SharedMemory {
+    return this.#memory ??= new SharedMemory();
+  }
+
+  #receive(reply: FromWorker, index: number): void {
+    if ("endedRun" in reply) {
+      const port = this.#ports.find((each) => each.index === index);
+      if (port !== undefined) this.#hasEnded(reply.endedRun, port);
+    } else if ("copy" in reply) this.#copies.get(reply.copy)?.take(reply);
     else if ("build" in reply) this.#indexes.take(reply);
     else this.#streams.get(reply.run)?.take(reply);
+  }
+
+  /** Nothing is read at a worker of a run's tables. */
+  #hasEnded(run: number, port: WorkerPort): void {
+    const ending = this.#ending.get(run);
+    if (ending?.readers.delete(port) !== true || ending.readers.size > 0) return;
+    this.#ending.delete(run);
+    ending.released();
   }
 
   #lost(port: WorkerPort, error: DatabaseError): void {
     const at = this.#ports.indexOf(port);
     if (at >= 0) this.#ports.splice(at, 1);
     for (const stream of this.#streams.values()) stream.lost(port, error);
+    for (const run of [...this.#ending.keys()]) this.#hasEnded(run, port);
     this.#indexes.lost(port);
     for (const copy of this.#copies.values()) if (copy.worker === port) copy.fail(error);
   }
 
-  stream(fragment: Fragment, context: WorkerContext, inputs: GatherInputs): GatheredStream {
+  stream(fragment: Fragment, context: WorkerContext, kept: KeptTables): GatheredStream {
     const { number, over } = this.#codeOf(fragment);
     const { parameters: values, evaluation, memoryLimitBytes, fragmentBytes } = context;
     const parameters = fragment.parameters.map(({ index, type }) => toStored(type, values[index] ?? null));
@@ -201,12 +226,12 @@ export class Workers implements StatementWorkers {
     const given: MorselRun["given"] = {
       parameters,
       session,
+      kept,
       memoryLimitBytes,
       monotonic: () => context.monotonic(),
       checkWanted: () => context.checkCanceled(),
     };
-    // What stands before the scan of a join is not done for this alone.
-    const prune = inputs.size > 0 ? [] : over.prune({ ...given, send: () => true });
+    const prune = over.prune({ ...given, send: () => true });
     const stop = this.#stops.next();
     const run = this.#nextRun++;
     const [tableId] = fragment.tableIds;
@@ -230,6 +255,8 @@ export class Workers implements StatementWorkers {
         memoryLimitBytes: ownBytes,
         // What is sorted is sent at once, and does not keep the worker from the next morsel.
         credits: isSort ? Infinity : CREDITS,
+        kept: [],
+        keptAt: 0,
       },
       workers,
       pieces: prune === null ? [] : tableOf(fragment, context).pieces?.(prune) ?? [],
@@ -241,11 +268,14 @@ export class Workers implements StatementWorkers {
       },
       morselBlocks: isSort ? blocksToSort(ownBytes, columns, blocks) : blocks,
       morselsAhead: isSort ? 2 : 2 * AT_A_WORKER,
-      fewBlocks: this.#fewBlocks(context, inputs),
-      inputs,
-      stop: () => {
+      fewBlocks: context.settings.bytes("min_parallel_table_scan_size") / BLOCK_BYTES,
+      memory: this.#sharedMemory,
+      stop: (awaited, released) => {
         this.#stops.stop(stop);
         this.#streams.delete(run);
+        const readers = new Set(awaited.filter(({ failure }) => failure === null));
+        if (readers.size === 0) released();
+        else this.#ending.set(run, { readers, released });
       },
       met: (rows) => {
         reads.rows += rows;
@@ -270,14 +300,6 @@ export class Workers implements StatementWorkers {
           work.get(index) ?? { rows: 0, bytes: 0, batches: 0, microseconds: 0, morsels: 0 }
         ),
     };
-  }
-
-  /** Up to how many blocks are read here: each worker gets all of the inputs, and keeps them. */
-  #fewBlocks({ settings }: WorkerContext, inputs: GatherInputs): number {
-    const least = settings.bytes("min_parallel_table_scan_size");
-    let rows = 0;
-    for (const batches of inputs.values()) for (const { rowCount } of batches) rows += rowCount;
-    return least === 0 ? 0 : Math.max(least / BLOCK_BYTES, rows * INPUT_SHARE / BLOCK_ROWS);
   }
 
   #codeOf(fragment: Fragment): { readonly number: number; readonly over: FragmentOver } {

@@ -17,13 +17,14 @@ function travelling<Message>(): (message: Message) => Message {
 
 /** Starts workers that share the disk of the test. */
 export function workersInThisThread(disk: Disk): StartWorker {
-  return ({ index, blockCacheBytes, stopFlags, receive }) => {
+  return ({ index, blockCacheBytes, stopFlags, sharedMemory, receive }) => {
     const out = travelling<readonly ToWorker[]>(), back = travelling<FromWorker>();
     let isWorking = false, isClosed = false;
     const worker = new MorselWorker({
       disk,
       blockCacheBytes,
       stopFlags,
+      sharedMemory,
       monotonic: () => performance.now() * 1000,
       send: (reply) => receive(back(reply)),
     });

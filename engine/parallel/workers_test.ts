@@ -7,6 +7,8 @@ import type { Session } from "../session/session.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { formatText } from "../types/text_io.ts";
+import type { FromWorker } from "./messages.ts";
+import type { WorkerPort } from "./worker_port.ts";
 import { Workers } from "./workers.ts";
 import { WorkersForTest, workersInThisThread } from "./workers_for_test.ts";
 
@@ -70,6 +72,7 @@ async function fill({ engine, session }: Opened): Promise<void> {
   await answer(session, "CREATE TABLE v (k INT, w INT, x TEXT)");
   await answer(session, "INSERT INTO v SELECT i % 20, i, 's' || i * 3 FROM generate_series(1, 50) AS i");
   await answer(session, "INSERT INTO v VALUES (NULL, 1, NULL)");
+  await answer(session, "CREATE TABLE none AS SELECT 1 AS n");
   // Groups of several rows, in order nearly, some in several files and in memory.
   await answer(session, "CREATE TABLE u (g BIGINT, k INT)");
   for (const [from, to] of [[1, 12000], [11990, 16500], [5, 12]] as const) {
@@ -87,6 +90,14 @@ async function fill({ engine, session }: Opened): Promise<void> {
     session,
     `INSERT INTO t (id, k, s) SELECT i, 18, 'fresh' FROM generate_series(${ROWS + 1}, ${ROWS + 500}) AS i`,
   );
+}
+
+/** Resolves when no worker reads a hash table any more. */
+async function released(workers: WorkersForTest): Promise<void> {
+  for (let turn = 0; workers.sharedBytes > 0; turn++) {
+    ok(turn < 1000, "shared memory is given back");
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
 }
 
 const QUERIES = [
@@ -111,6 +122,19 @@ const QUERIES = [
   "SELECT v.x, count(*), sum(t.n) FROM t JOIN v ON t.k = v.k JOIN u ON u.g = t.id WHERE u.k < 3 GROUP BY v.x",
   "SELECT a.s, a.id FROM t AS a LEFT JOIN (SELECT b.id FROM t AS b LEFT JOIN (t AS c JOIN t AS d ON c.id = d.id) ON b.id = c.id) AS j ON a.id = j.id WHERE a.k = 1",
   "SELECT t.id, 10 / (v.w - 3) FROM t JOIN v ON t.k = v.k WHERE t.id > 40",
+  "SELECT a.k, count(*) FROM t AS a LEFT JOIN (v AS c LEFT JOIN v AS d ON c.w < d.k) ON a.id = c.w AND d.w > 3 GROUP BY a.k",
+  "SELECT count(*) FROM t UNION ALL SELECT n FROM none",
+  // Tables of all types of keys and columns, larger than what is scanned, and of what has no place in one.
+  `SELECT u.k, count(*), sum(r.n), min(r.s), max(r.m), min(r.d), bool_or(r.o), sum(r.w), min(r.a) FROM u
+   JOIN (SELECT id, n, m, s, d, o, b * 100000 AS w, ARRAY[k, late] AS a FROM t) AS r ON u.g = r.id GROUP BY u.k`,
+  "SELECT a.k, count(*), min(b.id) FROM t AS a JOIN t AS b ON a.s = b.s AND a.d = b.d GROUP BY a.k",
+  "SELECT a.k, count(*), sum(b.id) FROM t AS a JOIN t AS b ON a.b * 100000 = b.b * 100000 WHERE b.id < 3000 GROUP BY a.k",
+  "SELECT a.o, count(*), max(b.s) FROM t AS a JOIN t AS b ON a.m = b.m AND a.id = b.id + 90 WHERE b.id < 2000 GROUP BY a.o",
+  "SELECT a.o, count(*) FROM t AS a JOIN t AS b ON a.f = b.f AND a.o = b.o WHERE b.id < 3000 GROUP BY a.o",
+  "SELECT count(*), sum(a.id) FROM t AS a WHERE EXISTS (SELECT 1 FROM t AS b WHERE b.id = a.id / 2 AND b.k < a.k)",
+  "SELECT count(*) FROM t AS a LEFT JOIN t AS b ON a.id = b.id - 5 AND b.o WHERE b.n IS NULL",
+  `SELECT r.x, count(*) FROM t JOIN (SELECT id, s || id AS x FROM t) AS r ON t.id = r.id WHERE t.k = 3 AND r.id < 900
+   GROUP BY r.x`,
   "SELECT t.k, v.x FROM t JOIN v ON t.k = v.k ORDER BY t.n DESC, v.x LIMIT 40",
   "SELECT count(*) FROM t JOIN v ON t.k = v.k WHERE v.w > 1000",
   "SELECT s, sum(c) FROM (SELECT t.s, v.w AS c FROM t JOIN v ON t.s = v.x) AS j GROUP BY s",
@@ -160,14 +184,15 @@ Deno.test("statements answer the same to the byte with 0, 1, 2, 4 and 8 workers"
   const { session, workers } = opened;
   try {
     await fill(opened);
-    for (const sql of QUERIES) {
+    for (const [index, sql] of QUERIES.entries()) {
       workers.given = 0;
       const expected = await answer(session, sql);
-      for (const given of [1, 2, 4, 8]) {
+      for (const given of [1 << index % 3, 8]) {
         workers.given = given;
         strictEqual(await answer(session, sql), expected, `${given} workers: ${sql}`);
       }
     }
+    await released(workers);
   } finally {
     await opened.close();
   }
@@ -265,6 +290,65 @@ Deno.test("a statement that is canceled, and one that wants no more rows, leave 
     strictEqual(await answer(session, "SELECT count(*) FROM t WHERE k = 500"), "0");
   } finally {
     await opened.close();
+  }
+});
+
+Deno.test("hash tables that workers share are given back when they are read no more, whatever ends a statement", async () => {
+  const host = memoryHost();
+  const started: { readonly port: WorkerPort; fail(port: WorkerPort, error: DatabaseError): void }[] = [];
+  const sharedAtEnds: number[] = [];
+  const start = workersInThisThread(host.disk);
+  const workers: Workers = new Workers({
+    count: 2,
+    morselBlocks: 1,
+    start: async (given) => {
+      const receive = (reply: FromWorker): void => {
+        if ("endedRun" in reply) sharedAtEnds.push(workers.sharedBytes);
+        given.receive(reply);
+      };
+      const port = await start({ ...given, receive });
+      started.push({ port, fail: given.failed });
+      return port;
+    },
+  });
+  const engine = await Engine.open({ host, directory: "data", workers });
+  const session = engine.openSession();
+  const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
+  const sql = "SELECT a.k, count(*), sum(b.id) FROM t AS a JOIN t AS b ON a.id = b.v GROUP BY a.k";
+  try {
+    await answer(
+      session,
+      "CREATE TABLE t AS SELECT i AS id, i % 7 AS k, i * 7 % 20011 AS v FROM generate_series(1, 20000) AS i",
+    );
+    await engine.checkpoint();
+    await answer(session, "SET min_parallel_table_scan_size = 0");
+    const expected = await answer(session, sql);
+    ok(expected.length > 100);
+    /** Ends a statement while its table is shared; how many bytes are shared then. */
+    const ended = async (code: RegExp, end: () => void): Promise<number> => {
+      const running = answer(session, sql);
+      for (let turns = 0; workers.sharedBytes === 0 && turns < 1000; turns++) await turn();
+      const bytes = workers.sharedBytes;
+      end();
+      match(await running, code);
+      return bytes;
+    };
+    const first = await ended(/^57014 /, () => session.cancel());
+    ok(first >= 20000 * 12, `${first} bytes`);
+    for (let turns = 0; workers.sharedBytes > 0 && turns < 1000; turns++) await turn();
+    strictEqual(workers.sharedBytes, 0);
+    const died = new DatabaseError("XX000", "a worker has ended");
+    const last = started.at(-1);
+    await ended(/^XX000 a worker has ended/, () => {
+      last?.port.close(died);
+      last?.fail(last.port, died);
+    });
+    for (let turns = 0; workers.sharedBytes > 0 && turns < 1000; turns++) await turn();
+    strictEqual(workers.sharedBytes, 0);
+    strictEqual(await answer(session, sql), expected);
+    ok(sharedAtEnds.length >= 5 && sharedAtEnds.every((bytes) => bytes > 0), `${sharedAtEnds}`);
+  } finally {
+    await engine.close();
   }
 });
 

@@ -187,13 +187,16 @@ export class StatementContext implements ExecutionContext, WorkerContext {
     const { transaction } = this;
     // What is short is not to wait, and what writes to files reads its rows several times.
     if (!this.#waits || this.spills || !transaction.interruptible && !transaction.readOnly) return null;
-    if (!this.#sees(tableIds) || !workers.mayRead(tableIds, this)) return null;
-    return this.#gatherer ??= {
+    if (!this.#sees(tableIds)) return null;
+    // Its other tables may be smaller than the one that it is divided for.
+    if (this.#gatherer !== null) return this.#gatherer;
+    if (!workers.mayRead(tableIds, this)) return null;
+    return this.#gatherer = {
       spread: workers.spread(this),
       wants: (fragments) => workers.wants(fragments, this),
-      gather: (fragment, _parameters, _again, inputs) => {
+      gather: (fragment, _parameters, _again, kept) => {
         this.#lend(fragment);
-        const stream = workers.stream(fragment, this, inputs);
+        const stream = workers.stream(fragment, this, kept);
         (this.#streams ??= new Map()).set(fragment, stream);
         return (this.arrivals ??= new StreamArrivals()).add(stream);
       },

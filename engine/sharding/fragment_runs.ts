@@ -7,7 +7,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { compileRowProducer, type RowProducer, type RowProduction } from "../execution/compile_statement.ts";
 import { ColumnLists } from "../execution/runtime/column_lists.ts";
-import type { BatchSource, ExecutionContext, GatheredBatch } from "../execution/runtime/execution.ts";
+import type { ExecutionContext, GatheredBatch, KeptTables } from "../execution/runtime/execution.ts";
 import { StatementMemory } from "../execution/runtime/statement_memory.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import { fragmentOfText } from "../sql/fragments/fragment_text.ts";
@@ -43,8 +43,8 @@ export interface FragmentRun {
   monotonic(): number;
   /** Takes a batch that is not the last; false: it has to wait for a credit. */
   send(batch: GatheredBatch): boolean;
-  /** What comes of exchanges where there are no ways to other places. */
-  readonly inputs?: (exchange: number) => BatchSource;
+  /** Sides of its joins that were kept before, by their numbers. */
+  readonly kept?: KeptTables;
   /** The ways to other places, of which a fragment with exchanges has need. */
   readonly ends: ExchangeEnds | null;
   /** Rows of exchanges come in so many passes. */
@@ -104,14 +104,8 @@ export class FragmentCode {
     return values;
   }
 
-  /** Begins what comes before the scan of its table, for any number of executions over parts of that. */
-  prepare(run: FragmentRun): RowProduction {
-    const given = { reads: [], memory: new StatementMemory(run), pass: 0 };
-    return this.#producer.start(contextOf(run, this.#valuesOf(run), given));
-  }
-
-  /** Begins an execution; `prepared`: one that goes on from there. */
-  start(run: FragmentRun, prepared: RowProduction | null = null): FragmentExecution {
+  /** Begins an execution. */
+  start(run: FragmentRun): FragmentExecution {
     const { columns } = this.#fragment;
     const values = this.#valuesOf(run);
     const reads: ReadPredicate[] = [];
@@ -126,7 +120,7 @@ export class FragmentCode {
           const given = { reads, memory: new StatementMemory(bounds), pass };
           return this.#producer.start({ ...contextOf(run, values, given), spills: true });
         };
-        const task = new RowTask(prepared?.fork(context) ?? this.#producer.start(context), {
+        const task = new RowTask(this.#producer.start(context), {
           outlet,
           add: output.add,
           finish: () => {},
@@ -149,7 +143,8 @@ export class FragmentCode {
 
 /** The exchanges of a plan, those beneath others first. */
 function exchangesOf(plan: Plan): Exchange[] {
-  return [...inputs(plan).flatMap(exchangesOf), ...(plan.kind === "exchange" ? [plan] : [])];
+  const isOwn = plan.kind === "exchange" && plan.isKept !== true;
+  return [...inputs(plan).flatMap(exchangesOf), ...(isOwn ? [plan] : [])];
 }
 
 /** Batches on their way out. Of what goes to one place nothing passes another. */
@@ -334,8 +329,8 @@ function contextOf(
     memoryLimitBytes: run.memoryLimitBytes,
     ...(run.spillFile === undefined ? {} : { spillFile: run.spillFile }),
     memory,
-    exchange: (number) =>
-      run.inputs?.(number) ?? assertDefined(run.ends, "ways to other places").source(edgeName(number, pass)),
+    exchange: (number) => assertDefined(run.ends, "ways to other places").source(edgeName(number, pass)),
+    kept: (number) => run.kept?.get(number),
     table: (tableId) => {
       let table = views.get(tableId);
       if (table === undefined) views.set(tableId, table = view(tableId));

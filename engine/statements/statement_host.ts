@@ -9,7 +9,7 @@ import type {
   CompiledStatement,
   ExecutionContext,
   GatherExplanation,
-  GatherInputs,
+  KeptTables,
   StatementExecution,
 } from "../execution/runtime/execution.ts";
 import type { QueryMemory } from "../execution/runtime/query_memory.ts";
@@ -132,7 +132,7 @@ export interface StatementWorkers {
   /** Whether one of the fragments is worth what it costs, and workers are there; they are started if it is. */
   wants(fragments: readonly Fragment[], context: WorkerContext): boolean;
   /** The rows of a fragment, in the order of a scan. */
-  stream(fragment: Fragment, context: WorkerContext, inputs: GatherInputs): GatheredStream;
+  stream(fragment: Fragment, context: WorkerContext, kept: KeptTables): GatheredStream;
   /** For EXPLAIN; `stream`: the one that was read, if any. */
   explain(stream: GatheredStream | null, context: WorkerContext): GatherExplanation;
   /** Has files of indexes made. Those that are not there when it resolves are to be made here. */

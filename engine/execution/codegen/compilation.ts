@@ -8,19 +8,12 @@ import { mayBeNull } from "../../sql/plan/build.ts";
 import { definedColumns, inputs, operands, ownExpressions, subqueryPlan } from "../../sql/plan/traverse.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
-import type { RowProducer } from "../runtime/row_production.ts";
 import type { ExecutionContext } from "../runtime/execution.ts";
 import type { Pipeline } from "../runtime/execution_state.ts";
 import { planFacts, planOperators } from "./plan_analysis.ts";
 import type { LoopSource, Region, Sink } from "./region.ts";
 
 type Comparison = (left: SqlValue, right: SqlValue) => number;
-
-/** Compiles a plan that runs by itself. */
-export type CompileRows = (
-  plan: Plan,
-  columns: readonly { readonly column: ColumnRef; readonly type: SqlType }[],
-) => RowProducer;
 
 /** Puts the code of a plan into a region. Expressions hold plans, too: their subqueries. */
 export type Produce = (plan: Plan, region: Region, sink: Sink) => void;
@@ -45,7 +38,6 @@ export class Compilation {
   /** Hash operators divide their inputs, for they do not fit into memory. */
   readonly spills: boolean;
   readonly produce: Produce;
-  readonly compileRows: CompileRows | null;
   readonly #nullable = new Map<ColumnRef, boolean>();
   readonly #types = new Map<ColumnRef, SqlType>();
   readonly #mentioned: ReadonlyMap<ColumnRef, number>;
@@ -76,14 +68,12 @@ export class Compilation {
       readonly analyze: boolean;
       readonly spills: boolean;
       readonly produce: Produce;
-      readonly compileRows?: CompileRows;
     },
   ) {
     this.#root = root;
     this.analyze = options.analyze;
     this.spills = options.spills;
     this.produce = options.produce;
-    this.compileRows = options.compileRows ?? null;
     this.#mentioned = planFacts(root).mentioned;
     this.#results = new Set(results);
     planOperators(root).forEach((plan, index) => this.#operators.set(plan, index));

@@ -33,6 +33,8 @@ function planMentions(plan: Plan): readonly ColumnRef[] {
       return plan.definitions.flatMap((
         { columns, recursive },
       ) => [...columns, ...(recursive?.columns ?? [])]);
+    case "gather":
+      return plan.kept.flatMap(({ columns }) => columns.map(({ column }) => column));
     case "lock_rows":
       return plan.tables.map((table) => table.rowId);
     case "update":

@@ -21,16 +21,13 @@ import { produce } from "../operators/produce.ts";
 export function compileModify(
   plan: ModifyPlan,
   planned: PlannedStatement,
-  { analyze = false, compileRows }: {
-    readonly analyze?: boolean;
-    readonly compileRows: NonNullable<Compilation["compileRows"]>;
-  },
+  { analyze = false }: { readonly analyze?: boolean },
 ): CompiledStatement {
-  const here = compileOnce(plan, planned, { analyze, compileRows, spills: false });
+  const here = compileOnce(plan, planned, { analyze, spills: false });
   let spilling: CompiledStatement | null = null;
   /** What runs in a context. */
   const chosen = ({ spills = false }: ExecutionContext): CompiledStatement =>
-    spills ? spilling ??= compileOnce(plan, planned, { analyze, compileRows, spills }) : here;
+    spills ? spilling ??= compileOnce(plan, planned, { analyze, spills }) : here;
   return {
     start: (context) => chosen(context).start(context),
     source: (context) => chosen(context).source(context),
@@ -40,17 +37,12 @@ export function compileModify(
 function compileOnce(
   plan: ModifyPlan,
   planned: PlannedStatement,
-  { analyze, compileRows, spills }: {
-    readonly analyze: boolean;
-    readonly compileRows: NonNullable<Compilation["compileRows"]>;
-    readonly spills: boolean;
-  },
+  { analyze, spills }: { readonly analyze: boolean; readonly spills: boolean },
 ): CompiledStatement {
   const compilation = new Compilation(plan, planned.columns.map((each) => each.column), {
     analyze,
     spills,
     produce,
-    compileRows,
   });
   const program = new Program(compilation, { reruns: false });
   const modify = new ModifyCode(compilation, factsOf(plan), planned.columns);

@@ -1,7 +1,8 @@
 /** Rows that come from elsewhere, a fragment's or those of an exchange: a loop over each batch. */
 import { assertDefined } from "../../base/assert.ts";
-import type { Fragment, Plan } from "../../sql/plan/plan.ts";
-import { exchangesOf } from "../../sql/fragments/plan_facts.ts";
+import type { Compilation } from "../codegen/compilation.ts";
+import type { Plan } from "../../sql/plan/plan.ts";
+import { inputs } from "../../sql/plan/traverse.ts";
 import type { Block } from "../../storage/access/block.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import { PipelineCode, type RunningPipeline } from "../codegen/pipeline_code.ts";
@@ -9,9 +10,9 @@ import type { Program, Sink } from "../codegen/region.ts";
 import { emitValue } from "../codegen/expression.ts";
 import { nullableCode, storedCode } from "../codegen/value_form.ts";
 import type { SqlValue } from "../../types/value.ts";
-import { ColumnLists } from "../runtime/column_lists.ts";
 import type { BatchSource, GatheredBatch } from "../runtime/execution.ts";
-import type { RowProducer, RowProduction } from "../runtime/row_production.ts";
+import { HashProbe } from "./hash_probe.ts";
+import { offerFilters } from "./runtime_filter.ts";
 import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
 import { isEncoded } from "../../types/stored_value.ts";
 
@@ -27,55 +28,51 @@ export function produceGather(plan: Gather, program: Program, sink: Sink): void 
       code.emit(`S.x[${slot}] = [${list.join(", ")}];`);
     });
   }
-  program.add(new GatherPipeline(plan, program, sink, slot));
+  const kept = plan.kind === "gather" ? keepSides(plan, program) : [];
+  program.add(new GatherPipeline(plan, program, sink, { valuesSlot: slot, kept }));
 }
 
 /** A gather that is under way. */
 interface GatherRun {
-  /** null: what its fragment is fed by is still to be computed. */
-  next: BatchSource | null;
-  /** That of what feeds it, as far as it has come. */
-  readonly feeds: InputFeed[];
+  readonly next: BatchSource;
   batch: GatheredBatch | null;
   /** The first row of the batch that has not been looked at. */
   from: number;
   running: RunningPipeline | null;
 }
 
-/** What is computed for an exchange of a fragment that threads share. */
-interface GatherInput {
+/** A side of the fragment's joins that is kept here, for all threads. */
+interface KeptHere {
   readonly number: number;
-  readonly columns: Fragment["columns"];
-  readonly producer: RowProducer;
+  readonly probe: HashProbe;
 }
 
-/** Roughly what a value of a batch takes. */
-const VALUE_BYTES = 16;
-
-class InputFeed {
-  readonly number: number;
-  readonly batches: GatheredBatch[] = [];
-  readonly #production: RowProduction;
-  readonly #rows: ColumnLists;
-  #isDone = false;
-
-  constructor({ number, columns, producer }: GatherInput, state: ExecutionState) {
-    this.number = number;
-    this.#production = producer.start(state.context);
-    this.#rows = new ColumnLists(columns, (batch) => {
-      state.charge(batch.rowCount * columns.length * VALUE_BYTES);
-      this.batches.push(batch);
+/** Puts the sides that are kept into the program, those of outer joins first: what they know is asked of the others. */
+function keepSides({ kept, fragment }: Plan & { readonly kind: "gather" }, program: Program): KeptHere[] {
+  const { compilation } = program;
+  const made = kept.map(({ number, plan, keys, others, columns }) => {
+    const probe = new HashProbe(compilation, {
+      kept: { plan, keys },
+      otherTypes: others,
+      residual: null,
+      keepsColumns: true,
+      columns,
     });
-  }
+    program.reset(...probe.slots);
+    return { number, probe };
+  });
+  offerKept(compilation, fragment.plan, made);
+  kept.forEach(({ plan }, place) => made[place]?.probe.build(program, plan));
+  return made;
+}
 
-  /** A step; true: all rows are there. */
-  step(state: ExecutionState): boolean {
-    if (this.#isDone) return true;
-    this.#isDone = this.#production.step(this.#rows.add);
-    if (this.#isDone) this.batches.push(this.#rows.take());
-    else if (this.#production.isWaiting) state.isWaiting = true;
-    return this.#isDone;
-  }
+/** Offers what kept sides will know to the scans of the others. */
+function offerKept(compilation: Compilation, plan: Plan, made: readonly KeptHere[]): void {
+  for (const input of inputs(plan)) offerKept(compilation, input, made);
+  if (plan.kind !== "hash_join" || plan.join !== "inner" && plan.join !== "semi") return;
+  const { left, right, leftKeys: keys, rightKeys: others } = plan;
+  const kept = made.find(({ number }) => right.kind === "exchange" && right.number === number);
+  if (kept !== undefined) offerFilters(compilation, left, { keys, others, indexSlot: kept.probe.indexSlot });
 }
 
 class GatherPipeline implements Pipeline {
@@ -87,26 +84,22 @@ class GatherPipeline implements Pipeline {
   readonly #flags: readonly number[];
   readonly #reruns: boolean;
   readonly #valuesSlot: number;
-  /** What is computed before it, for all threads. */
-  readonly #inputs: readonly GatherInput[];
+  readonly #kept: readonly KeptHere[];
 
   /** `valuesSlot`: where the parameters are that have been computed; -1: there are none. */
-  constructor(plan: Gather, program: Program, sink: Sink, valuesSlot: number) {
+  constructor(
+    plan: Gather,
+    program: Program,
+    sink: Sink,
+    { valuesSlot, kept }: { readonly valuesSlot: number; readonly kept: readonly KeptHere[] },
+  ) {
     this.#plan = plan;
     this.#valuesSlot = valuesSlot;
     this.#slot = program.compilation.newSlot();
     this.operators = [program.compilation.operatorIndex(plan)];
     this.#flags = program.flags;
     this.#reruns = program.reruns;
-    this.#inputs = plan.kind === "exchange" || plan.fragment.isShared !== true
-      ? []
-      : exchangesOf(plan.fragment.plan).map(({ number, input, columns }) => {
-        return {
-          number,
-          columns,
-          producer: assertDefined(program.compilation.compileRows ?? undefined, "a query")(input, columns),
-        };
-      });
+    this.#kept = kept;
     this.#code = new PipelineCode(program.compilation, {
       name: "gather",
       parameters: "S, block, from, to",
@@ -118,16 +111,16 @@ class GatherPipeline implements Pipeline {
     let run = state.x[this.#slot] as GatherRun | undefined;
     if (run === undefined) {
       if (this.#flags.some((flag) => state.x[flag] === true)) return true;
-      const feeds = this.#inputs.map((input) => new InputFeed(input, state));
-      state.x[this.#slot] = run = { next: null, feeds, batch: null, from: 0, running: null };
+      state.x[this.#slot] = run = { next: this.#open(state), batch: null, from: 0, running: null };
     }
     const ended = this.#morsel(state, run);
     if (ended) state.x[this.#slot] = undefined;
     return ended;
   }
 
-  #open({ context, x }: ExecutionState, feeds: readonly InputFeed[]): BatchSource {
+  #open(state: ExecutionState): BatchSource {
     const plan = this.#plan;
+    const { context, x } = state;
     if (plan.kind === "exchange") {
       return assertDefined(context.exchange?.(plan.number), `exchange ${plan.number}`);
     }
@@ -140,16 +133,12 @@ class GatherPipeline implements Pipeline {
       parameters[index] = computed[position] ?? null;
     });
     const given = computed.length === 0 ? context.parameters : parameters;
-    const inputs = new Map(feeds.map(({ number, batches }) => [number, batches]));
-    return gatherer.gather(fragment, given, this.#reruns, inputs);
+    const kept = new Map(this.#kept.map(({ number, probe }) => [number, probe.give(state, !this.#reruns)]));
+    return gatherer.gather(fragment, given, this.#reruns, kept);
   }
 
   /** Works through a morsel. true: no more rows come, or what is above wants no more. */
   #morsel(state: ExecutionState, run: GatherRun): boolean {
-    if (run.next === null) {
-      for (const feed of run.feeds) if (!feed.step(state)) return false;
-      run.next = this.#open(state, run.feeds);
-    }
     if (run.running === null) {
       if (run.batch === null) {
         const batch = run.next();

@@ -35,6 +35,8 @@ class HashJoinCode {
   /** In a round over parts: the slot that knows which piece of the kept rows there is, and the left row's position. */
   readonly #pieces: { readonly slot: number; readonly position: object } | null;
   readonly #key = {};
+  /** The right side is kept by who has given the fragment. */
+  readonly #elsewhere: (Plan & { readonly kind: "exchange" }) | null;
 
   constructor(plan: HashJoin, region: Region, sink: Sink) {
     const { compilation } = region;
@@ -44,6 +46,8 @@ class HashJoinCode {
       position: positionKey(plan.left, compilation),
     };
     this.#nulls = isDivided ? nullsSlot(plan, compilation) : null;
+    const { right } = plan;
+    this.#elsewhere = right.kind === "exchange" && right.isKept === true ? right : null;
     this.#plan = plan;
     this.#region = region;
     this.#sink = sink;
@@ -54,6 +58,7 @@ class HashJoinCode {
         otherTypes: plan.leftKeys.map((key) => key.type),
         residual: plan.residual,
         keepsColumns: !isTest || plan.residual !== null,
+        ...(this.#elsewhere === null ? {} : { columns: this.#elsewhere.columns }),
       }));
   }
 
@@ -91,6 +96,9 @@ class HashJoinCode {
   /** Inside of a loop the build side is made once if it does not depend on the loop. */
   #build(): void {
     const { compilation } = this.#region;
+    if (this.#elsewhere !== null) {
+      return this.#probe.take(this.#region, this.#plan, this.#elsewhere.number);
+    }
     if (this.#region.isInline && this.#isBuildClosed()) {
       const { done, program } = compilation.made(compilation.derivedKey(this.#plan, "build"), () => {
         const made = { done: compilation.newSlot(), program: new Program(compilation, { reruns: false }) };

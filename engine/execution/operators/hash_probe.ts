@@ -6,8 +6,8 @@
  * columns are read.
  */
 import { assertDefined } from "../../base/assert.ts";
-import type { Expression } from "../../sql/plan/expression.ts";
-import type { Plan } from "../../sql/plan/plan.ts";
+import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
+import type { Fragment, Plan } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { emitTruth } from "../codegen/condition.ts";
 import { BufferCode, bufferColumn, bufferOf, codeColumn, type ReadNames } from "../codegen/buffer_code.ts";
@@ -18,7 +18,8 @@ import type { LoopSource, Region } from "../codegen/region.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { NULL_CODE } from "../runtime/hashing.ts";
 import { HashIndex } from "../runtime/hash_index.ts";
-import type { ColumnLayout } from "../runtime/row_buffer.ts";
+import { type Interner, KeptTable } from "../runtime/kept_table.ts";
+import { type ColumnLayout, RowBuffer } from "../runtime/row_buffer.ts";
 
 /** One side of a join: what gives its rows, and the keys. */
 interface Side {
@@ -57,14 +58,18 @@ export class HashProbe {
   readonly #kept: Side;
   readonly #residual: Expression | null;
 
-  /** `keepsColumns`: whether anybody reads more of the kept rows than their keys. */
+  /**
+   * `keepsColumns`: whether anybody reads more of the kept rows than their keys; `columns`: what is kept besides these,
+   * where that is not known by who reads it.
+   */
   constructor(
     compilation: Compilation,
-    { kept, otherTypes, residual, keepsColumns }: {
+    { kept, otherTypes, residual, keepsColumns, columns }: {
       readonly kept: Side;
       readonly otherTypes: readonly SqlType[];
       readonly residual: Expression | null;
       readonly keepsColumns: boolean;
+      readonly columns?: Fragment["columns"];
     },
   ) {
     this.#kept = kept;
@@ -72,10 +77,12 @@ export class HashProbe {
     this.keys = kept.keys.map((key, index) =>
       new KeyCode(compilation, key.type, otherTypes[index] ?? key.type)
     );
-    const needed = keepsColumns ? compilation.neededAbove(kept.plan) : [];
+    const needed = columns ?? (keepsColumns ? compilation.neededAbove(kept.plan) : []);
+    // Whoever knows the columns only keeps and reads them in the same layout.
+    const mayBeNull = (column: ColumnRef): boolean => columns !== undefined || compilation.mayBeNull(column);
     this.buffer = new BufferCode(compilation, [
       ...this.keys.map(() => codeColumn),
-      ...needed.map(({ column, type }) => bufferColumn(column, type, compilation.mayBeNull(column))),
+      ...needed.map(({ column, type }) => bufferColumn(column, type, mayBeNull(column))),
     ]);
     this.indexSlot = compilation.newSlot();
     this.marksSlot = compilation.newSlot();
@@ -84,6 +91,29 @@ export class HashProbe {
   /** Slots to forget when the region runs again. */
   get slots(): readonly number[] {
     return [this.buffer.slot, this.indexSlot, ...this.keys.flatMap((key) => key.slots)];
+  }
+
+  /** The table that {@link build} has made. `isLast`: nobody else of the execution reads it. */
+  give(state: ExecutionState, isLast: boolean): KeptTable {
+    const { buffer, indexSlot, keys } = this;
+    const [rows, index, ...interners] = [buffer.slot, indexSlot, ...keys.map(({ slot }) => slot)]
+      .map((slot) => state.x[slot]);
+    if (isLast) { for (const slot of this.slots) state.x[slot] = undefined; }
+    const types = buffer.columns.map(({ type }) => type);
+    return new KeptTable({
+      rows: (rows ?? new RowBuffer(state, buffer.columns)) as RowBuffer,
+      types,
+      index: index as HashIndex,
+      interners: interners as Interner[],
+    });
+  }
+
+  /** Puts the table of another execution in the place of one that is built; `owner` is the join. */
+  take(region: Region, owner: Plan, number: number): void {
+    const slots = [this.buffer.slot, this.indexSlot, ...this.keys.map(({ slot }) => slot)];
+    region.once(owner, (code) => {
+      code.emit(`${code.use("takeKept", takeKept)}(S, ${number}, [${slots.join(", ")}]);`);
+    });
   }
 
   /** How many kept rows have the same hash at most; those that a look-up goes through. */
@@ -193,6 +223,11 @@ function firstCode(code: Emitter, { index, heads }: ProbeNames, codes: readonly 
   const { rows, direct, minimum, mask } = heads;
   const [only] = codes;
   return `${rows}[${direct} ? ${only} - ${minimum} : ${hashOf(code, codes)} & ${mask}] - 1`;
+}
+
+function takeKept({ context, x }: ExecutionState, number: number, slots: readonly number[]): void {
+  const { rows, index, interners } = KeptTable.of(context.kept?.(number));
+  [rows, index, ...interners].forEach((part, place) => x[assertDefined(slots[place], "a slot")] = part);
 }
 
 /** An index over a buffer's key columns, which come first; it is work to be done. */

@@ -107,6 +107,8 @@ function scanOf(plan: Plan, column: ColumnRef): Origin | null {
       const found = scanOf(isOfLeft ? plan.left : plan.right, column);
       return found === null ? null : { ...found, isDirect: false };
     }
+    case "exchange":
+      return plan.isKept === true ? scanOf(plan.input, column) : null;
     default:
       return null;
   }

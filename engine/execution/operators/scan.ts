@@ -75,7 +75,6 @@ interface Kernel {
 
 class ScanPipeline implements Pipeline {
   writesResult = false;
-  readonly scans = true;
   readonly operators: readonly number[];
   readonly #plan: TableScan;
   readonly #program: Program;

@@ -45,6 +45,8 @@ export interface ExecutionContext {
   readonly arrivals?: { readonly isStarved: boolean };
   /** In a fragment: what comes of an exchange. */
   exchange?(number: number): BatchSource;
+  /** In a fragment: what was kept before it. */
+  kept?(number: number): object | undefined;
   /** Where scans and look-ups are counted. */
   readonly reads: ReadCounts;
   readonly writer: RowTransaction;
@@ -91,8 +93,8 @@ export interface MemoryCount {
 /** Gives batches one after the other; null: the next one is still to come; undefined: all have come. */
 export type BatchSource = () => GatheredBatch | null | undefined;
 
-/** Rows for the exchanges of a fragment, by their numbers. */
-export type GatherInputs = ReadonlyMap<number, readonly GatheredBatch[]>;
+/** The kept sides of a fragment, by their numbers: each a `KeptTable`. */
+export type KeptTables = ReadonlyMap<number, object>;
 
 /** Runs fragments at all places. */
 export interface Gatherer {
@@ -102,13 +104,13 @@ export interface Gatherer {
   /**
    * The rows that have come; the statement is stopped by a signal, and runs again, when they are still to come and
    * cannot be waited for. `parameters`: those of the statement, and what was computed for the fragment; `again`: they
-   * are read more than once; `inputs`: what its exchanges are fed by, where threads share a table out.
+   * are read more than once; `kept`: what threads that share a table out have besides.
    */
   gather(
     fragment: Fragment,
     parameters: readonly SqlValue[],
     again: boolean,
-    inputs: GatherInputs,
+    kept: KeptTables,
   ): BatchSource;
   /** For EXPLAIN: where a fragment runs, and what came of it when it was gathered last. */
   explain(fragment: Fragment, context: ExecutionContext): GatherExplanation;

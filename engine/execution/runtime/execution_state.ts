@@ -25,8 +25,6 @@ export interface Pipeline {
   run(state: ExecutionState): boolean;
   /** Whether rows of the result leave here; a step ends after a morsel that has written some. */
   readonly writesResult: boolean;
-  /** It reads a stored table from its beginning to its end. */
-  readonly scans?: true;
   /** Positions of the operators that work in this pipeline, for EXPLAIN ANALYZE. */
   readonly operators: readonly number[];
   /**
@@ -110,7 +108,6 @@ export class ExecutionState implements StatementExecution, MemoryUser {
   #pipeline = 0;
   readonly #callers: Caller[] = [];
   #hasStarted = false;
-  #stopsAtScan = false;
   #hasTurns = false;
   #morselsPerCheck = 1;
   readonly #memory: MemoryCount;
@@ -141,20 +138,6 @@ export class ExecutionState implements StatementExecution, MemoryUser {
     return this.#profile ?? [];
   }
 
-  /** A step of what comes before the first scan of a table; true: the scan is next. */
-  stepToScan(writer: ResultWriter): boolean {
-    this.#stopsAtScan = true;
-    return this.step(writer);
-  }
-
-  /** Another execution that goes on from where {@link stepToScan} has ended, over the tables of its own context. */
-  fork(context: ExecutionContext): ExecutionState {
-    const forked = new ExecutionState(context, this.#pipelines, this.x.length, null);
-    for (let slot = 0; slot < this.x.length; slot++) forked.x[slot] = this.x[slot];
-    forked.#pipeline = this.#pipeline;
-    return forked;
-  }
-
   /** Works through as many morsels as a step may take, and writes their rows. The writer is the same in each step. */
   step(writer: ResultWriter): boolean {
     this.writer = writer;
@@ -175,7 +158,6 @@ export class ExecutionState implements StatementExecution, MemoryUser {
         this.#pipeline = caller.pipeline;
         continue;
       }
-      if (this.#stopsAtScan && pipeline.scans === true && this.#callers.length === 0) return true;
       const done = this.#profile === null ? pipeline.run(this) : this.#measured(pipeline, this.#profile);
       if (done) {
         this.#pipeline++;

@@ -21,13 +21,18 @@ const MAX_FEW = 16_384;
 /** Chains are counted up to here while the index is built. */
 const MAX_COUNTED = 255;
 
+/** What an index that is complete is made of. */
+export type IndexParts =
+  & Pick<HashIndex, "heads" | "next" | "mask" | "direct" | "minimum" | "hasNull" | "longestChain">
+  & { readonly filters: readonly Pick<KeyFilter, "words" | "low" | "high">[] };
+
 /**
  * The hash table of a join: chains of build rows by key. It is complete when {@link HashIndex.advance} has answered
  * true.
  */
 export class HashIndex implements Work {
   /** By bucket: the first row of its chain, plus 1; 0: the bucket is empty. */
-  heads = new Int32Array(0);
+  heads: Int32Array = new Int32Array(0);
   readonly next: Int32Array;
   /** One for each key column. */
   filters: readonly KeyFilter[] = [];
@@ -44,20 +49,43 @@ export class HashIndex implements Work {
   /** Of each key column; of rows that have been looked at for it. */
   readonly #ranges: { low: number; high: number }[];
   #measured = 0;
+  /** By key column, when they have been asked for: each morsel of a scan asks. */
+  readonly #few: Float64Array[] = [];
   /** The row before which all are linked. */
   #linked: number;
   /** For each row how many rows its chain has behind it. */
   #depths: Uint8Array | null = null;
 
-  constructor(state: MemoryUser, buffer: RowBuffer, keyColumns: readonly number[]) {
+  /** `whole`: what an index over the same rows is made of. */
+  constructor(
+    state: MemoryUser,
+    buffer: RowBuffer,
+    keyColumns: readonly number[],
+    whole: IndexParts | null = null,
+  ) {
     const rows = buffer.count;
     this.#state = state;
     this.#keys = keyColumns.map((column) => buffer.columns[column]?.data as Float64Array);
     this.rows = rows;
     this.#linked = rows;
-    state.charge(rows * 4);
-    this.next = new Int32Array(rows);
     this.#ranges = keyColumns.map(() => ({ low: Infinity, high: -Infinity }));
+    if (whole === null) {
+      state.charge(rows * 4);
+      this.next = new Int32Array(rows);
+      return;
+    }
+    this.next = whole.next;
+    this.heads = whole.heads;
+    this.filters = whole.filters.map(({ words, low, high }) =>
+      new KeyFilter(state, rows, { low, high }, words)
+    );
+    this.mask = whole.mask;
+    this.direct = whole.direct;
+    this.minimum = whole.minimum;
+    this.hasNull = whole.hasNull;
+    this.longestChain = whole.longestChain;
+    this.#measured = rows;
+    this.#linked = 0;
   }
 
   /** Works through a piece of building the index. true: it is complete. */
@@ -130,7 +158,7 @@ export class HashIndex implements Work {
   fewKeys(column: number): Float64Array | null {
     const keys = this.#keys[column];
     if (keys === undefined || this.rows > MAX_FEW) return null;
-    return keys.slice(0, this.rows).filter((code) => code !== NULL_CODE).sort();
+    return this.#few[column] ??= keys.slice(0, this.rows).filter((code) => code !== NULL_CODE).sort();
   }
 
   /** Gives the accounted memory back; the index is not used any more. */

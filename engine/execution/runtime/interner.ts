@@ -47,6 +47,11 @@ export class TextInterner {
     this.#state.charge(bytes);
   }
 
+  /** The texts by their codes. */
+  get texts(): readonly string[] {
+    return this.#texts;
+  }
+
   /** The text of a code. */
   text(code: number): string {
     return this.#texts[code] as string;
@@ -193,6 +198,11 @@ export class ValueInterner {
     return code;
   }
 
+  /** The keys in the order of their codes. */
+  get keys(): readonly unknown[] {
+    return [...this.#codes.keys()];
+  }
+
   /** The code of a key, or -1. */
   find(key: unknown): number {
     return this.#codes.get(key) ?? -1;
@@ -207,6 +217,11 @@ const BIG_CODE_STEP = 1024;
 export class BigInterner {
   readonly #codes = new Map<bigint, number>();
   readonly #values: bigint[] = [];
+
+  /** The integers in the order of their codes. */
+  get values(): readonly bigint[] {
+    return this.#values;
+  }
 
   /** The code of an integer that is not safe, new if need be. */
   of(value: bigint): number {

@@ -31,17 +31,17 @@ export class KeyFilter implements CodeRange {
   readonly high: number;
   readonly #state: MemoryUser;
 
-  /** An empty filter for so many keys, which are all in the range. */
-  constructor(state: MemoryUser, keys: number, { low, high }: CodeRange) {
+  /** An empty filter for so many keys, which are all in the range; `words`: those of a filter for the same. */
+  constructor(state: MemoryUser, keys: number, { low, high }: CodeRange, words: Int32Array | null = null) {
     // Infinities are codes as well.
     const span = high - low + 1 || Infinity;
     const isUseful = keys <= MAX_KEYS || span <= MAX_BITS;
     const wanted = Math.max(32, Math.min(span, keys * BITS_PER_KEY));
     const bits = isUseful ? Math.min(MAX_BITS, powerOfTwo(wanted)) : 32;
     this.#state = state;
-    state.charge(bits >> 3);
-    this.words = new Int32Array(bits >> 5);
-    if (!isUseful) this.words.fill(-1);
+    if (words === null) state.charge(bits >> 3);
+    this.words = words ?? new Int32Array(bits >> 5);
+    if (!isUseful && words === null) this.words.fill(-1);
     this.mask = bits - 1;
     this.low = low;
     this.high = high;

@@ -13,10 +13,6 @@ export interface RowProducer {
 export interface RowProduction {
   /** Works through one piece; each row's values come as a fresh array. true: finished. */
   step(onRow: RowCallback): boolean;
-  /** A step of what comes before the first scan of a table; true: the scan is next. */
-  stepToScan(): boolean;
-  /** Another one that goes on from there, over the tables of its own context. */
-  fork(context: ExecutionContext): RowProduction;
   /** EXPLAIN ANALYZE's counters of the plan's operators. */
   readonly profile: StatementExecution["profile"];
   /** The last step has ended because rows of others are still to come. */

@@ -1,7 +1,7 @@
 /** How often a statement names each column, in expressions and otherwise. */
-import type { ColumnRef } from "../plan/expression.ts";
+import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
-import { allDefinedColumns, visitPlan } from "../plan/traverse.ts";
+import { allDefinedColumns, visitExpression, visitPlan } from "../plan/traverse.ts";
 import { namedColumns } from "./plan_facts.ts";
 
 /** See the file's head. */
@@ -22,20 +22,24 @@ export class ColumnMentions {
       plan: (each) => {
         for (const column of namedColumns(each)) this.add(column);
       },
-      expression: (each) => {
-        if (each.kind === "column") this.add(each.column);
-        else if (each.kind === "scalar_subquery" || each.kind === "array_subquery") this.add(each.column);
-        else if (each.kind === "any_subquery" || each.kind === "all_subquery") {
-          for (const column of each.columns) this.add(column);
-        }
-      },
+      expression: (each) => this.#addNamed(each),
     });
     return this;
   }
 
-  /** The columns of a plan of the statement that something outside of it names. */
-  neededAbove(plan: Plan): ColumnRef[] {
+  #addNamed(expression: Expression): void {
+    if (expression.kind === "column") this.add(expression.column);
+    else if (expression.kind === "scalar_subquery" || expression.kind === "array_subquery") {
+      this.add(expression.column);
+    } else if (expression.kind === "any_subquery" || expression.kind === "all_subquery") {
+      for (const column of expression.columns) this.add(column);
+    }
+  }
+
+  /** The columns of a plan of the statement that something outside of it names, besides these expressions. */
+  neededAbove(plan: Plan, besides: readonly Expression[] = []): ColumnRef[] {
     const inside = new ColumnMentions().addPlan(plan);
+    for (const each of besides) visitExpression(each, (part) => inside.#addNamed(part));
     return [...allDefinedColumns(plan)].filter((column) => this.#of(column) > inside.#of(column));
   }
 

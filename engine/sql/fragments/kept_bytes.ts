@@ -17,12 +17,15 @@ export function keptBytes(plan: Plan): number {
 const known = new WeakMap<Plan, number>();
 
 function keptRows(plan: Plan): number {
+  // What threads share is the statement's.
+  if (plan.kind === "exchange" && plan.isKept === true) return 0;
   return ownRows(plan) + inputs(plan).reduce((sum, input) => sum + keptRows(input), 0);
 }
 
 function ownRows(plan: Plan): number {
   switch (plan.kind) {
     case "hash_join":
+      if (plan.right.kind === "exchange" && plan.right.isKept === true) return 0;
       return rowsOf(plan.keepsLeft === true ? plan.left : plan.right);
     case "nested_loop_join":
       return rowsOf(plan.right);

@@ -1,6 +1,6 @@
 /** What is asked of plans that are divided: what they read, name and depend on. */
 import type { ColumnRef } from "../plan/expression.ts";
-import type { Fragment, Plan } from "../plan/plan.ts";
+import type { Fragment, KeptSide, Plan } from "../plan/plan.ts";
 import { mapInputs } from "../plan/rewrite.ts";
 import { columnTypes, freeColumns, inputs, visitPlan } from "../plan/traverse.ts";
 import { asksSession, asksSessionForForm } from "./steady_expression.ts";
@@ -97,13 +97,18 @@ export function isClosed(plan: Plan): boolean {
   return closed;
 }
 
-/** A fragment's plan without what its exchanges are fed by. */
+/** A fragment's plan without what is kept before it runs. */
 export function withoutInputs(plan: Plan): Plan {
   if (plan.kind !== "exchange") return mapInputs(plan, withoutInputs);
   return { ...plan, input: { kind: "values", outputs: [], types: [], list: [], rows: 0 } };
 }
 
-/** The exchanges of a fragment's plan. */
-export function exchangesOf(plan: Plan): (Plan & { readonly kind: "exchange" })[] {
-  return plan.kind === "exchange" ? [plan] : inputs(plan).flatMap(exchangesOf);
+/** The sides of a fragment's joins that are kept before it runs, those of outer joins before those beneath them. */
+export function keptSides(plan: Plan): KeptSide[] {
+  if (plan.kind !== "hash_join" || plan.right.kind !== "exchange" || plan.right.isKept !== true) {
+    return inputs(plan).flatMap(keptSides);
+  }
+  const { left, leftKeys, rightKeys, right: { number, input, columns } } = plan;
+  const others = leftKeys.map(({ type }) => type);
+  return [{ number, plan: input, columns, keys: rightKeys, others }, ...keptSides(left)];
 }

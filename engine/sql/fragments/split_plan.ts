@@ -61,6 +61,7 @@ import {
   isCount,
   isExact,
   isOrderSensitive,
+  keptSides,
   mayAskSession,
   parametersOf,
   visibleTypes,
@@ -89,7 +90,7 @@ const SMALL_BYTES = 4096;
  * How many rows of a table that threads share out are read for each row that travels, at the least: what it costs to
  * travel is some times what it costs to scan or to probe. Groups apart are fewer than they are taken for.
  */
-const READ_FOR = { row: 32, group: 16, groupApart: 8, input: 64 } as const;
+const READ_FOR = { row: 32, group: 16, groupApart: 8 } as const;
 
 /** Rows of groups that take no more are sent to one place each, so that a join above runs where other rows are. */
 const FEW_BYTES = 1 << 18;
@@ -422,6 +423,7 @@ class Splitter {
         kind: "gather",
         fragment: made,
         values: this.values.valuesOf(made.parameters),
+        kept: keptSides(made.plan),
         rows: plan.rows,
       };
     } catch (error) {
@@ -430,7 +432,7 @@ class Splitter {
     }
   }
 
-  /** What feeds the exchanges of threads that share a table out may be divided itself. */
+  /** What is kept for threads that share a table out may be divided itself. */
   #fed(plan: Plan): Plan {
     if (!this.#isByMorsels) return plan;
     if (plan.kind !== "exchange") return mapInputs(plan, (input) => this.#fed(input));
@@ -510,20 +512,21 @@ class Splitter {
     }
   }
 
-  /** A join whose left side is shared out, while each thread has all of the right one, which is computed before. */
+  /** A join whose left side is shared out, while threads share the hash table of the right one, made before. */
   #sharedJoin(plan: HashJoin): Divisible | null {
-    const { join, nullAware, keepsLeft, right } = plan;
+    const { join, nullAware, keepsLeft, right, rightKeys } = plan;
     if (join === "right" || join === "full" || nullAware || keepsLeft === true || !isClosed(right)) {
       return null;
     }
     const own = allDefinedColumns(plan);
     if (!ownExpressions(plan).every((each) => isSteady(each, own))) return null;
     const left = this.#divide(plan.left, false);
-    const columns = this.#outputs(right);
+    const isTest = join === "semi" || join === "anti";
+    const kept = isTest && plan.residual === null ? [] : this.#mentions.neededAbove(right, rightKeys);
+    const columns = this.#outputs(right, kept);
     if (left === null || columns === null) return null;
-    if (!this.#isFew("input", right.rows, plan.left)) return null;
-    if (bytesOf(right.rows, columns) > this.#spread.broadcastBytes) return null;
-    return { ...left, plan: { ...plan, left: left.plan, right: this.#exchange(right, columns) } };
+    const exchange: Plan = { ...this.#exchange(right, columns), isKept: true };
+    return { ...left, plan: { ...plan, left: left.plan, right: exchange } };
   }
 
   #repartition(
@@ -550,7 +553,7 @@ class Splitter {
   }
 
   /** Sends each row to all places. */
-  #exchange(input: Plan, columns: Fragment["columns"]): Plan {
+  #exchange(input: Plan, columns: Fragment["columns"]): Plan & { readonly kind: "exchange" } {
     const number = this.#nextExchange++;
     return {
       kind: "exchange",

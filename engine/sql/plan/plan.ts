@@ -95,6 +95,17 @@ export interface VirtualRelation {
   rows(context: EvaluationContext): Iterable<readonly SqlValue[]>;
 }
 
+/** The right side of a hash join of a fragment, whose hash table the statement makes before the fragment runs. */
+export interface KeptSide {
+  readonly number: number;
+  readonly plan: Plan;
+  /** What is kept of its rows besides the keys. */
+  readonly columns: Fragment["columns"];
+  readonly keys: readonly Expression[];
+  /** The types of what the keys are compared with. */
+  readonly others: readonly SqlType[];
+}
+
 /** A plan that runs where rows are, at each place over its own; see `engine/sql/fragments`. */
 export interface Fragment {
   readonly plan: Plan;
@@ -111,7 +122,7 @@ export interface Fragment {
   /** The statement reads nothing else of tables. */
   readonly isAlone: boolean;
   readonly hasExchanges: boolean;
-  /** Threads share its table out; its exchanges are fed before. */
+  /** Threads share its table out. */
   readonly isShared?: true;
   /** The order in which each place gives its rows, and all places together; null: none. */
   readonly merge:
@@ -322,6 +333,8 @@ export type Plan =
     readonly fragment: Fragment;
     /** Parameters of the fragment beside those of the statement: subqueries, which are computed before. */
     readonly values: readonly { readonly index: number; readonly expression: Expression }[];
+    /** Sides of the fragment's hash joins that are kept before, for all threads; the outermost join's comes first. */
+    readonly kept: readonly KeptSide[];
     readonly rows: number;
   }
   /** Within a fragment: the rows that all places send to this one. */
@@ -340,6 +353,8 @@ export type Plan =
     readonly keys: readonly { readonly position: number; readonly other: SqlType }[] | null;
     /** Its rows may come in several passes, those of some keys in each. */
     readonly inPasses: boolean;
+    /** The rows do not travel: a hash table of them is in memory that threads share. See `KeptSide`. */
+    readonly isKept?: true;
     readonly rows: number;
   }
   /** SELECT … FOR UPDATE and its like: locks rows (by row-id column) on their way up. */

@@ -177,8 +177,9 @@ export function mapInputs(plan: Plan, map: PlanMapper): Plan {
     case "virtual_scan":
     case "values":
     case "with_scan":
-    case "gather":
       return plan;
+    case "gather":
+      return { ...plan, kept: plan.kept.map((side) => ({ ...side, plan: map(side.plan) })) };
     case "function_scan": {
       if (plan.input === null) return plan;
       const input = map(plan.input);
@@ -345,6 +346,7 @@ export function mapOwnExpressions(plan: Plan, map: ExpressionMapper): Plan {
       return {
         ...plan,
         values: mapList(plan.values, (each) => ({ ...each, expression: map(each.expression) })),
+        kept: mapList(plan.kept, (side) => ({ ...side, keys: mapList(side.keys, map) })),
       };
     case "exchange":
       return plan;

@@ -88,8 +88,9 @@ export function inputs(plan: Plan): readonly Plan[] {
     case "virtual_scan":
     case "values":
     case "with_scan":
-    case "gather":
       return [];
+    case "gather":
+      return plan.kept.map((side) => side.plan);
     case "function_scan":
       return plan.input === null ? [] : [plan.input];
     case "filter":
@@ -198,7 +199,7 @@ export function ownExpressions(plan: Plan): readonly Expression[] {
     case "lock_rows":
       return [];
     case "gather":
-      return plan.values.map(({ expression }) => expression);
+      return [...plan.values.map(({ expression }) => expression), ...plan.kept.flatMap(({ keys }) => keys)];
     case "insert":
       return [
         ...plan.values,

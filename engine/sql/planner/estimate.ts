@@ -555,7 +555,13 @@ export class Estimator {
     let product = 1;
     const columns = new Map<ColumnRef, number>();
     for (const each of expressions) {
-      const distinct = Math.min(rows, this.distinctOf(each) ?? Math.max(10, rows / 10));
+      // Of an expression over one column there are no more values than of that.
+      const [only, ...more] = columnsOf(each);
+      const most = only === undefined || more.length > 0 ? undefined : this.factsOf(only)?.distinct;
+      const distinct = Math.min(
+        rows,
+        this.distinctOf(each) ?? Math.min(most ?? Infinity, Math.max(10, rows / 10)),
+      );
       const plain = withoutIdentityCasts(each);
       if (plain.kind === "column" && this.#baseColumn(plain.column) !== null) {
         columns.set(plain.column, distinct);

@@ -65,6 +65,8 @@ const JOIN_NAMES: Readonly<Record<JoinKind, string>> = {
 class Explainer {
   readonly #profile: readonly OperatorProfile[];
   readonly #gather: ExplainOptions["gather"];
+  /** Sides that are kept for fragments, by their numbers. */
+  readonly #kept = new Map<number, ExplainedOperator>();
   readonly #printer: ExpressionPrinter;
   readonly #tableNames = new Map<Plan, string>();
   #next = 0;
@@ -203,9 +205,7 @@ class Explainer {
     const profile = this.#isElsewhere ? null : this.#profile[this.#next++] ?? null;
     const title = this.#title(plan);
     const details = this.#details(plan);
-    const children = plan.kind === "gather"
-      ? [this.#showFragment(plan.fragment.plan)]
-      : inputs(plan).map((input, index) => this.#show(input, this.#inputLabel(plan, index)));
+    const children = this.#showInputs(plan);
     for (const expression of ownExpressions(plan)) this.#showSubplans(expression, children);
     return {
       title,
@@ -219,6 +219,16 @@ class Explainer {
       places: plan.kind === "gather" ? this.#gather?.(plan.fragment)?.places ?? [] : [],
       children,
     };
+  }
+
+  #showInputs(plan: Plan): ExplainedOperator[] {
+    if (plan.kind === "gather") {
+      for (const side of plan.kept) this.#kept.set(side.number, this.#show(side.plan, ""));
+      return [this.#showFragment(plan.fragment.plan)];
+    }
+    const kept = plan.kind === "exchange" ? this.#kept.get(plan.number) : undefined;
+    if (kept !== undefined) return [kept];
+    return inputs(plan).map((input, index) => this.#show(input, this.#inputLabel(plan, index)));
   }
 
   #showFragment(plan: Plan): ExplainedOperator {
@@ -304,7 +314,7 @@ class Explainer {
       case "gather":
         return this.#gatherTitle(plan.fragment);
       case "exchange": {
-        if (plan.keys === null) return "Broadcast";
+        if (plan.keys === null) return plan.isKept === true ? "Shared Hash" : "Broadcast";
         const keys = plan.keys.flatMap(({ position }) => {
           const key = plan.columns[position];
           return key === undefined ? [] : [this.#text(columnReference(key.column, key.type, true))];
