@@ -19,26 +19,18 @@ export function rangeSpace(tableId: number): number {
 
 /** A read as a range of the table; null: it is one row, or the whole table. */
 export function rangeOf(table: TableDefinition | undefined, read: ReadPredicate): RangePredicate | null {
-  switch (read.kind) {
-    case "id":
-      return null;
-    case "id_range": {
-      // The id is in a column.
-      const { tableId, bounds } = read;
-      const columnId = table?.rowIdColumn ?? null;
-      return columnId === null || isUnbounded(bounds)
-        ? null
-        : { kind: "index", tableId, columnIds: [columnId], bounds };
-    }
-    case "index": {
-      const { kind, tableId, columnIds, bounds } = read;
-      return isUnbounded(bounds) ? null : { kind, tableId, columnIds, bounds };
-    }
-    case "scan": {
-      const { kind, tableId, prune } = read;
-      return prune.length === 0 ? null : { kind, tableId, prune };
-    }
+  if (read.kind === "id") return null;
+  const { tableId, condition } = read;
+  const given = condition === undefined ? {} : { condition };
+  const isBounded = read.kind === "scan" ? read.prune.length > 0 : !isUnbounded(read.bounds);
+  if (isBounded && read.kind === "scan") return { kind: "scan", tableId, prune: read.prune, ...given };
+  // A row's id may be in a column.
+  const idColumn = table?.rowIdColumn ?? null;
+  const columnIds = read.kind === "index" ? read.columnIds : idColumn === null ? [] : [idColumn];
+  if (isBounded && read.kind !== "scan" && columnIds.length > 0) {
+    return { kind: "index", tableId, columnIds, bounds: read.bounds, ...given };
   }
+  return condition === undefined ? null : { kind: "scan", tableId, prune: [], condition };
 }
 
 function isUnbounded({ prefix, low, high }: IndexBounds): boolean {

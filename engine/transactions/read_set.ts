@@ -1,5 +1,5 @@
 /**
- * What a transaction has read, as predicates: whole tables narrowed by comparisons, id and key ranges, single ids. At
+ * What a transaction has read, as predicates: whole tables narrowed by conditions, id and key ranges, single ids. At
  * commit a transaction whose snapshot is no longer the newest must show that no row written since, before or after its
  * change, satisfies one of them; that catches write skew and phantoms as well as changed rows
  * (backward validation of precision locks: Jordan, Banerjee, Batman, "Precision Locks", SIGMOD 1981).
@@ -7,10 +7,13 @@
 import { batchRow } from "./batch_values.ts";
 import type { ReadColumns } from "./read_columns.ts";
 import { compareText } from "../types/text.ts";
-import type { IndexBounds, ZonePredicate } from "../storage/access/readable_table.ts";
+import type { IndexBounds, RowCondition, ZonePredicate } from "../storage/access/readable_table.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
 
-/** One thing read. Columns are named by id; `columns`: those whose values were read, not given: any. */
+/**
+ * One thing read. Columns are named by id; `columns`: those whose values were read, not given: any. `condition`: what
+ * the rows had to meet besides.
+ */
 export type ReadPredicate =
   & (
     | { readonly kind: "id"; readonly tableId: number; readonly id: RowId }
@@ -23,7 +26,7 @@ export type ReadPredicate =
       readonly bounds: IndexBounds;
     }
   )
-  & { columns?: ReadColumns };
+  & { columns?: ReadColumns; readonly condition?: RowCondition };
 
 /** One committed write, as later validations need it. Rows are in the order of `columnIds`. */
 export interface CommittedWrite {
@@ -85,9 +88,9 @@ export function affects(write: CommittedWrite, predicate: ReadPredicate): boolea
     case "id":
       return write.id === predicate.id && isSeen(write, predicate);
     case "id_range":
-      return withinBounds([write.id], predicate.bounds) && isSeen(write, predicate);
     case "scan":
     case "index": {
+      if (predicate.kind === "id_range" && !withinBounds([write.id], predicate.bounds)) return false;
       const before = matches(write.before, write.columnIds, predicate);
       return before === matches(write.after, write.columnIds, predicate)
         ? before && isSeen(write, predicate)
@@ -135,14 +138,22 @@ function loadAffects(
   return false;
 }
 
-/** Whether a row is one of those that the predicate has read. */
+/** Whether a row, whose id is in the bounds where these are of ids, is one of those that the predicate has read. */
 export function matches(
   row: StoredRow | null,
   columnIds: readonly number[],
-  predicate: Extract<ReadPredicate, { kind: "scan" | "index" }>,
+  predicate: Exclude<ReadPredicate, { kind: "id" }>,
 ): boolean {
   if (row === null) return false;
   const valueOf = (columnId: number): StoredValue | undefined => row[columnIds.indexOf(columnId)];
+  return isInRange(valueOf, predicate) && predicate.condition?.admits(valueOf) !== false;
+}
+
+function isInRange(
+  valueOf: (columnId: number) => StoredValue | undefined,
+  predicate: Exclude<ReadPredicate, { kind: "id" }>,
+): boolean {
+  if (predicate.kind === "id_range") return true;
   if (predicate.kind === "scan") {
     return predicate.prune.every((prune) => {
       const value = valueOf(prune.columnId);

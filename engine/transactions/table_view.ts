@@ -21,6 +21,7 @@ import type {
   ColumnStatistics,
   IndexBounds,
   LocationCursor,
+  MakeCondition,
   ReadableTable,
   ZonePredicate,
 } from "../storage/access/readable_table.ts";
@@ -147,8 +148,9 @@ export class TableView implements ReadableTable {
   scan(
     columnIds: readonly number[],
     options: { readonly ids: boolean; readonly prune: readonly ZonePredicate[] },
+    condition?: MakeCondition,
   ): BlockCursor {
-    this.#track?.({ kind: "scan", tableId: this.#definition.id, prune: options.prune }, this.#columns);
+    this.#note({ kind: "scan", tableId: this.#definition.id, prune: options.prune }, condition);
     if (this.#columns !== null) { for (const columnId of columnIds) this.#columns.note(columnId); }
     const committed = this.#committed === null
       ? null
@@ -174,9 +176,9 @@ export class TableView implements ReadableTable {
     return this.#committed?.pieces?.(prune) ?? [];
   }
 
-  lookup(indexId: number, key: readonly StoredValue[]): LocationCursor {
+  lookup(indexId: number, key: readonly StoredValue[], condition?: MakeCondition): LocationCursor {
     const index = this.#index(indexId);
-    this.#trackIndex(index, { prefix: key, low: null, high: null, backward: false });
+    this.#trackIndex(index, { prefix: key, low: null, high: null, backward: false }, condition);
     const committed = this.#committed === null
       ? null
       : this.#hasIndex(indexId)
@@ -208,9 +210,9 @@ export class TableView implements ReadableTable {
     return (a, b) => direction * compareKeys(this.#definition, index, keyAt(a), keyAt(b));
   }
 
-  range(indexId: number, bounds: IndexBounds): LocationCursor {
+  range(indexId: number, bounds: IndexBounds, condition?: MakeCondition): LocationCursor {
     const index = this.#index(indexId);
-    this.#trackIndex(index, bounds);
+    this.#trackIndex(index, bounds, condition);
     const committed = this.#committed === null
       ? EMPTY
       : this.#hasIndex(indexId)
@@ -231,8 +233,8 @@ export class TableView implements ReadableTable {
     return merge(own.sort(compare), this.#withoutShadowed(committed, this.#committed), compare);
   }
 
-  findRange(bounds: IndexBounds): LocationCursor {
-    this.#track?.({ kind: "id_range", tableId: this.#definition.id, bounds }, this.#columns);
+  findRange(bounds: IndexBounds, condition?: MakeCondition): LocationCursor {
+    this.#note({ kind: "id_range", tableId: this.#definition.id, bounds }, condition);
     const committed = this.#committed?.findRange(bounds) ?? EMPTY;
     const writeSet = this.#writeSet;
     if (writeSet === null) return committed;
@@ -426,20 +428,27 @@ export class TableView implements ReadableTable {
     return result;
   }
 
-  #trackIndex(index: IndexDefinition, bounds: IndexBounds): void {
+  #note(predicate: ReadPredicate, makeCondition?: MakeCondition): void {
+    if (this.#track === null) return;
+    // Where columns are not noted, reads may be sent elsewhere, or go on while others write.
+    const condition = this.#columns === null ? null : makeCondition?.() ?? null;
+    this.#track(condition === null ? predicate : { ...predicate, condition }, this.#columns);
+  }
+
+  #trackIndex(index: IndexDefinition, bounds: IndexBounds, condition?: MakeCondition): void {
     if (this.#track === null) return;
     const tableId = this.#definition.id;
     // Rows come in the order of their keys.
     if (this.#columns !== null) { for (const { columnId } of index.columns) this.#columns.note(columnId); }
     if (keyColumns(this.#definition, index).every(comparesDirectly)) {
       const descending = index.columns[bounds.prefix.length]?.descending === true;
-      this.#track({
+      this.#note({
         kind: "index",
         tableId,
         columnIds: index.columns.map((part) => part.columnId),
         bounds: descending ? { ...bounds, low: bounds.high, high: bounds.low } : bounds,
-      }, this.#columns);
-    } else this.#track({ kind: "scan", tableId, prune: [] }, this.#columns);
+      }, condition);
+    } else this.#note({ kind: "scan", tableId, prune: [] }, condition);
   }
 
   #beneath(): ReadableTable {

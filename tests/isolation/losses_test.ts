@@ -74,6 +74,7 @@ for (
     ["a range of an index", "k > 2 AND k <= 9", "(5, 9, 50)", "(6, 3, 60)", "(7, 2, 70)"],
     ["a range of ids", "id BETWEEN 5 AND 9", "(5, 1, 50)", "(6, 1, 60)", "(10, 1, 70)"],
     ["a scan with a condition", "n >= 45", "(5, 1, 50)", "(6, 1, 45)", "(7, 1, 44)"],
+    ["a scan with OR", "n = 50 OR k > id", "(5, 1, 50)", "(6, 7, 60)", "(7, 7, 44)"],
   ] as const
 ) {
   scenario(`rows that came keep writers out of what was read: ${name}`, async (a, b, c) => {

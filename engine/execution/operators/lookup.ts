@@ -10,6 +10,7 @@ import type { Binding, Emitter } from "../codegen/emitter.ts";
 import { emitGuards } from "../codegen/condition.ts";
 import { emitValue } from "../codegen/expression.ts";
 import { emitBounds, storedForm } from "../codegen/prune.ts";
+import { rowConditionOf } from "../codegen/row_condition.ts";
 import { before, type LoopSource, type Region, type Sink } from "../codegen/region.ts";
 import { nullableCode, storedCode } from "../codegen/value_form.ts";
 import { storageClassOf } from "../../types/physical_type.ts";
@@ -134,17 +135,23 @@ function cursorSource(plan: Extract<Plan, { kind: "row_range" | "index_scan" }>)
         const values = prefix.map((part) => ({ type: part.type, value: emitValue(code, part) }));
         const tests = values.flatMap(({ value }) => value.isNull === null ? [] : [value.isNull]);
         const keys = values.map(({ type, value }) => storedForm(type, value));
-        const open = `${table}.lookup(${plan.index.id}, [${keys.join(", ")}])`;
+        const open = `${table}.lookup(${plan.index.id}, [${keys.join(", ")}]${conditionCode(code, plan)})`;
         return orEmpty(code, tests.length === 0 ? null : tests.join(" || "), open);
       }
       const { bounds, nullTest } = emitBounds(code, { prefix, bounds: plan.bounds, backward: plan.backward });
       const open = plan.kind === "index_scan"
-        ? `${table}.range(${plan.index.id}, ${bounds})`
-        : `${table}.findRange(${bounds})`;
+        ? `${table}.range(${plan.index.id}, ${bounds}${conditionCode(code, plan)})`
+        : `${table}.findRange(${bounds}${conditionCode(code, plan)})`;
       return orEmpty(code, nullTest, open);
     },
     next: (code, cursor, leave) => emitNextLocation(code, plan, cursor, leave),
   };
+}
+
+/** The argument that makes what the filter says of a row, where there is one. */
+function conditionCode(code: Emitter, plan: Access): string {
+  if (plan.filter === null) return "";
+  return `, () => ${code.constant("conditionOf", rowConditionOf(code.compilation, plan))}(S)`;
 }
 
 function orEmpty(code: Emitter, nullTest: string | null, open: string): string {

@@ -7,6 +7,7 @@
  */
 import type { ExecutionContext } from "../runtime/execution.ts";
 import { emitZonePredicates } from "../codegen/prune.ts";
+import { rowConditionOf } from "../codegen/row_condition.ts";
 import { PipelineCode, type RunningPipeline } from "../codegen/pipeline_code.ts";
 import { type Binding, Emitter, NULL_VALUE } from "../codegen/emitter.ts";
 import { emitConjuncts } from "../codegen/condition.ts";
@@ -21,7 +22,7 @@ import type { Plan } from "../../sql/plan/plan.ts";
 import { checksInput } from "../../base/assert.ts";
 import type { Block, BlockCursor } from "../../storage/access/block.ts";
 import type { ReadCount } from "../../storage/access/read_counts.ts";
-import type { ZonePredicate } from "../../storage/access/readable_table.ts";
+import type { MakeCondition, ZonePredicate } from "../../storage/access/readable_table.ts";
 import {
   assertBlock,
   type BlockShape,
@@ -83,6 +84,7 @@ class ScanPipeline implements Pipeline {
   readonly #selectionSlot: number;
   readonly #columnIds: readonly number[];
   readonly #filters: readonly RuntimeFilter[];
+  readonly #condition: ReturnType<typeof rowConditionOf>;
   /** The one that ran last comes first. */
   readonly #kernels: Kernel[] = [];
   #prune: PruneFunction | null = null;
@@ -95,6 +97,7 @@ class ScanPipeline implements Pipeline {
     this.#selectionSlot = program.compilation.newSlot();
     this.#columnIds = plan.columns.map((column) => column.columnId);
     this.#filters = program.compilation.runtimeFilters.get(plan) ?? [];
+    this.#condition = rowConditionOf(program.compilation, plan);
     this.operators = [program.compilation.operatorIndex(plan)];
   }
 
@@ -151,11 +154,17 @@ class ScanPipeline implements Pipeline {
       prune = this.#prune(state);
     }
     const known = prune === null ? null : prunedByFilters(state, this.#filters);
-    return prune === null || known === null ? null : this.#cursor(state.context, [...prune, ...known]);
+    if (prune === null || known === null) return null;
+    return this.#cursor(state.context, [...prune, ...known], () => this.#condition(state));
   }
 
-  #cursor(context: ExecutionContext, prune: readonly ZonePredicate[]): BlockCursor {
-    return tableOf(context, this.#plan).scan(this.#columnIds, { ids: this.#plan.rowId !== null, prune });
+  #cursor(
+    context: ExecutionContext,
+    prune: readonly ZonePredicate[],
+    condition?: MakeCondition,
+  ): BlockCursor {
+    const ids = this.#plan.rowId !== null;
+    return tableOf(context, this.#plan).scan(this.#columnIds, { ids, prune }, condition);
   }
 
   #compilePrune(): PruneFunction {

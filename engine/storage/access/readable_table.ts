@@ -89,6 +89,18 @@ export interface ScanPiece {
   ): BlockCursor;
 }
 
+/** What a reader asks of each row, as a question about a row by itself. */
+export interface RowCondition {
+  /** Texts and parameters of equal ones are equal. */
+  readonly text: string;
+  readonly parameters: readonly unknown[];
+  /** Whether a row may meet it. `valueOf` answers what is stored in a column; undefined: not known. */
+  readonly admits: (valueOf: (columnId: number) => StoredValue | undefined) => boolean;
+}
+
+/** Makes it, for those who note what is read; null: nothing is known. */
+export type MakeCondition = () => RowCondition | null;
+
 /**
  * A table at one snapshot, as statements read it; a transaction's own writes included. Implemented by committed tables
  * (`TableStore.at`) and by `TableView` of `engine/transactions`, which lays the transaction's write set on top.
@@ -100,6 +112,7 @@ export interface ReadableTable {
   scan(
     columnIds: readonly number[],
     options: { readonly ids: boolean; readonly prune: readonly ZonePredicate[] },
+    condition?: MakeCondition,
   ): BlockCursor;
   /** Bytes of the files that hold its rows; absent: it has none. */
   readonly fileBytes?: number;
@@ -108,11 +121,11 @@ export interface ReadableTable {
   /** The row with this id, or NO_ROW. */
   find(id: number | bigint): RowLocation;
   /** Rows by row id range, ascending or descending by id. */
-  findRange(bounds: IndexBounds): LocationCursor;
+  findRange(bounds: IndexBounds, condition?: MakeCondition): LocationCursor;
   /** Rows whose index key begins with these values, in index order; NULL in `key` matches NULL. */
-  lookup(indexId: number, key: readonly StoredValue[]): LocationCursor;
+  lookup(indexId: number, key: readonly StoredValue[], condition?: MakeCondition): LocationCursor;
   /** Rows in index order within bounds. */
-  range(indexId: number, bounds: IndexBounds): LocationCursor;
+  range(indexId: number, bounds: IndexBounds, condition?: MakeCondition): LocationCursor;
   /**
    * Whether there may be rows in a range of an index, or of row ids (null). Not given: to be looked for by
    * {@link range} and {@link findRange}, for which nothing has to be fetched.
