@@ -1,6 +1,7 @@
 /**
- * What the filter over a table says of one row by itself, as a function of the row's stored values: with it a transaction
- * notes which rows it has read where comparisons of a column and a constant do not tell (OR, LIKE, several columns).
+ * What the filter over a table says of one row by itself, as a function of the row's stored values: with it a
+ * transaction notes which rows it has read where comparisons of a column and a constant do not tell (OR, LIKE, several
+ * columns).
  *
  * It is asked long after the statement, about rows that others have written. So it has only conjuncts whose value
  * depends on nothing but the row and the parameters; without the others it admits more rows. The same holds for a

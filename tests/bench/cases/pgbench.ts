@@ -1,5 +1,5 @@
 /** Work done by pgbench, PostgreSQL's own benchmark client: point reads, point writes, TPC-B, inserts. */
-import type { Benchmark, Peer, PeerAddress } from "../benchmark.ts";
+import type { Benchmark, Peer, PeerAddress, Scale } from "../benchmark.ts";
 import { type QueryMode, runPgbench, transactionRate } from "./client.ts";
 
 /** Rows of pgbench_accounts per unit of scale, from pgbench's documentation. */
@@ -15,28 +15,32 @@ export const SCRIPTS = {
   "single-row insert":
     "\\set aid random(1, :rows)\nINSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES (1, 1, :aid, 1, CURRENT_TIMESTAMP);\n",
   "TPC-B":
-    "\\set aid random(1, :rows)\n\\set bid 1\n\\set tid random(1, 10)\n\\set delta random(-5000, 5000)\nBEGIN;\nUPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;\nSELECT abalance FROM pgbench_accounts WHERE aid = :aid;\nUPDATE pgbench_tellers SET tbalance = tbalance + :delta WHERE tid = :tid;\nUPDATE pgbench_branches SET bbalance = bbalance + :delta WHERE bid = :bid;\nINSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES (:tid, :bid, :aid, :delta, CURRENT_TIMESTAMP);\nEND;\n",
+    "\\set aid random(1, :rows)\n\\set bid random(1, :branches)\n\\set tid random(1, 10 * :branches)\n\\set delta random(-5000, 5000)\nBEGIN;\nUPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;\nSELECT abalance FROM pgbench_accounts WHERE aid = :aid;\nUPDATE pgbench_tellers SET tbalance = tbalance + :delta WHERE tid = :tid;\nUPDATE pgbench_branches SET bbalance = bbalance + :delta WHERE bid = :bid;\nINSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES (:tid, :bid, :aid, :delta, CURRENT_TIMESTAMP);\nEND;\n",
 } as const;
 
-/** A benchmark of one script at one number of connections. */
+/** A benchmark of one script at one number of connections, over tables of so many branches. */
 export function pgbench(
   script: keyof typeof SCRIPTS,
   mode: QueryMode,
   clients: number,
   bar: string,
+  branches = 1,
 ): Benchmark {
+  const branchesAt = (scale: Scale): number => scale === "smoke" ? 1 : branches;
   return {
     driver: "pgbench",
-    name: `${script}, ${mode}, ${clients} client${clients === 1 ? "" : "s"}`,
+    name: `${script}, ${mode}, ${clients} client${clients === 1 ? "" : "s"}${
+      branches === 1 ? "" : `, ${branches} branches`
+    }`,
     unit: "transactions/s",
     higherIsBetter: true,
     bar,
-    prepare: (peer) => initialize(peer, 1),
+    prepare: (peer, scale) => initialize(peer, branchesAt(scale)),
     measure: (peer, scale) =>
       transactionRate(peer, SCRIPTS[script], {
         mode,
         clients,
-        variables: { rows: ACCOUNTS_PER_SCALE },
+        variables: { rows: ACCOUNTS_PER_SCALE * branchesAt(scale), branches: branchesAt(scale) },
         seconds: scale === "smoke" ? null : 5,
         // A smoke run of many clients is long enough by the number of them.
         transactions: clients > 32 ? 1 : 20,
