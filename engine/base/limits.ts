@@ -176,6 +176,10 @@ export const LIMITS = {
   validationHistoryWrites: 1_000_000,
   /** Steps of one evaluation of a trigger or CHECK expression. */
   expressionGas: 100_000,
+  /** Calls on large values that other threads compute for one statement, which is taken back for each. */
+  largeCalls: 64,
+  /** Size of their values together (see `sizeOf`) beyond which the statement computes the rest by itself. */
+  largeCallsSize: 64 * MEBIBYTE,
   /** Instructions of one call of a WebAssembly function. */
   wasmGas: 10_000_000,
   /** Instructions that a function may ask for; the slowest ones need some tens of milliseconds for as many. */

@@ -3,6 +3,7 @@ import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts
 import type { GatheredBatch } from "../execution/runtime/execution.ts";
 import type { StoredValue } from "../operations/effect.ts";
 import type { RemoteError, SessionFacts } from "../sharding/shard_messages.ts";
+import type { ValuePart } from "./value_parts.ts";
 import type { CopyForm, CopyPlace, ParsedBatch } from "../statements/parsed_copy.ts";
 import type { SharedTable } from "./shared_tables.ts";
 import type { FinishedChunkFile } from "../storage/table/chunk_file.ts";
@@ -60,6 +61,15 @@ export interface CopyRequest {
   readonly place: CopyPlace;
 }
 
+/** A call on large values is going to be asked for. */
+export interface CallRequest {
+  readonly kind: "call";
+  readonly call: number;
+  /** See `callText`. */
+  readonly text: string;
+  readonly session: SessionFacts;
+}
+
 /** What a worker is asked. */
 export type ToWorker =
   | RunRequest
@@ -70,6 +80,13 @@ export type ToWorker =
   | { readonly kind: "end"; readonly run: number; readonly isAwaited: boolean }
   | IndexRequest
   | CopyRequest
+  | CallRequest
+  /** A part of the next argument of a call; null: the one before has ended. */
+  | { readonly kind: "call_argument"; readonly call: number; readonly part: ValuePart | null }
+  /** All of the arguments have come, or one more part of the value may be sent. */
+  | { readonly kind: "call_more"; readonly call: number }
+  /** Nobody wants the value any more. */
+  | { readonly kind: "call_end"; readonly call: number }
   /** Data of a COPY; null: it has ended. */
   | { readonly kind: "copy_data"; readonly copy: number; readonly bytes: Uint8Array | null }
   /** Nobody wants anything more of a COPY. */
@@ -96,11 +113,19 @@ export interface CopyReply {
   readonly isLast: boolean;
 }
 
+/** A part of the value of a call; null: there are no more. */
+export interface CallReply {
+  readonly call: number;
+  readonly part: ValuePart | null;
+  readonly error: RemoteError | null;
+}
+
 /** What a worker says. */
 export type FromWorker =
   | MorselReply
   | IndexReply
   | CopyReply
+  | CallReply
   /** Nothing more is read of a run's tables. */
   | { readonly endedRun: number };
 

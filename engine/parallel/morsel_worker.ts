@@ -17,6 +17,7 @@ import { BlockCache } from "../storage/table/block_cache.ts";
 import { StoredSegment } from "../storage/table/stored_segment.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { type FragmentGiven, FragmentOver, type FragmentText } from "./fragment_over.ts";
+import { CallWork } from "./call_work.ts";
 import { CopyWork } from "./copy_work.ts";
 import { IndexWork } from "./index_work.ts";
 import type { FromWorker, MorselReply, MorselRequest, RunRequest, ToWorker } from "./messages.ts";
@@ -70,6 +71,7 @@ export class MorselWorker {
   /** Files of indexes, made one after the other. */
   readonly #indexes: IndexWork[] = [];
   readonly #copies = new Map<number, CopyWork>();
+  readonly #calls = new Map<number, CallWork>();
   /** In the order in which they get their turns. */
   readonly #runs = new Map<number, Run>();
 
@@ -125,6 +127,18 @@ export class MorselWorker {
       case "copy_end":
         this.#copies.delete(request.copy);
         return;
+      case "call":
+        this.#calls.set(request.call, new CallWork(request, (reply) => this.#options.send(reply)));
+        return;
+      case "call_argument":
+        this.#calls.get(request.call)?.add(request.part);
+        return;
+      case "call_more":
+        this.#calls.get(request.call)?.goOn();
+        return;
+      case "call_end":
+        this.#calls.delete(request.call);
+        return;
       case "sweep":
         for (const path of this.#segments.keys()) if (!this.#options.disk.exists(path)) this.#forget(path);
         return;
@@ -136,7 +150,20 @@ export class MorselWorker {
     const [index] = this.#indexes;
     if (index?.step() === true) this.#indexes.shift();
     const isParsing = this.#stepCopies();
-    return this.#stepRun() || isParsing || index !== undefined;
+    const isCalling = this.#stepCall();
+    return this.#stepRun() || isParsing || isCalling || index !== undefined;
+  }
+
+  /** A call, or a part of its value. */
+  #stepCall(): boolean {
+    for (const [number, call] of this.#calls) {
+      if (!call.isAsked) continue;
+      // The others come first from now on.
+      this.#calls.delete(number);
+      if (!call.step()) this.#calls.set(number, call);
+      return true;
+    }
+    return false;
   }
 
   /** A piece of each COPY's data. */

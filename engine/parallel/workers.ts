@@ -14,6 +14,9 @@ import { StopFlags } from "../sharding/stop_flags.ts";
 import { bytesOf, type SharedTables, type Spread } from "../sql/fragments/join_places.ts";
 import { isWholeSort } from "../sql/fragments/shared_sort.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
+import { stepsAhead } from "../sql/functions/call_steps.ts";
+import { hasText } from "../sql/fragments/fragment_text.ts";
+import type { CallOutcome } from "../statements/large_calls.ts";
 import type { CopyElsewhere } from "../statements/parsed_copy.ts";
 import type { GatheredStream, StatementWorkers, WorkerContext } from "../statements/statement_host.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
@@ -25,6 +28,7 @@ import { IndexBuilds } from "./index_builds.ts";
 import type { FromWorker } from "./messages.ts";
 import { AT_A_WORKER, type MorselRun, MorselStream } from "./morsel_stream.ts";
 import { SharedMemory } from "./shared_memory.ts";
+import { WorkerCalls } from "./worker_calls.ts";
 import type { WorkerPort } from "./worker_port.ts";
 import { type StartWorker, startWorkerThread } from "./worker_thread.ts";
 
@@ -41,6 +45,9 @@ const BLOCK_BYTES = BLOCK_ROWS * ROW_BYTES;
  */
 const START_ROWS = 16_000_000;
 
+/** Most steps take less than a tenth of a microsecond, and none more than half of one. */
+const LEAST_CALL_STEPS = 200_000;
+
 /** How many there may be, and with what they work. */
 export interface WorkersOptions {
   readonly count: number;
@@ -49,6 +56,8 @@ export interface WorkersOptions {
   readonly start?: StartWorker;
   /** Blocks of a morsel; for tests. */
   readonly morselBlocks?: number;
+  /** Steps of a call (see `stepsAhead`) from which on a worker computes it; for tests. */
+  readonly leastCallSteps?: number;
   /** Rows that are scanned before they are started; for tests. */
   readonly startRows?: number;
 }
@@ -67,6 +76,7 @@ export class Workers implements StatementWorkers {
   readonly #ending = new Map<number, { readonly readers: Set<WorkerPort>; released(): void }>();
   readonly #indexes = new IndexBuilds();
   readonly #copies = new Map<number, CopyParsing>();
+  readonly #calls = new WorkerCalls();
   readonly #code = new WeakMap<Fragment, { readonly number: number; readonly over: FragmentOver }>();
   #nextFragment = 1;
   #nextRun = 1;
@@ -187,6 +197,23 @@ export class Workers implements StatementWorkers {
     return parsing;
   }
 
+  /** See {@link StatementWorkers.mayCall}. */
+  mayCall(...[called, args, settings]: Parameters<StatementWorkers["mayCall"]>): boolean {
+    const { leastCallSteps = LEAST_CALL_STEPS } = this.#options;
+    return stepsAhead(called, args) >= leastCallSteps && this.allowed(settings) > 0 && hasText(called);
+  }
+
+  /** See {@link StatementWorkers.call}. */
+  async call(...[given, settings, abort]: Parameters<StatementWorkers["call"]>): Promise<CallOutcome | null> {
+    const count = this.allowed(settings);
+    if (this.#ports.length === 0) {
+      this.#start(count);
+      await Promise.all(this.#starting.values());
+      abort.throwIfAborted();
+    }
+    return await this.#calls.run(this.#ports.slice(0, count), given, abort);
+  }
+
   get #sharedMemory(): SharedMemory {
     return this.#memory ??= new SharedMemory();
   }
@@ -195,7 +222,8 @@ export class Workers implements StatementWorkers {
     if ("endedRun" in reply) {
       const port = this.#ports.find((each) => each.index === index);
       if (port !== undefined) this.#hasEnded(reply.endedRun, port);
-    } else if ("copy" in reply) this.#copies.get(reply.copy)?.take(reply);
+    } else if ("call" in reply) this.#calls.take(reply);
+    else if ("copy" in reply) this.#copies.get(reply.copy)?.take(reply);
     else if ("build" in reply) this.#indexes.take(reply);
     else this.#streams.get(reply.run)?.take(reply);
   }
@@ -214,6 +242,7 @@ export class Workers implements StatementWorkers {
     for (const stream of this.#streams.values()) stream.lost(port, error);
     for (const run of [...this.#ending.keys()]) this.#hasEnded(run, port);
     this.#indexes.lost(port);
+    this.#calls.lost(port);
     for (const copy of this.#copies.values()) if (copy.worker === port) copy.fail(error);
   }
 
@@ -320,6 +349,7 @@ export class Workers implements StatementWorkers {
     for (const port of this.#ports.splice(0)) {
       port.close(closed());
       this.#indexes.lost(port);
+      this.#calls.lost(port);
     }
     for (const copy of this.#copies.values()) copy.fail(closed());
   }

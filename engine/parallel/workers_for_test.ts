@@ -6,7 +6,7 @@ import type { FromWorker, ToWorker } from "./messages.ts";
 import { MorselWorker } from "./morsel_worker.ts";
 import { WorkerPort } from "./worker_port.ts";
 import type { StartWorker } from "./worker_thread.ts";
-import { Workers } from "./workers.ts";
+import { Workers, type WorkersOptions } from "./workers.ts";
 
 /** What travels is what the other end decodes. */
 function travelling<Message>(): (message: Message) => Message {
@@ -50,9 +50,16 @@ export class WorkersForTest extends Workers {
   given: number | undefined;
   /** Fragments that have been run. */
   runs = 0;
+  /** Calls on large values that have been computed. */
+  calls = 0;
 
-  constructor(disk: Disk, count: number) {
-    super({ count, start: workersInThisThread(disk), morselBlocks: 1 });
+  constructor(disk: Disk, count: number, options: Pick<WorkersOptions, "leastCallSteps"> = {}) {
+    super({ count, start: workersInThisThread(disk), morselBlocks: 1, ...options });
+  }
+
+  override call(...given: Parameters<Workers["call"]>): ReturnType<Workers["call"]> {
+    this.calls++;
+    return super.call(...given);
   }
 
   override stream(...given: Parameters<Workers["stream"]>): ReturnType<Workers["stream"]> {

@@ -14,6 +14,7 @@ import type { TextOptions } from "../types/text_io.ts";
 import { type TimeZone, timeZone, UTC } from "../types/time_zone.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Transaction } from "../transactions/transaction.ts";
+import { LargeCalls } from "../statements/large_calls.ts";
 import type { TransactionBlock } from "../statements/transaction_block.ts";
 import type { CatalogContext, VisibleSession } from "../system_catalog/catalog_context.ts";
 import { lookupObject, objectName, runCatalogFunction } from "../system_catalog/catalog_functions.ts";
@@ -39,6 +40,7 @@ export class SessionEvaluation implements CatalogContext, SessionServices {
   readonly services: SessionServices = this;
   /** The transaction whose commit is under way, which may still compute values of its rows. */
   committing: Transaction | null = null;
+  readonly largeCalls = new LargeCalls();
   readonly #session: EvaluatingSession;
   readonly #currentValues = new Map<number, number | bigint>();
   #lastSequence = 0;
@@ -73,6 +75,12 @@ export class SessionEvaluation implements CatalogContext, SessionServices {
   /** A statement begins: its timestamp is chosen on demand. */
   beginStatement(): void {
     this.#statementTimestamp = NaN;
+  }
+
+  /** The statement has ended. */
+  endStatement(): void {
+    this.committing = null;
+    this.largeCalls.clear();
   }
 
   get session(): EvaluatingSession {

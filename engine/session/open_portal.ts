@@ -89,6 +89,8 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
         if (hasGiven && thrown instanceof RemoteWait && thrown.otherwise !== null) throw thrown.otherwise;
         if (thrown instanceof SpillNeed) {
           context?.close?.();
+          // The step may have written rows before it was stopped.
+          sink.retract();
           share = context?.share;
           execution = null;
           spills = thrown.spills;

@@ -739,7 +739,7 @@ export class Session implements SessionHost {
   #finished(hasFailed: boolean): void {
     this.isRunning = false;
     this.#statementTransaction = null;
-    this.evaluation.committing = null;
+    this.evaluation.endStatement();
     if (this.#block === null) this.settings.endScope(hasFailed);
     if (this.isClosed) this.#timeouts.stop();
     else this.#timeouts.idleBegins(this.#block !== null);

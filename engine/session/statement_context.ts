@@ -7,7 +7,7 @@ import type {
 } from "../execution/runtime/execution.ts";
 import { MemoryLoan, type MemoryShare } from "../execution/runtime/query_memory.ts";
 import { StatementMemory } from "../execution/runtime/statement_memory.ts";
-import type { EvaluationContext } from "../sql/functions/definition.ts";
+import type { BoundCast, BoundFunction, EvaluationContext } from "../sql/functions/definition.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import type { SessionEvaluation } from "./evaluation.ts";
 import type { SharedTables } from "../sql/fragments/join_places.ts";
@@ -28,6 +28,8 @@ import { keptBytes } from "../sql/fragments/kept_bytes.ts";
 import { LIMITS } from "../base/limits.ts";
 import { AddedRows } from "../statements/ddl/added_rows.ts";
 import type { RowMaker } from "../transactions/catch_up.ts";
+import { changedMeanwhile } from "../transactions/conflicts.ts";
+import { SpillNeed } from "../transactions/signals.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { StreamArrivals } from "./stream_arrivals.ts";
 
@@ -233,6 +235,32 @@ export class StatementContext implements ExecutionContext, WorkerContext {
 
   get settings(): GatherContext["settings"] {
     return this.#session.settings;
+  }
+
+  /** See {@link ExecutionContext.callLarge}. */
+  callLarge(
+    called: BoundFunction | BoundCast,
+    args: readonly SqlValue[],
+  ): { readonly value: SqlValue } | undefined {
+    const { engine, engine: { workers }, evaluation, settings } = this.#session;
+    if (!this.#waits || workers === null || !workers.mayCall(called, args, settings)) return undefined;
+    const { largeCalls } = evaluation;
+    const known = largeCalls.find(called, args);
+    if (known !== undefined) {
+      if ("error" in known) throw known.error;
+      return known;
+    }
+    if (largeCalls.isFull || this.hasSent?.() === true) return undefined;
+    const given = { called, args, evaluation, yieldToLoop: () => engine.yieldToLoop() };
+    throw new SpillNeed(changedMeanwhile(), {
+      spills: this.spills,
+      begin: (abort, done, failed) => {
+        void workers.call(given, settings, abort).then((outcome) => {
+          largeCalls.keep(called, args, outcome);
+          done();
+        }).catch(failed);
+      },
+    });
   }
 
   notice(notice: Notice): void {

@@ -285,7 +285,8 @@ const nobody = new Proxy({}, {
   },
 });
 
-function evaluationOf(session: SessionFacts): EvaluationContext {
+/** What steady expressions are evaluated with. */
+export function evaluationOf(session: SessionFacts): EvaluationContext {
   const refuse = (): never => {
     throw new TypeError("a fragment asks for nothing that is not steady");
   };

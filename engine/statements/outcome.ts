@@ -50,8 +50,6 @@ export interface ResultSink extends ResultWriter {
   begin(columns: readonly ResultColumn[], retractable: boolean): void;
   /** Takes back all rows since `begin`; the statement runs again. Raises 40001 when some of them have been sent. */
   retract(): void;
-  /** Some have been sent, so that {@link retract} would raise; absent: none is before the end. */
-  readonly hasSent?: boolean;
   /** true: the receiver is slow; the session waits for {@link drained} before it produces more. */
   readonly full: boolean;
   drained(): Promise<void>;

@@ -15,7 +15,7 @@ import type {
 import type { QueryMemory } from "../execution/runtime/query_memory.ts";
 import type { OpNumber, RowId } from "../operations/effect.ts";
 import type { Settings } from "../settings/settings.ts";
-import type { EvaluationContext } from "../sql/functions/definition.ts";
+import type { BoundCast, BoundFunction, EvaluationContext } from "../sql/functions/definition.ts";
 import type { ObjectName, ParsedStatement } from "../sql/parser/ast.ts";
 import type { Fragment, FragmentPoint, PlannedStatement } from "../sql/plan/plan.ts";
 import type { Room, SharedTables, Spread } from "../sql/fragments/join_places.ts";
@@ -32,6 +32,7 @@ import type { SqlType } from "../types/sql_type.ts";
 import type { TextOptions } from "../types/text_io.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { CopyElsewhere, CopyForm, CopyPlace, ParsedBatch } from "./parsed_copy.ts";
+import type { CallOutcome, LargeCalls } from "./large_calls.ts";
 import type { Cursors } from "./cursors.ts";
 import type { MaybePromise, Notice, ResultSink, StatementOutcome, TransactionStatus } from "./outcome.ts";
 import type { CachedPlan, PlanVariables } from "./plan_cache.ts";
@@ -49,6 +50,7 @@ export interface StatementHost {
   readonly evaluation: EvaluationContext & {
     /** How values are read from and written as text. */
     readonly textOptions: TextOptions;
+    readonly largeCalls: LargeCalls;
   };
   readonly settings: Settings;
   /** What the planner asks about a statement of this text, whose parameters have these types. */
@@ -152,6 +154,23 @@ export interface StatementWorkers {
     },
     emit: (parsed: ParsedBatch) => void,
   ): CopyElsewhere | null;
+  /** Whether a call on these values takes so long that one of them is to compute it. */
+  mayCall(
+    called: BoundFunction | BoundCast,
+    args: readonly SqlValue[],
+    settings: WorkerContext["settings"],
+  ): boolean;
+  /** What comes of a call; null: none of them can compute it. Rejects when it is aborted. */
+  call(
+    given: {
+      readonly called: BoundFunction | BoundCast;
+      readonly args: readonly SqlValue[];
+      readonly evaluation: EvaluationContext;
+      yieldToLoop(): Promise<void>;
+    },
+    settings: WorkerContext["settings"],
+    abort: AbortSignal,
+  ): Promise<CallOutcome | null>;
   /** Files of tables may have been removed. */
   sweep(): void;
   close(): Promise<void>;

@@ -7,6 +7,7 @@
  * and reported with the seed.
  */
 import { memoryHost } from "../../engine/host/memory_host.ts";
+import { largeValues } from "../../engine/execution/codegen/large_calls.ts";
 import { WorkersForTest } from "../../engine/parallel/workers_for_test.ts";
 import { Database, engineOf } from "../../engine/session/database.ts";
 import { Engine } from "../../engine/session/engine.ts";
@@ -202,7 +203,9 @@ function textOf(answer: Answer, statement: GeneratedStatement): string {
 /** A database in memory whose files two workers can read. */
 async function openWithWorkers(): Promise<{ readonly database: Database; readonly workers: WorkersForTest }> {
   const host = memoryHost();
-  const workers = new WorkersForTest(host.disk, 2);
+  // They compute every call on a text, bytes or an array.
+  largeValues.leastLength = -1;
+  const workers = new WorkersForTest(host.disk, 2, { leastCallSteps: 0 });
   const engine = await Engine.open({ host, directory: "data", workers });
   await workers.started();
   return { database: Database.over(engine, () => engine.close()), workers };

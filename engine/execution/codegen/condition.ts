@@ -13,7 +13,7 @@ import { encodeUtf8 } from "../../base/bytes.ts";
 import { sameUtf8 } from "../runtime/interner.ts";
 import { likeUtf8, utf8Pattern } from "../runtime/utf8_like.ts";
 import type { DictionaryLocation, Emitter, Value } from "./emitter.ts";
-import { callCode, distinctTest, emitValue } from "./expression.ts";
+import { callCode, distinctTest, emitValue, guardedCall } from "./expression.ts";
 import { meteredOn } from "./metering.ts";
 import { conjuncts, expressionFacts, isExecutionConstant } from "./plan_analysis.ts";
 import { emitExists } from "./subquery.ts";
@@ -126,7 +126,7 @@ function emitCallTest(code: Emitter, condition: Of<"call">, wanted: boolean): st
   const args = condition.args.map((arg) => emitValue(code, arg));
   const isNull = anyNull(args.map((arg) => arg.isNull));
   if (isNull === "true") return "false";
-  const call = callCode(code, metered, args.map((arg) => arg.code));
+  const call = guardedCall(code, metered, args.map((arg) => arg.code));
   const test = called.mayReturnNull ? `(${call} === ${wanted})` : wanted ? call : `!${call}`;
   return isNull === null ? test : `(!(${isNull}) && ${test})`;
 }

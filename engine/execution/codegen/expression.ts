@@ -21,6 +21,7 @@ import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { emitTruth } from "./condition.ts";
 import { type Emitter, NULL_VALUE, type Value } from "./emitter.ts";
+import { largeCallCode } from "./large_calls.ts";
 import { emitCharge, emitConstantPart, meteredCastOf, meteredOn } from "./metering.ts";
 import { expressionFacts, isExecutionConstant } from "./plan_analysis.ts";
 import { emitSubquery } from "./subquery.ts";
@@ -164,7 +165,7 @@ export function callCode(code: Emitter, called: BoundFunction, args: readonly st
 export function emitCall(code: Emitter, called: BoundFunction, args: readonly Value[]): Value {
   if (!called.strict) {
     const names = args.map((arg) => identifier(code, nullableCode(arg)));
-    const result = code.define("c", callCode(code, called, names));
+    const result = code.define("c", guardedCall(code, called, names));
     return { code: result, isNull: called.mayReturnNull ? `${result} === null` : null };
   }
   const isNull = anyNull(args.map((arg) => arg.isNull));
@@ -183,8 +184,13 @@ export function emitCall(code: Emitter, called: BoundFunction, args: readonly Va
     called.returnType,
     isNull,
     called.mayReturnNull,
-    () => callCode(code, called, args.map((arg) => arg.code)),
+    () => guardedCall(code, called, args.map((arg) => arg.code)),
   );
+}
+
+/** As {@link callCode}, where values may be so large that another thread computes it. */
+export function guardedCall(code: Emitter, called: BoundFunction, args: readonly string[]): string {
+  return largeCallCode(code, called, args, callCode(code, called, args));
 }
 
 /** A bounded operation that asserts its bounds, for builds that check their input. */
@@ -232,10 +238,12 @@ function emitCast(code: Emitter, cast: BoundCast, value: Value): Value {
     cast.to,
     value.isNull,
     cast.mayReturnNull,
-    () =>
-      cast.inline === undefined
+    () => {
+      const here = cast.inline === undefined
         ? `${code.use("cast", cast.evaluate)}(context, ${value.code})`
-        : cast.inline(value.code, code.use),
+        : cast.inline(value.code, code.use);
+      return largeCallCode(code, cast, [value.code], here);
+    },
   );
 }
 

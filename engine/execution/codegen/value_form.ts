@@ -31,6 +31,9 @@ export function placeholder(type: SqlType): string {
   }
 }
 
+/** Longer texts are no part of the code. */
+const LONG_TEXT = 1024;
+
 /** The literal of a value. */
 export function literal(code: Emitter, value: SqlValue): Value {
   if (value === null) return NULL_VALUE;
@@ -49,7 +52,10 @@ export function literal(code: Emitter, value: SqlValue): Value {
     case "boolean":
       return { code: `${value}`, isNull: null };
     case "string":
-      return { code: JSON.stringify(value), isNull: null };
+      return {
+        code: value.length > LONG_TEXT ? code.constant("text", value) : JSON.stringify(value),
+        isNull: null,
+      };
     default:
       return { code: code.constant("constant", value), isNull: null };
   }

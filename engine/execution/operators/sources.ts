@@ -9,6 +9,7 @@ import type { SqlValue } from "../../types/value.ts";
 import type { Binding, Emitter } from "../codegen/emitter.ts";
 import { emitGuards } from "../codegen/condition.ts";
 import { emitValue } from "../codegen/expression.ts";
+import { isLargeCall } from "../codegen/large_calls.ts";
 import { expressionFacts } from "../codegen/plan_analysis.ts";
 import { before, InlineRegion, type LoopSource, type Region, rowSink, type Sink } from "../codegen/region.ts";
 import { nullableCode } from "../codegen/value_form.ts";
@@ -149,12 +150,16 @@ function evaluateCell(state: ExecutionState, cell: Expression): SqlValue {
       return state.parameters[cell.index] ?? null;
     case "cast": {
       const value = evaluateCell(state, cell.argument);
-      return value === null || cell.cast.identity ? value : cell.cast.evaluate(state.evaluation, value);
+      if (value === null || cell.cast.identity) return value;
+      return isLargeCall(cell.cast, [value])
+        ? state.callLarge(cell.cast, value)
+        : cell.cast.evaluate(state.evaluation, value);
     }
     case "call": {
       const args = cell.args.map((arg) => evaluateCell(state, arg));
-      return cell.function.strict && args.includes(null)
-        ? null
+      if (cell.function.strict && args.includes(null)) return null;
+      return isLargeCall(cell.function, args)
+        ? state.callLarge(cell.function, ...args)
         : cell.function.evaluate(state.evaluation, ...args);
     }
     default:

@@ -11,7 +11,7 @@ import type { Catalog } from "../../catalog/catalog.ts";
 import type { SpillFile } from "../../storage/spill_file.ts";
 import type { ReadableTable } from "../../storage/access/readable_table.ts";
 import type { ReadCounts } from "../../storage/access/read_counts.ts";
-import type { EvaluationContext } from "../../sql/functions/definition.ts";
+import type { BoundCast, BoundFunction, EvaluationContext } from "../../sql/functions/definition.ts";
 import type { Fragment, Plan, VirtualRelation } from "../../sql/plan/plan.ts";
 import type { OperatorProfile } from "../../sql/planner/explain_format.ts";
 import type { Spread } from "../../sql/fragments/join_places.ts";
@@ -77,6 +77,14 @@ export interface ExecutionContext {
   readonly memory?: MemoryCount;
   /** What the statement has of the memory of all statements; absent or null: that does not concern it. */
   memoryShare?(): MemoryShare | null;
+  /**
+   * The value of a call on large values that another thread has computed; the statement is stopped by a signal, and
+   * runs again, when that is still to be done. undefined, or absent: it is computed here.
+   */
+  callLarge?(
+    called: BoundFunction | BoundCast,
+    args: readonly SqlValue[],
+  ): { readonly value: SqlValue } | undefined;
   /** Whether rows have been sent, behind which it cannot begin anew; absent: it can. */
   hasSent?(): boolean;
 }

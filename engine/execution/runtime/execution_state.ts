@@ -12,7 +12,7 @@
  */
 import { gas } from "../../base/gas.ts";
 import type { RowId } from "../../operations/effect.ts";
-import type { EvaluationContext } from "../../sql/functions/definition.ts";
+import type { BoundCast, BoundFunction, EvaluationContext } from "../../sql/functions/definition.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { ExecutionContext, MemoryCount, StatementExecution } from "./execution.ts";
 import { type MemoryProfile, type MemoryUser, OperatorMemory } from "./memory_user.ts";
@@ -196,6 +196,17 @@ export class ExecutionState implements StatementExecution, MemoryUser {
     if (this.#hasTurns) return;
     this.#hasTurns = true;
     this.batchRows = rows;
+  }
+
+  /** The value of a call on large values, which another thread may compute; see {@link ExecutionContext.callLarge}. */
+  callLarge(called: BoundFunction | BoundCast, ...args: SqlValue[]): SqlValue {
+    // What has been sent cannot be taken back.
+    const elsewhere = this.writer.hasSent === true ? undefined : this.context.callLarge?.(called, args);
+    if (elsewhere !== undefined) return elsewhere.value;
+    const [first = null] = args;
+    return "to" in called
+      ? called.evaluate(this.evaluation, first)
+      : called.evaluate(this.evaluation, ...args);
   }
 
   /** Follows the time that has passed between two looks at the clock. */

@@ -22,6 +22,8 @@ export interface ResultWriter {
   /** A non-null value of any other column; `column` counts from 0 and gives the type. */
   writeValue(column: number, value: SqlValue): void;
   endRow(): void;
+  /** Some rows can no longer be taken back; absent: all can. */
+  readonly hasSent?: boolean;
 }
 
 /** The method that takes the values of a column, other than NULL. */

@@ -6,10 +6,12 @@
  * of the statement's text, as in PostgreSQL.
  */
 import { SQLSTATE } from "../../base/errors.ts";
+import { LIMITS } from "../../base/limits.ts";
 import { isSubArray } from "../../types/sql_type.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { formatTypeFamily } from "../../types/type_names.ts";
 import type { SqlValue } from "../../types/value.ts";
+import { stepsAhead } from "../functions/call_steps.ts";
 import { commonType, comparedCast, findCast } from "../functions/casts.ts";
 import { isComparison } from "../functions/comparison_operators.ts";
 import type { BoundCast, CastContext } from "../functions/definition.ts";
@@ -157,7 +159,10 @@ function isSettled(target: SqlType, text: string): boolean {
   }
 }
 
-/** The value of a literal's text, or undefined when it depends on settings. */
+/** Shorter literals are read with the statement, whatever their type. */
+const LONG_LITERAL = 1 << 16;
+
+/** The value of a literal's text, or undefined when it depends on settings, or is large. */
 export function readLiteral(
   binding: Binding,
   cast: BoundCast,
@@ -165,6 +170,8 @@ export function readLiteral(
   offset: number | undefined,
 ): SqlValue | undefined {
   if (cast.volatility !== "immutable" && !isSettled(cast.to, text)) return undefined;
+  // What takes long is read when the statement runs, which can be interrupted, and may be done by another thread.
+  if (text.length > LONG_LITERAL && stepsAhead(cast, [text]) > LIMITS.expressionGas) return undefined;
   if (cast.to.kind === "enum" && !binding.inOwnText && !cast.to.labels.includes(text)) {
     const former = cast.to.former?.find((each) => each.label === text);
     if (former !== undefined) return former.number;

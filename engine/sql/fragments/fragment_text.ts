@@ -3,7 +3,7 @@
  * same names give the same functions in every process of one build.
  */
 import { assertDefined } from "../../base/assert.ts";
-import type { Catalog } from "../../catalog/catalog.ts";
+import { Catalog } from "../../catalog/catalog.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { decodeValueBytes, encodeValueBytes } from "../../types/value_codec.ts";
@@ -183,6 +183,26 @@ export function fragmentOfText(
     if (typeof value !== "object" || value === null || !("$" in value)) return value;
     return unpack(value as Named, catalog);
   }) as Pick<Fragment, "plan" | "columns" | "parameters">;
+}
+
+/** The text of a function, operator or cast. Raises {@link NoText}. */
+export function callText(called: BoundFunction | BoundCast): string {
+  return JSON.stringify(pack(called));
+}
+
+/** Whether it has a text. */
+export function hasText(called: BoundFunction | BoundCast): boolean {
+  try {
+    return callText(called) !== "";
+  } catch (error) {
+    if (error instanceof NoText) return false;
+    throw error;
+  }
+}
+
+/** The function, operator or cast of a text. */
+export function callOfText(text: string): BoundFunction | BoundCast {
+  return unpack(JSON.parse(text) as Named, Catalog.initial()) as BoundFunction | BoundCast;
 }
 
 function unpack(value: Named, catalog: Catalog): unknown {

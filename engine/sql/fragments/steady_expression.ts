@@ -1,5 +1,6 @@
 /** Which expressions give the same value wherever they are evaluated. */
 import type { SqlType } from "../../types/sql_type.ts";
+import type { BoundCast, BoundFunction } from "../functions/definition.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { AggregateCall } from "../plan/plan.ts";
 import { operands, subqueryPlan } from "../plan/traverse.ts";
@@ -61,25 +62,26 @@ export function isSteady(expression: Expression, columns: ReadonlySet<ColumnRef>
   switch (expression.kind) {
     case "column":
       return columns.has(expression.column);
-    case "call": {
-      const { userFunctionId, volatility, name } = expression.function;
-      if (userFunctionId !== undefined || volatility === "volatile") return false;
-      const { argumentTypes } = expression.function;
-      if (volatility === "stable" && !(OF_SESSION.has(name) && argumentTypes.every(namesNothing))) {
-        return false;
-      }
+    case "call":
+      if (!isSteadyCall(expression.function)) return false;
       break;
-    }
-    case "cast": {
-      const { volatility, from, to } = expression.cast;
-      if (volatility === "volatile") return false;
-      if (volatility === "stable" && !(isPlain(from) && isPlain(to))) return false;
+    case "cast":
+      if (!isSteadyCall(expression.cast)) return false;
       break;
-    }
     default:
       break;
   }
   return operands(expression).every((operand) => isSteady(operand, columns));
+}
+
+/** Whether a call or cast asks for nothing but its arguments, and what of the session travels along. */
+export function isSteadyCall(called: BoundFunction | BoundCast): boolean {
+  const { volatility } = called;
+  if (volatility === "volatile") return false;
+  if ("to" in called) return volatility !== "stable" || (isPlain(called.from) && isPlain(called.to));
+  const { userFunctionId, name, argumentTypes } = called;
+  if (userFunctionId !== undefined) return false;
+  return volatility !== "stable" || (OF_SESSION.has(name) && argumentTypes.every(namesNothing));
 }
 
 function isPlain(type: SqlType): boolean {

@@ -72,6 +72,25 @@ export function stepsOfSize(called: BoundFunction | BoundCast, size: number): nu
   return (rule.base ?? PLAIN_STEPS) + size / (rule.rate ?? DEFAULT_RATE);
 }
 
+/**
+ * The steps of a call on these values as far as they are known before it. Who matches charges for that alone, which is
+ * estimated here: a step is a character.
+ */
+export function stepsAhead(called: BoundFunction | BoundCast, args: readonly SqlValue[]): number {
+  const isCast = "to" in called;
+  const rule = isCast ? castRule(called) : STEP_RULES.get(called.name) ?? DEFAULT_RULE;
+  const types = isCast ? [called.from] : called.argumentTypes;
+  const { beforePattern } = rule;
+  const isMatched = beforePattern !== undefined && rule.before === undefined;
+  let steps = rule.base ?? PLAIN_STEPS;
+  for (let index = 0; index < args.length; index++) {
+    const type = types[index];
+    const rate = rule.rate ?? (type !== undefined && isDocument(type) ? DOCUMENT_RATE : DEFAULT_RATE);
+    steps += sizeOf(args[index] ?? null) / (isMatched ? 1 : rate);
+  }
+  return steps + (beforePattern?.(args[1]) ?? rule.before?.(...args) ?? 0);
+}
+
 const READ_RULE: StepRule = { rate: READ_RATE, resultRate: DEFAULT_RATE };
 
 function castRule({ from, to }: BoundCast): StepRule {

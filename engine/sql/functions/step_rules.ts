@@ -150,6 +150,7 @@ export const STEP_RULES: ReadonlyMap<string, StepRule> = new Map<string, StepRul
   ["translate", { rate: 4, resultRate: WRITTEN_PER_STEP }],
   ["reverse", { rate: 8 }],
   ...ruled(["substring", "substr", "left", "right", "overlay"], BY_CHARACTER),
+  ["like_escape", { rate: 2, resultRate: WRITTEN_PER_STEP }],
   ["normalize", { rate: 2, resultRate: WRITTEN_PER_STEP }],
   ["is_normalized", { rate: 2 }],
   ...ruled(["position", "strpos"], SEARCHED),
