@@ -102,6 +102,75 @@ Deno.test("Long lists and chains of comparisons find what short ones find", asyn
   }
 });
 
+Deno.test("Long lists of rows and alternatives find what short ones find", async () => {
+  await using database = await filled();
+  const found = async (condition: string): Promise<string> => {
+    const [row] = await database.query(
+      `SELECT string_agg(id || coalesce((${condition})::text, '?'), ' ' ORDER BY id) AS ids FROM t`,
+    );
+    return String(row?.["ids"]);
+  };
+  const kept = async (condition: string) =>
+    (await database.query(`SELECT id FROM t WHERE ${condition} ORDER BY id`)).map(({ id }) => id);
+  // Of each pair of columns some rows are there, some have one of the values, and some NULL in the place of one.
+  for (const pair of [["i", "body"], ["body", "short", "i"], ["i", "day"]] as const) {
+    for (const withNull of pair.length === 3 ? [true] : [false]) {
+      const rows = numbers(COUNT).map((n) =>
+        pair.map((column, place) => {
+          if (withNull && n % 9 === place) return "NULL";
+          const values = {
+            i: `${n * 2 - 100}`,
+            body: n % 3 === 0 ? `'it''s ${n}'` : `'b${n}'`,
+            short: `'b${n}'`,
+            day: `'2020-01-${String(1 + n % 31).padStart(2, "0")}'`,
+          };
+          return values[column];
+        })
+      );
+      const name = (column: string, place: number) => place === 0 ? `t.${column}` : column;
+      const fields = `(${pair.map(name).join()})`;
+      const list = (some: readonly (readonly string[])[]) =>
+        `(${some.map((row) => `(${row.join()})`).join()})`;
+      const any = (some: readonly (readonly string[])[]) =>
+        some.map((row, n) => {
+          const each = row.map((value, place) => `${name(pair[place] ?? "", place)} = ${value}`).join(
+            " AND ",
+          );
+          return n % 2 === 0 ? `(${each})` : each;
+        }).join(" OR ");
+      const halves = [rows.slice(0, COUNT / 2), rows.slice(COUNT / 2)];
+      const expected = await found(halves.map((half) => `${fields} IN ${list(half)}`).join(" OR "));
+      ok(expected.includes("true") && expected.includes("?"), pair.join());
+      const negated = await found(halves.map((half) => `${fields} NOT IN ${list(half)}`).join(" AND "));
+      strictEqual(await found(`${fields} IN ${list(rows)}`), expected, pair.join());
+      strictEqual(await found(`${fields} NOT IN ${list(rows)}`), negated, pair.join());
+      strictEqual(await found(`id < 0 OR ${any(rows)} OR id IS NULL`), expected);
+      strictEqual(await found(`NOT (${any(rows)})`), negated);
+      const ids = expected.split(" ").filter((each) => each.endsWith("true")).map((each) =>
+        Number.parseInt(each)
+      );
+      deepStrictEqual(await kept(`id > 0 AND (${any(rows)})`), ids);
+      deepStrictEqual(await kept(`${fields} IN ${list(rows)}`), ids);
+    }
+  }
+  const pairs = numbers(COUNT).map((n) => `(${n}, 'b${n}')`).join();
+  const plan = await database.query(`EXPLAIN SELECT * FROM t WHERE (i, body) IN (${pairs})`);
+  match(JSON.stringify(plan), /Hash.*Function Scan/);
+  await rejectsAs(`SELECT * FROM t WHERE (i, body) IN (${pairs}, (1, 2, 3))`, /unequal number of entries/);
+  await rejectsAs(`SELECT * FROM t WHERE (i, nothing) IN (${pairs})`, /column "nothing" does not exist/);
+  await rejectsAs(`SELECT * FROM t WHERE (i, day) IN (${pairs})`, /invalid input syntax for type date/);
+
+  async function rejectsAs(sql: string, message: RegExp): Promise<void> {
+    let error: unknown = null;
+    try {
+      await database.query(sql);
+    } catch (thrown) {
+      error = thrown;
+    }
+    match(error instanceof DatabaseError ? error.message : "no error", message);
+  }
+});
+
 Deno.test("Long lists are one array in the plan, and use indexes as short ones do", async () => {
   await using database = await filled();
   const plan = async (sql: string) => JSON.stringify(await database.query(`EXPLAIN ${sql}`));

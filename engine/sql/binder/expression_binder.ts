@@ -42,7 +42,7 @@ import {
   unify,
 } from "./coercion.ts";
 import { fieldsOf, findTable, missingTable, resolveColumn, resolveType, wholeRow } from "./names.ts";
-import { bindPackedArray, bindPackedComparisons, bindPackedIn } from "./packed_binder.ts";
+import { bindPackedArray, bindPackedComparisons, bindPackedIn, bindPackedRows } from "./packed_binder.ts";
 import { bindSubquery } from "./query_binder.ts";
 import { bindQuantifiedSubquery, requireWidth } from "./quantified_binder.ts";
 import { bindTargets } from "./select_binder.ts";
@@ -493,6 +493,10 @@ function bindInList(binding: Binding, level: QueryLevel, ast: InListTest): Expre
   if (ast.packed !== undefined && !isConstructor(operand)) {
     const packed = bindPackedIn(binding, operand, ast.packed, ast.negated, ast.position);
     if (packed !== null) return packed;
+  }
+  if (ast.packedRows !== undefined && isConstructor(operand)) {
+    const packed = bindPackedRows(binding, operand.fields, ast.packedRows, ast.position);
+    if (packed !== null) return ast.negated ? negate(packed) : packed;
   }
   const items = ast.items.map((each) => bindOperand(binding, level, each));
   const types = [operand, ...items].map((each) => each.type);

@@ -8,11 +8,12 @@ import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { commonType, findCast } from "../functions/casts.ts";
-import type { BoundCast } from "../functions/definition.ts";
+import type { BoundCast, BoundFunction } from "../functions/definition.ts";
 import { resolveOperator } from "../functions/registry.ts";
-import type { PackedComparisons, PackedLiterals } from "../parser/ast.ts";
+import type { PackedComparisons, PackedLiterals, PackedRows } from "../parser/ast.ts";
 import { BOOLEAN, constant, disjunction, sameType } from "../plan/build.ts";
-import type { Expression } from "../plan/expression.ts";
+import type { ColumnRef, Expression } from "../plan/expression.ts";
+import type { Plan } from "../plan/plan.ts";
 import type { Binding } from "./binding.ts";
 import { coerceImplicit, literalType, readLiteral, withoutModifiers } from "./coercion.ts";
 import { callFunction } from "./expression_binder.ts";
@@ -20,6 +21,8 @@ import { foldingContext } from "./folding_context.ts";
 import { resolveColumn } from "./names.ts";
 import type { QueryLevel } from "./scope.ts";
 
+/** What a value of a packed row takes, roughly. */
+const VALUE_BYTES = 16;
 const I32: SqlType = { kind: "i32" };
 const UNKNOWN: SqlType = { kind: "unknown" };
 
@@ -81,12 +84,83 @@ function bindParameters(
   return { kind: "in_list", type: BOOLEAN, equals, argument: operand, list, negated };
 }
 
+/** `(a, b) [NOT] IN ((1, 2), …)`, as of rows of a subquery; null: it is bound by its items. */
+export function bindPackedRows(
+  binding: Binding,
+  fields: readonly Expression[],
+  values: readonly PackedLiterals[],
+  position: number,
+): Expression | null {
+  if (fields.length !== values.length) return null;
+  const operators: BoundFunction[] = [];
+  const lists: (readonly SqlValue[])[] = [];
+  for (const [index, field] of fields.entries()) {
+    const packed = values[index];
+    if (packed === undefined || !isComparedAsItself(field.type, packed)) return null;
+    const type = commonType([field.type, ...typesOf(packed)]);
+    if (type === undefined) return null;
+    const operator = resolveOperator("=", type, type, binding.at(position));
+    const list = convert(binding, packed, operator.argumentTypes[0] ?? type);
+    if (list === null || list === "late") return null;
+    operators.push(operator);
+    lists.push(list);
+  }
+  const types = operators.map((operator, index) =>
+    operator.argumentTypes[0] ?? fields[index]?.type ?? UNKNOWN
+  );
+  const columns = binding.newColumns(types.length);
+  return {
+    kind: "any_subquery",
+    type: BOOLEAN,
+    left: fields.map((field, index) => coerceImplicit(binding, field, types[index] ?? field.type, position)),
+    operators,
+    plan: rowsOf(types, columns, lists),
+    columns,
+  };
+}
+
+/** A plan that gives rows whose values are there by column. */
+function rowsOf(
+  types: readonly SqlType[],
+  outputs: readonly ColumnRef[],
+  lists: readonly (readonly SqlValue[])[],
+): Plan {
+  const count = lists[0]?.length ?? 0;
+  const list: BoundFunction = {
+    name: '"*VALUES*"',
+    argumentTypes: [],
+    returnType: { kind: "record", fields: [] },
+    volatility: "stable",
+    strict: false,
+    mayReturnNull: true,
+    evaluate: () => null,
+    rowColumns: types.map((type, index) => ({ name: `column${index + 1}`, type })),
+    heldBytes: count * lists.length * VALUE_BYTES,
+    *rows() {
+      for (let row = 0; row < count; row++) yield lists.map((values) => values[row] ?? null);
+    },
+  };
+  return {
+    kind: "function_scan",
+    input: null,
+    functions: [{ function: list, args: [], outputs }],
+    ordinality: null,
+    rows: count,
+  };
+}
+
 /** Comparisons joined by AND or OR; null: they are bound one by one. */
 export function bindPackedComparisons(
   binding: Binding,
   level: QueryLevel,
-  { column, operator, values, uppers, position }: PackedComparisons,
+  packed: PackedComparisons | PackedRows,
 ): Expression | null {
+  if ("columns" in packed) {
+    const { columns, values, position } = packed;
+    const fields = columns.map((column) => resolveColumn(binding, level, column));
+    return bindPackedRows(binding, fields, values, position);
+  }
+  const { column, operator, values, uppers, position } = packed;
   const left = resolveColumn(binding, level, column);
   if (!isComparedAsItself(left.type, values) || (uppers !== null && !isComparedAsItself(left.type, uppers))) {
     return null;

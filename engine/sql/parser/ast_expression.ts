@@ -59,6 +59,13 @@ export interface PackedComparisons {
   readonly position: number;
 }
 
+/** `(column = literal AND column = literal …)`, of the same columns, many times: the literals by column. */
+export interface PackedRows {
+  readonly columns: readonly ColumnReference[];
+  readonly values: readonly PackedLiterals[];
+  readonly position: number;
+}
+
 /** What the text of a {@link Literal} stands for. */
 export type LiteralType = "integer" | "decimal" | "string" | "bit_string" | "hex_string" | "boolean" | "null";
 
@@ -165,7 +172,7 @@ export interface LogicalOperation {
   readonly operator: "and" | "or";
   readonly operands: readonly Expression[];
   /** The operands by their values: they are made when they are asked for. */
-  readonly packed?: PackedComparisons;
+  readonly packed?: PackedComparisons | PackedRows;
   readonly position: number;
 }
 
@@ -213,6 +220,8 @@ export interface InListTest {
   readonly items: readonly Expression[];
   /** The items by their values: they are made when they are asked for. */
   readonly packed?: PackedLiterals;
+  /** The same of rows: the values of each field. */
+  readonly packedRows?: readonly PackedLiterals[];
   readonly position: number;
 }
 

@@ -9,7 +9,13 @@
 
 import type { Expression, FunctionArgument, FunctionCall, QuantifiedComparison } from "./ast.ts";
 import { parseDottedName } from "./names.ts";
-import { takePackedComparisons, takePackedList, unpacked } from "./packed_literals.ts";
+import {
+  takePackedAlternatives,
+  takePackedComparisons,
+  takePackedList,
+  takePackedRows,
+  unpacked,
+} from "./packed_literals.ts";
 import { parseParenthesisBody, parsePrimary } from "./primary_expressions.ts";
 import { TOKEN } from "./token.ts";
 import type { TokenStream } from "./token_stream.ts";
@@ -253,9 +259,11 @@ function parseLogical(
   const operands = [left];
   while (stream.acceptWord(operator)) {
     const { mark } = stream;
-    const packed = takePackedComparisons(stream, operator);
+    const packed = takePackedComparisons(stream, operator) ??
+      (operator === "or" ? takePackedAlternatives(stream) : null);
     if (packed !== null) {
-      const count = packed.values.values.length;
+      const [list] = "columns" in packed ? packed.values : [packed.values];
+      const count = list?.values.length ?? 0;
       const parts = unpacked(() => {
         const again = stream.again(mark);
         return Array.from({ length: count }, () => {
@@ -418,6 +426,19 @@ function parseTest(stream: TokenStream, operand: Expression): Expression {
         });
         return {
           ...{ kind: "in_list", negated, operand, packed, position },
+          get items() {
+            return list();
+          },
+        };
+      }
+      const packedRows = takePackedRows(stream);
+      if (packedRows !== null) {
+        const list = unpacked(() => {
+          const body = parseParenthesisBody(stream.again(mark));
+          return body.kind === "row" ? body.items : [];
+        });
+        return {
+          ...{ kind: "in_list", negated, operand, packedRows, position },
           get items() {
             return list();
           },

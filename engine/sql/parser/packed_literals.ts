@@ -6,7 +6,7 @@
  * nodes can be had from what is packed: the text is then read again.
  */
 import { LIMITS } from "../../base/limits.ts";
-import type { Expression, PackedComparisons, PackedLiterals } from "./ast.ts";
+import type { Expression, PackedComparisons, PackedLiterals, PackedRows } from "./ast.ts";
 import { KEYWORD_CATEGORY } from "./keywords.ts";
 import { TOKEN } from "./token.ts";
 import type { TokenStream } from "./token_stream.ts";
@@ -144,6 +144,83 @@ export function takePackedComparisons(stream: TokenStream, joined: "and" | "or")
   values.values.length = count;
   if (uppers !== null) uppers.values.length = count;
   return { column: { kind: "column", parts, position }, operator, values, uppers, position };
+}
+
+/**
+ * The rows of literals, `(1, 'a'), (2, 'b')`, between the opening sign, where the cursor is, and the closing one, by
+ * field; moves behind that. null: they are few, or not only literals.
+ */
+export function takePackedRows(stream: TokenStream): readonly PackedLiterals[] | null {
+  if (stream.hasLiterals || !stream.isSymbol("(", 1)) return null;
+  const fields: Packing[] = [];
+  let ahead = 1;
+  for (let rows = 0;; rows++) {
+    if (!stream.isSymbol("(", ahead++)) return null;
+    for (let index = 0;; index++) {
+      if (rows === 0) fields.push(new Packing());
+      const length = fields[index]?.take(stream, ahead) ?? 0;
+      if (length === 0) return null;
+      ahead += length + 1;
+      if (stream.isSymbol(",", ahead - 1)) continue;
+      if (!stream.isSymbol(")", ahead - 1) || index + 1 < fields.length) return null;
+      break;
+    }
+    if (stream.isSymbol(")", ahead)) break;
+    if (!stream.isSymbol(",", ahead++)) return null;
+  }
+  if (!areManyRows(fields, fields[0]?.values.length ?? 0)) return null;
+  stream.skip(ahead + 1);
+  return fields;
+}
+
+/**
+ * Comparisons of the same columns with literals, `(a = 1 AND b = 2) OR`, from the cursor on, each with the OR behind
+ * it; moves behind them. null: they are few.
+ */
+export function takePackedAlternatives(stream: TokenStream): PackedRows | null {
+  if (stream.hasLiterals) return null;
+  const fields: { readonly parts: readonly string[]; readonly ahead: number; readonly values: Packing }[] =
+    [];
+  let rows = 0, end = 0;
+  /** Reads one of them; answers where it ends, 0 when it is another one. */
+  const read = (begin: number): number => {
+    const isInParentheses = stream.isSymbol("(", begin);
+    let ahead = isInParentheses ? begin + 1 : begin;
+    for (let index = 0;; index++) {
+      const parts = columnAt(stream, ahead);
+      if (rows === 0) fields.push({ parts, ahead, values: new Packing() });
+      const field = fields[index];
+      if (field === undefined || parts.length === 0 || parts.join("\0") !== field.parts.join("\0")) return 0;
+      ahead += 2 * parts.length - 1;
+      if (!stream.isSymbol("=", ahead++)) return 0;
+      const length = field.values.take(stream, ahead);
+      if (length === 0) return 0;
+      ahead += length;
+      if (stream.isWord("and", ahead)) ahead++;
+      else if (index + 1 < fields.length) return 0;
+      else break;
+    }
+    if (isInParentheses && !stream.isSymbol(")", ahead++)) return 0;
+    return stream.isWord("or", ahead) ? ahead + 1 : 0;
+  };
+  for (let next = read(0); next > 0; next = read(end)) {
+    end = next;
+    rows++;
+  }
+  const values = fields.map((field) => field.values);
+  // What was begun and not finished.
+  for (const each of values) each.values.length = Math.min(each.values.length, rows);
+  if (!areManyRows(values, rows)) return null;
+  const columns = fields.map(({ parts, ahead }): PackedRows["columns"][number] => {
+    return { kind: "column", parts: [...parts], position: stream.positionAhead(ahead) };
+  });
+  const { position } = stream;
+  stream.skip(end);
+  return { columns, values, position };
+}
+
+function areManyRows(fields: readonly PackedLiterals[], count: number): boolean {
+  return count >= PACKED_LIST_MIN && fields.length > 1 && fields.every(({ kind }) => kind !== "parameter");
 }
 
 /** The parts of a column's name, which begins at a token. */

@@ -83,6 +83,11 @@ export class TokenStream {
     return this.#tokens.starts[this.#index] ?? this.text.length;
   }
 
+  /** UTF-16 offset of a token behind it. */
+  positionAhead(ahead: number): number {
+    return this.#tokens.starts[this.#index + ahead] ?? this.text.length;
+  }
+
   /** UTF-16 offset behind the token before the current one. */
   get previousEnd(): number {
     return this.#index === 0 ? 0 : this.#tokens.ends[this.#index - 1] ?? this.text.length;
