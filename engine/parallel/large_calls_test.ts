@@ -10,8 +10,17 @@ import { formatText } from "../types/text_io.ts";
 import { Workers } from "./workers.ts";
 import { WorkersForTest, workersInThisThread } from "./workers_for_test.ts";
 
+/** Takes the data of COPY as rows. */
+class CopiedRows extends RowBuffer {
+  override copyOutBegin(): void {}
+
+  override copyOutData(bytes: Uint8Array): void {
+    this.rows.push([new TextDecoder().decode(bytes)]);
+  }
+}
+
 async function answer(session: Session, sql: string): Promise<string> {
-  const sink = new RowBuffer();
+  const sink = new CopiedRows();
   try {
     await session.simple(sql, sink, () => {});
   } catch (error) {
@@ -71,6 +80,7 @@ const STATEMENTS = [
   "EXPLAIN (COSTS off) SELECT upper(t) FROM d",
   "DO $$ BEGIN UPDATE w SET x = md5(x) WHERE length(x) > 1; END $$",
   "SELECT md5(string_agg(x, '' ORDER BY id)) FROM w",
+  "COPY (SELECT i, upper(repeat('x', 2000) || i) FROM generate_series(1, 100) AS i) TO STDOUT",
   "SELECT i, upper('x' || i) FROM generate_series(1, 100) AS i",
 ];
 

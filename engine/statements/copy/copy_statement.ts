@@ -5,7 +5,7 @@
  * encoded while the query runs; what a modification returns is held back until it is through, because it may run
  * again.
  */
-import { assertDefined } from "../../base/assert.ts";
+import { assert, assertDefined } from "../../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { LIMITS } from "../../base/limits.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
@@ -241,8 +241,13 @@ class CopyOutSink extends CopyEncoder implements ResultSink {
     return this.#sink.drained();
   }
 
-  /** The statement runs again. Nothing has been sent: it would not be retractable otherwise. */
+  get hasSent(): boolean {
+    return this.#begun;
+  }
+
+  /** The statement runs again. Nothing has been sent: it would not do so otherwise. */
   retract(): void {
+    assert(!this.#begun, "rows that were sent cannot be taken back");
     if (this.#held !== null) this.#held = [];
     this.restart();
   }
