@@ -170,8 +170,9 @@ export function readLiteral(
   offset: number | undefined,
 ): SqlValue | undefined {
   if (cast.volatility !== "immutable" && !isSettled(cast.to, text)) return undefined;
-  // What takes long is read when the statement runs, which can be interrupted, and may be done by another thread.
-  if (text.length > LONG_LITERAL && stepsAhead(cast, [text]) > LIMITS.expressionGas) return undefined;
+  // What takes long is read when the statement runs, which may be done by another thread; plans look into arrays.
+  const isLong = text.length > LONG_LITERAL && cast.to.kind !== "array";
+  if (isLong && stepsAhead(cast, [text]) > LIMITS.expressionGas) return undefined;
   if (cast.to.kind === "enum" && !binding.inOwnText && !cast.to.labels.includes(text)) {
     const former = cast.to.former?.find((each) => each.label === text);
     if (former !== undefined) return former.number;
