@@ -171,7 +171,7 @@ export const LIMITS = {
   /** Beyond so much of bulk loads and of changed rows the transaction writes the latter to a temporary file. */
   transactionKeptBatchBytes: 128 * MEBIBYTE,
   /** An INSERT of so many rows, as the planner estimates them, may write them in batches. */
-  batchedInsertRows: 16_384,
+  batchedInsertRows: 100,
   /** Committed writes kept to validate open transactions against; older transactions must be run again beyond it. */
   validationHistoryWrites: 1_000_000,
   /** Steps of one evaluation of a trigger or CHECK expression. */
