@@ -18,6 +18,7 @@ import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { storageClassOf } from "../../types/physical_type.ts";
 import type { PlanningEnvironment, TableStatistics } from "../binder/environment.ts";
+import type { PatternOperator } from "../functions/pattern_functions.ts";
 import { conjunction, conjuncts, constant, expressionKey, withoutIdentityCasts } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { LiteralReader } from "../plan/peeked_literals.ts";
@@ -38,7 +39,7 @@ import {
   equalShare,
   evenValues,
   type JoinedValues,
-  likeShares,
+  patternShares,
   type RangeEnd,
   rangeShare,
 } from "./value_shares.ts";
@@ -444,30 +445,28 @@ export class Estimator {
         return DEFAULT_RANGE;
       case "~~":
       case "~~*":
-        return this.#likeShare(left, right, part.function.name);
-      case "!~~":
-      case "!~~*":
-        return 1 - this.#likeShare(left, right, part.function.name);
       case "~":
       case "~*":
-        return DEFAULT_LIKE;
+        return this.#patternShare(left, right, part.function.name);
+      case "!~~":
+        return 1 - this.#patternShare(left, right, "~~");
+      case "!~~*":
+        return 1 - this.#patternShare(left, right, "~~*");
       case "!~":
+        return 1 - this.#patternShare(left, right, "~");
       case "!~*":
-        return 1 - DEFAULT_LIKE;
+        return 1 - this.#patternShare(left, right, "~*");
       default:
         return DEFAULT_CONDITION;
     }
   }
 
-  /** The share of rows whose text is like a pattern. */
-  #likeShare(text: Expression, pattern: Expression, operator: string): number {
+  /** The share of rows whose text matches a pattern. */
+  #patternShare(text: Expression, pattern: Expression, operator: PatternOperator): number {
     const plain = withoutIdentityCasts(text);
     const distribution = plain.kind === "column" ? this.factsOf(plain.column)?.distribution ?? null : null;
     if (distribution === null) return DEFAULT_LIKE;
-    const shareOf = likeShares(distribution, {
-      insensitive: operator.endsWith("*"),
-      otherwise: DEFAULT_LIKE,
-    });
+    const shareOf = patternShares(distribution, { operator, otherwise: DEFAULT_LIKE });
     const share = (read: LiteralReader) => shareOf(knownValue(pattern, read));
     const constant = share(() => undefined);
     if (constant !== undefined) return constant;
@@ -520,15 +519,14 @@ export class Estimator {
   }
 
   /** The values of an expression, as a join by them sees them; null: it is no column. */
-  joinedValues(expression: Expression, inRelation = Infinity): JoinedValues | null {
+  joinedValues(expression: Expression): JoinedValues | null {
     const plain = withoutIdentityCasts(expression);
     const facts = plain.kind === "column" ? this.factsOf(plain.column) : undefined;
     if (facts === undefined) return null;
-    const inTable = Math.max(1, facts.distinct);
-    const counts = { inTable, inRelation: Math.min(inTable, inRelation) };
+    const distinct = Math.max(1, facts.distinct);
     return facts.distribution === null || facts.distinct >= facts.rows
-      ? evenValues(counts, facts.nullFraction)
-      : analyzedValues(facts.distribution, counts);
+      ? evenValues(distinct, facts.nullFraction)
+      : analyzedValues(facts.distribution, distinct);
   }
 
   /** The share of left rows that have a partner on the right, by distinct values of the join's keys. */

@@ -19,6 +19,7 @@ import {
   countedValues,
   EqualColumns,
   equalJoinShare,
+  evenValues,
   type JoinedValues,
   keptValues,
 } from "./value_shares.ts";
@@ -108,8 +109,7 @@ export class JoinSizes {
     const known = this.#knownValues(index, column)?.(this.#estimator.literal) ?? [];
     if (known.length > 0) return countedValues(known, known.length);
     const reference = { kind: "column", column, type, nullable } as const;
-    const values = this.#estimator.joinedValues(reference, rows) ??
-      { common: new Map(), restShare: 1, restDistinct: rows, otherShare: 1 / rows, survival: 1 };
+    const values = this.#estimator.joinedValues(reference) ?? evenValues(rows, 0);
     if (relation?.base === null || relation === undefined) return values;
     const conditional = this.#conditionalValues(relation.base, column, values);
     if (conditional !== null) return conditional;

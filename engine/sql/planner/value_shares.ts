@@ -2,8 +2,10 @@
  * Shares of a column's rows, from what ANALYZE knows of its values: those with one value, those within a range, and
  * what comes of joining several columns by equality, value by value for the most common ones.
  */
-import { compileLike } from "../../types/pattern.ts";
+import { DatabaseError } from "../../base/errors.ts";
+import type { TextTest } from "../../types/pattern.ts";
 import type { SqlValue } from "../../types/value.ts";
+import { compileMatcher, type PatternOperator } from "../functions/pattern_functions.ts";
 import {
   type ColumnDistribution,
   type CountedValue,
@@ -40,35 +42,40 @@ export function equalShare(distribution: ColumnDistribution, distinct: number, v
 
 /** With fewer bounds of the histogram what is usual counts as well. */
 const SURE_BOUNDS = 100;
-/** Of a pattern that ends in an escape nothing is known: it raises an error. */
-const OPEN_ESCAPE = /(?:^|[^\\])(?:\\\\)*\\$/;
-
 /**
- * The share of rows whose text is like a pattern: of the common values those that are, of the others as many as among
- * the bounds of the histogram. The answer remembers the last pattern; undefined: it is not known.
+ * The share of rows whose text matches a pattern: of the common values those that do, of the others as many as among
+ * the bounds of the histogram. The answer remembers the last pattern; undefined: it is not known, or raises an error.
  */
-export function likeShares(
+export function patternShares(
   distribution: ColumnDistribution,
-  { insensitive, otherwise }: { readonly insensitive: boolean; readonly otherwise: number },
+  { operator, otherwise }: { readonly operator: PatternOperator; readonly otherwise: number },
 ): (pattern: SqlValue | undefined) => number | undefined {
   let last: { readonly pattern: string; readonly share: number } | null = null;
   return (pattern) => {
-    if (typeof pattern !== "string" || OPEN_ESCAPE.test(pattern)) return undefined;
+    if (typeof pattern !== "string") return undefined;
     if (last?.pattern === pattern) return last.share;
-    const test = compileLike(pattern, "\\", insensitive);
-    const passes = (value: CountedValue) => typeof value === "string" && test(value);
-    let common = 0;
-    for (const [value, share] of distribution.common) if (passes(value)) common += share;
-    const bounds = distribution.histogram;
-    const weight = Math.min(1, bounds.length / SURE_BOUNDS);
-    const found = bounds.filter(passes).length / Math.max(1, bounds.length);
-    const others = restShare(distribution) * Math.max(weight * found + (1 - weight) * otherwise, LEAST_SHARE);
-    last = { pattern, share: Math.min(1, common + others) };
-    return last.share;
+    try {
+      last = { pattern, share: matchingShare(distribution, compileMatcher(operator, pattern), otherwise) };
+      return last.share;
+    } catch (error) {
+      if (error instanceof DatabaseError) return undefined;
+      throw error;
+    }
   };
 }
 
-/** Some row may be like any pattern. */
+function matchingShare(distribution: ColumnDistribution, test: TextTest, otherwise: number): number {
+  const passes = (value: CountedValue) => typeof value === "string" && test(value);
+  let common = 0;
+  for (const [value, share] of distribution.common) if (passes(value)) common += share;
+  const bounds = distribution.histogram;
+  const weight = Math.min(1, bounds.length / SURE_BOUNDS);
+  const found = bounds.filter(passes).length / Math.max(1, bounds.length);
+  const others = restShare(distribution) * Math.max(weight * found + (1 - weight) * otherwise, LEAST_SHARE);
+  return Math.min(1, common + others);
+}
+
+/** Some row may match any pattern. */
 const LEAST_SHARE = 0.0005;
 
 /** The share of rows within a range; null as an end: there is none. */
@@ -131,52 +138,34 @@ function leading(text: string, from: number): number {
 export interface JoinedValues {
   /** The share of the relation's rows that each of these values has. */
   readonly common: ReadonlyMap<CountedValue, number>;
-  /** The share of rows with other values, and how many of these there are. */
+  /**
+   * The share of rows with other values, and how many of these there are in the table: conditions on other columns leave
+   * each relation other ones of them, so that two have fewer in common.
+   */
   readonly restShare: number;
   readonly restDistinct: number;
   /** The share that any one other value is expected to have, of which conditions may have left none. */
   readonly otherShare: number;
-  /** The share of the column's values that the relation has. */
-  readonly survival: number;
   /** Rows of the relation; absent: they are many. */
   readonly rows?: number;
   /** Whether a value can be there at all; absent: any can. */
   readonly admits?: (value: CountedValue) => boolean;
 }
 
-/** How many values a column of a relation has: in the table, and behind the conditions of the relation. */
-export interface DistinctCounts {
-  readonly inTable: number;
-  readonly inRelation: number;
-}
-
 /** Values of which nothing is known but how many there are. */
-export function evenValues({ inTable, inRelation }: DistinctCounts, nullFraction: number): JoinedValues {
+export function evenValues(distinct: number, nullFraction: number): JoinedValues {
   const restShare = 1 - nullFraction;
-  return {
-    common: NONE,
-    restShare,
-    restDistinct: Math.max(1, inRelation),
-    otherShare: restShare / inTable,
-    survival: inRelation / inTable,
-  };
+  return { common: NONE, restShare, restDistinct: distinct, otherShare: restShare / distinct };
 }
 
 const NONE: ReadonlyMap<CountedValue, number> = new Map();
 
 /** The values of an analyzed column. */
-export function analyzedValues(distribution: ColumnDistribution, counts: DistinctCounts): JoinedValues {
+export function analyzedValues(distribution: ColumnDistribution, distinct: number): JoinedValues {
   const { common } = distribution;
   const rest = restShare(distribution);
-  const others = Math.max(1, counts.inTable - common.size);
-  const survival = counts.inRelation / counts.inTable;
-  return {
-    common,
-    restShare: rest,
-    restDistinct: Math.max(1, others * survival),
-    otherShare: rest / others,
-    survival,
-  };
+  const others = Math.max(1, distinct - common.size);
+  return { common, restShare: rest, restDistinct: others, otherShare: rest / others };
 }
 
 /** The values that are left of others by conditions on the column itself, which keep a share of the rows. */
@@ -197,9 +186,8 @@ export function keptValues(
   return {
     common,
     restShare: Math.max(0, restShare),
-    restDistinct: values.restDistinct,
+    restDistinct: Math.max(1, values.restDistinct * share),
     otherShare: Math.min(1, values.otherShare * scale),
-    survival: values.survival,
     admits: keeps,
   };
 }
@@ -208,7 +196,7 @@ export function keptValues(
 export function countedValues(list: readonly CountedValue[], rows: number): JoinedValues {
   const common = new Map<CountedValue, number>();
   for (const value of list) common.set(value, (common.get(value) ?? 0) + 1 / Math.max(1, rows));
-  return { common, restShare: 0, restDistinct: 1, otherShare: 0, survival: 1 };
+  return { common, restShare: 0, restDistinct: 1, otherShare: 0 };
 }
 
 /** What comes with a smaller probability is not likely. */
@@ -275,10 +263,9 @@ export class EqualColumns {
     }
     const common = this.#commonRows(places) / all;
     if (rest === 0) return common;
-    const counts = places.map((at) => {
-      const { restDistinct, survival } = this.#members[at] as JoinedValues;
-      return Math.max(1, restDistinct - (this.#taken[at] as number) * survival);
-    }).sort((a, b) => a - b);
+    const counts = places.map((at) =>
+      Math.max(1, (this.#members[at] as JoinedValues).restDistinct - (this.#taken[at] as number))
+    ).sort((a, b) => a - b);
     for (const count of counts.slice(1)) rest /= count;
     return common + rest;
   }
