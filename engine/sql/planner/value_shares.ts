@@ -139,8 +139,8 @@ export interface JoinedValues {
   /** The share of the relation's rows that each of these values has. */
   readonly common: ReadonlyMap<CountedValue, number>;
   /**
-   * The share of rows with other values, and how many of these there are in the table: conditions on other columns leave
-   * each relation other ones of them, so that two have fewer in common.
+   * The share of rows with other values, and how many of these there are in the table: conditions on other columns
+   * leave each relation other ones of them, so that two have fewer in common.
    */
   readonly restShare: number;
   readonly restDistinct: number;
