@@ -20,13 +20,19 @@ interface AheadSession {
   checkCanceled(): void;
 }
 
-/** Runs a statement with the row that it is about, or without where that is not known. */
+/**
+ * Runs a statement with the row that it is about, or without where that is not known. Before that what is open is read
+ * to its end, if it is gone with what the statement sees.
+ */
 export function withRowAhead(
   session: AheadSession,
-  { point }: Pick<CachedPlan, "point">,
+  plan: Pick<CachedPlan, "point">,
   parameters: readonly SqlValue[],
   run: (ahead: AheadRow | null) => MaybePromise<StatementOutcome>,
 ): MaybePromise<StatementOutcome> {
+  const reading = session.block?.readBefore() ?? null;
+  if (reading !== null) return reading.then(() => withRowAhead(session, plan, parameters, run));
+  const { point } = plan;
   const { engine: { shards }, block, settings, environment: { abort } } = session;
   if (point === null || shards === null) return run(null);
   const transaction = block?.transaction ?? null;

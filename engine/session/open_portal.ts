@@ -38,6 +38,7 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
     planned.tableIds,
     planned.readOnly ? host.need.floor : null,
   );
+  if (transaction.seesAnew) engine.shards?.takeCut(transaction);
   const reading = transaction.views.beginReading();
   let execution: StatementExecution | null = null;
   let context: WaitingContext | undefined;
@@ -74,6 +75,7 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
       contextFor,
       isBounded: false,
       claims: [],
+      isOpened: true,
     });
   };
   const portal = new Portal({
@@ -126,6 +128,6 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
     },
   }, { keepAtMost: host.keepAtMost });
   // One that locks rows or advances a sequence does so when they are fetched.
-  if (planned.readOnly) block?.portals.add(portal);
+  if (planned.readOnly || transaction.seesAnew) block?.portals.add(portal);
   return portal;
 }

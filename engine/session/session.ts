@@ -274,7 +274,7 @@ export class Session implements SessionHost {
 
   /** What is to be waited for before {@link openPortal}: a state that is new enough. null: nothing. */
   whenStateIsHere(): Promise<void> | null {
-    const here = this.#guarded(() => this.#whenHere(() => {}));
+    const here = this.#guarded(() => this.#whenHere(() => this.#block?.readBefore() ?? undefined));
     return here instanceof Promise ? here : null;
   }
 

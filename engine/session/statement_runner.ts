@@ -72,6 +72,8 @@ export interface StatementRun {
   readonly claims: readonly number[];
   /** It only reads: see `TransactionManager.beginStatement`. */
   readonly floor?: number | null;
+  /** It is that of a portal, whose snapshot was taken when it was opened. */
+  readonly isOpened?: true;
   /** See {@link ExecutionContext.spills}. */
   spills?: boolean;
   /** What it has of the memory of all statements, once it has asked. */
@@ -84,7 +86,8 @@ export function runInTransaction(
   run: StatementRun,
 ): MaybePromise<StatementExecution> {
   const mark = run.transaction.mark();
-  environment.manager.beginStatement(run.transaction, run.floor);
+  if (run.isOpened === true) run.transaction.statements++;
+  else environment.manager.beginStatement(run.transaction, run.floor);
   run.transaction.outside?.beginStatement();
   run.transaction.numbers?.forget();
   return attempt(environment, run, mark);

@@ -20,8 +20,8 @@ export interface GivenRow extends AheadRow {
 
 /** See the file's head. */
 export class Branch {
-  /** Its name at the shards. */
-  readonly number: number;
+  /** Its name at the shards, another one for each cut that it leaves. */
+  number: number;
   /** Shards at which it has a snapshot; at all of them it is the same cut. */
   readonly begun = new Set<number>();
   readonly #tables = new Map<number, FetchedTable>();
@@ -32,8 +32,13 @@ export class Branch {
   given: GivenRow | null = null;
   /** What has been gathered was read at no cut of this branch. */
   isLoose = false;
-  /** How many commits the router had seen when its newest cut was taken. */
+  /** How many commits the router had seen when its newest cut was taken, and how many locks the transaction had got. */
   cut = 0;
+  grants = 0;
+  /** The statement that it has left its cut for, by its number in the transaction. */
+  cutFor = 0;
+  /** What constraints look at in REPEATABLE READ, which goes to newer cuts while the transaction keeps its own. */
+  newest: Branch | null = null;
   /** What fragments have given to the running statement. */
   readonly gathered = new GatheredRows();
   /** What is being read while it comes. */
@@ -73,6 +78,11 @@ export class Branch {
     if (room === "none") return false;
     this.#short = { statement, room: room === "all" ? "parts" : "none" };
     return true;
+  }
+
+  /** This one, and that of constraints. */
+  get all(): Branch[] {
+    return this.newest === null ? [this] : [this, this.newest];
   }
 
   /** What has been fetched of a table since its definition is this one. */

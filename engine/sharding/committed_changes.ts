@@ -7,6 +7,7 @@ import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts
 import { forbidsDuplicates } from "../catalog/index_keys.ts";
 import { movesRows } from "../catalog/placement.ts";
 import type { Effect, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
+import type { LookedAt } from "../transactions/remote_tables.ts";
 import { keyColumns, keyOf, keyText } from "../transactions/stored_key.ts";
 
 /** Rows and keys that are remembered, at the least. */
@@ -70,14 +71,16 @@ export class CommittedChanges {
   readonly #fills = new Map<number, number>();
   /** By table: the number of the commit that has last moved its rows to other shards. */
   readonly #moves = new Map<number, number>();
-  /** By table: the newest entry that has something for it. */
-  readonly #written = new Map<number, number>();
+  /** By table: the newest entry that has something for it, and the number of its commit. */
+  readonly #written = new Map<number, { readonly op: number; readonly commit: number }>();
 
   /** Takes a commit. */
   note({ op, effects, before, after }: SentCommit): void {
     const commit = ++this.count;
     for (const effect of effects) {
-      if ("tableId" in effect) this.#written.set(effect.tableId, op);
+      if ("tableId" in effect && this.#written.get(effect.tableId)?.op !== op) {
+        this.#written.set(effect.tableId, { op, commit });
+      }
       switch (effect.kind) {
         case "ddl":
           if (effect.change.kind === "put_table") {
@@ -116,7 +119,7 @@ export class CommittedChanges {
     table: TableDefinition,
     { commit, op }: { readonly commit: number; readonly op: number },
   ): void {
-    this.#written.set(table.id, op);
+    this.#written.set(table.id, { op, commit });
     this.#bulks.set(table.id, commit);
     if (former !== undefined && movesRows(former, table)) this.#moves.set(table.id, commit);
     const known = former?.nextColumnId ?? Infinity;
@@ -171,7 +174,20 @@ export class CommittedChanges {
 
   /** The newest entry that has something for a table. */
   lastOp(tableId: number): number {
-    return this.#written.get(tableId) ?? 0;
+    return this.#written.get(tableId)?.op ?? 0;
+  }
+
+  /** Whether anything of a table has been written since a cut. */
+  isWritten(tableId: number, cut: number): boolean {
+    return (this.#written.get(tableId)?.commit ?? 0) > cut;
+  }
+
+  /** Whether rows and keys of a table are known not to have changed since a cut. */
+  hasKept(table: TableDefinition, { ids, key }: LookedAt, cut: number): boolean {
+    if (!this.isWritten(table.id, cut)) return true;
+    return this.remembers(cut) && !this.hasBulk(table.id, cut) &&
+      !ids.some((id) => this.hasChanged(table.id, id, cut)) &&
+      (key === null || !this.isGiven(table, key.index, key.key, cut));
   }
 }
 

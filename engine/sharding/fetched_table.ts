@@ -163,10 +163,19 @@ export class FetchedTable implements ReadableTable {
     return this.#isWhole || this.#known.has(id);
   }
 
-  /** A value of a row that has been fetched; undefined: it has not. */
+  /** Whether a row has been fetched, and is there. */
+  has(id: RowId): boolean {
+    return this.#locate(id) >= 0;
+  }
+
+  #locate(id: RowId): RowLocation {
+    return (this.#points === null ? this.#reader.find(id) : this.#points.ids.indexOf(id)) as RowLocation;
+  }
+
+  /** A value of such a row; undefined: it has not been fetched. */
   knownValue(id: RowId, columnId: number): StoredValue | undefined {
-    const location = this.#points === null ? this.#reader.find(id) : this.#points.ids.indexOf(id);
-    return location < 0 ? undefined : this.valueAt(location as RowLocation, columnId);
+    const location = this.#locate(id);
+    return location < 0 ? undefined : this.valueAt(location, columnId);
   }
 
   scan(
@@ -178,8 +187,8 @@ export class FetchedTable implements ReadableTable {
   }
 
   find(id: RowId): RowLocation {
-    const location = this.#points === null ? this.#reader.find(id) : this.#points.ids.indexOf(id);
-    if (location >= 0) return location as RowLocation;
+    const location = this.#locate(id);
+    if (location >= 0) return location;
     this.#knows({ kind: "id", id });
     return NO_ROW;
   }

@@ -128,6 +128,7 @@ export class Fetches {
     if (!transaction.isOpen) return false;
     await this.#router.reach(transaction, branch, [...find()]);
     if (tables.some(({ definition }) => this.#router.isMoved(branch, definition.id))) {
+      if (transaction.seesAnew) return false;
       throw changedMeanwhile();
     }
     return tables.every((table) => branch.has(table));

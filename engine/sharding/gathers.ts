@@ -35,6 +35,8 @@ export interface GatheringRouter {
   requireFilled(branch: Branch, tableId: number): void;
   /** Whether a fragment's plan goes by where rows are. */
   isPlannedFor(branch: Branch, fragment: Fragment): boolean;
+  /** Whether an error is none for the transaction, whose statement runs anew at a newer cut. */
+  mayRunAnew(transaction: Transaction, error: unknown): boolean;
   /** Gives the transaction a snapshot at these shards. */
   reach(transaction: Transaction, branch: Branch, shards: readonly number[]): Promise<void>;
 }
@@ -64,12 +66,12 @@ export class Gathers {
     if (known === undefined) {
       throw new RemoteWait((abort, done, failed) => {
         this.#keep(transaction, { branch, fragment, context }, abort).then(done, (error: unknown) => {
-          if (this.#keepsLess(transaction, error)) done();
+          if (this.#runsAnew(transaction, error)) done();
           else failed(error);
         });
       });
     }
-    if (notesReadsOf(transaction)) appendAll(transaction.reads, known.reads);
+    if (transaction.notesReads) appendAll(transaction.reads, known.reads);
     return sourceOf(fragment, known);
   }
 
@@ -81,7 +83,7 @@ export class Gathers {
     if (!interruptible && !readOnly || branch.keepsIn === transaction.statements) return null;
     if (isAlone && neverWrites && context.settings.isOn("partial_on_timeout")) return null;
     if (branch.gathered.of(fragment, context.parameters, transaction.statements) !== undefined) return null;
-    const notesReads = notesReadsOf(transaction);
+    const { notesReads } = transaction;
     const stream = new GatherStream(fragment, () => this.#router.monotonic(), (reads) => {
       if (notesReads && reads.length > 0) appendAll(transaction.reads, reads);
     });
@@ -100,7 +102,7 @@ export class Gathers {
     };
     const failed = (error: unknown): void => {
       // The statement runs anew.
-      stream.fail(this.#keepsLess(transaction, error) ? new RemoteWait((_, done) => done(), error) : error);
+      stream.fail(this.#runsAnew(transaction, error) ? new RemoteWait((_, done) => done(), error) : error);
     };
     feed().catch(failed).finally(() => branch.streams.delete(stream));
     return stream;
@@ -159,8 +161,12 @@ export class Gathers {
     return { places: shards, route, count: this.#router.count, work: branch.gathered.lastWork(fragment) };
   }
 
-  /** Whether an error is no reason to fail: another plan needs less memory at shards. It is the plan from now on. */
-  #keepsLess(transaction: Transaction, error: unknown): boolean {
+  /**
+   * Whether an error is no reason to fail: another plan needs less memory at shards, and is the plan from now on, or
+   * goes by where rows are by now.
+   */
+  #runsAnew(transaction: Transaction, error: unknown): boolean {
+    if (this.#router.mayRunAnew(transaction, error)) return true;
     return error instanceof ShardFull &&
       this.#router.branchOf(transaction).hasLessRoom(transaction.statements);
   }
@@ -179,7 +185,7 @@ export class Gathers {
     const { shards, isLoose } = await this.#begin(transaction, gathering, abort);
     const gathered = await this.#gathered(
       shards,
-      { fragment, context, branch: isLoose ? null : branch.number, notesReads: notesReadsOf(transaction) },
+      { fragment, context, branch: isLoose ? null : branch.number, notesReads: transaction.notesReads },
       { abort, mayLeaveOut: transaction.isAlone && transaction.neverWrites },
     );
     if (gathered !== null && isLoose === branch.isLoose) branch.gathered.keep(fragment, gathered);
@@ -198,8 +204,8 @@ export class Gathers {
     if (!router.isPlannedFor(branch, fragment)) throw changedMeanwhile();
     const find = (): number[] => router.routes.ofFragment(branch, fragment, context.parameters).shards;
     // All shards are asked in one turn, which is a cut; most statements read no more than that.
-    const isLoose = transaction.isAlone && fragment.isAlone && !notesReadsOf(transaction) &&
-      branch.begun.size === 0 && !branch.isLoose;
+    const isLoose = (transaction.isAlone || transaction.seesAnew) && fragment.isAlone &&
+      !transaction.notesReads && branch.begun.size === 0 && !branch.isLoose;
     if (isLoose) {
       branch.isLoose = true;
       branch.cut = router.commits();
@@ -251,9 +257,4 @@ function sourceOf(fragment: Fragment, { batches }: Gathered): BatchSource {
   });
   if (merge !== null && batches.length > 1) return mergedRows(sources, { ...fragment, merge });
   return inOrder(batches.flat());
-}
-
-/** Whether what a transaction reads is compared with what others have written. */
-function notesReadsOf({ interruptible, neverWrites }: Transaction): boolean {
-  return interruptible && !neverWrites;
 }

@@ -7,7 +7,7 @@
  *
  * *Commits* are entries of the engine's log, with a part for each shard concerned: see `shard_commits.ts`.
  */
-import { assert, assertDefined } from "../base/assert.ts";
+import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
@@ -21,9 +21,9 @@ import type { Settings } from "../settings/settings.ts";
 import type { AheadRow, AloneRows, GatherContext, GatheredStream } from "../statements/statement_host.ts";
 import type { ShardStatus } from "../system_catalog/shard_status.ts";
 import type { ColumnStatistics } from "../storage/access/readable_table.ts";
-import type { KeptKey } from "../transactions/remote_tables.ts";
+import type { KeptKey, LookedAt } from "../transactions/remote_tables.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
-import { isRetrySignal, RemoteWait, StaleSnapshot } from "../transactions/signals.ts";
+import { isRetrySignal, RemoteWait } from "../transactions/signals.ts";
 import { changedMeanwhile } from "../transactions/conflicts.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { keyColumns, keyText } from "../transactions/stored_key.ts";
@@ -33,9 +33,10 @@ import type { Fragment, FragmentPoint, PlannedStatement } from "../sql/plan/plan
 import type { Room } from "../sql/fragments/join_places.ts";
 import type { SqlValue } from "../types/value.ts";
 import { Asking } from "./asking.ts";
-import { Branch, type GivenRow } from "./branch.ts";
+import type { Branch, GivenRow } from "./branch.ts";
 import { CertainReads, type TransactionReads } from "./certain_reads.ts";
 import { CommittedChanges } from "./committed_changes.ts";
+import { Cuts } from "./cuts.ts";
 import { Fragments } from "./fragments.ts";
 import { Gathers } from "./gathers.ts";
 import { Inquiries } from "./inquiries.ts";
@@ -72,15 +73,14 @@ export class Router implements Shards {
   readonly ports: readonly ShardPort[];
   readonly commits: ShardCommits;
   readonly #engine: RoutedEngine;
-  readonly #branches = new WeakMap<Transaction, Branch>();
   readonly #asking: Asking;
+  readonly #cuts: Cuts;
   readonly #gathers: Gathers;
   readonly #fetches: Fetches;
   readonly #ahead: RowsAhead;
   readonly #certain: CertainReads;
   readonly #figures: ShardFigures;
   readonly #routes: Routes;
-  #nextBranch = 1;
   readonly #changes = new CommittedChanges();
   /** Commits on their way that write more than single rows. */
   #openBulks = 0;
@@ -103,13 +103,25 @@ export class Router implements Shards {
     const inquiries = new Inquiries(this.ports, host.stops, host);
     this.commits = new ShardCommits(engine, group, this.#asking);
     const defined = (): Promise<void> | null => this.#defining.size > 0 ? this.#defined() : null;
-    const reach: FetchingRouter["reach"] = (...args) => this.#reach(...args);
+    this.#cuts = new Cuts({
+      ports: this.ports,
+      changes: this.#changes,
+      asking: this.#asking,
+      catalog: () => this.#catalog,
+      defined,
+      readsAt: (transaction, branch, shards) => {
+        const read = { transaction, branch, reads: this.#remoteReads(transaction) };
+        return new Map(shards.map((shard) => [shard, this.#readsAt(read, shard)]));
+      },
+      isNewest: (given) => this.#ahead.isNewest(given),
+    });
+    const reach: FetchingRouter["reach"] = (...args) => this.#cuts.reach(...args);
     this.#fetches = new Fetches({
       routes: this.#routes,
       asking: this.#asking,
       defined,
       reach,
-      isMoved: (branch, tableId) => this.#isMoved(branch, tableId),
+      isMoved: (branch, tableId) => this.#cuts.isMoved(branch, tableId),
     });
     const monotonic = (): number => host.clock.monotonic();
     const commits = (): number => this.#changes.count;
@@ -119,10 +131,16 @@ export class Router implements Shards {
       fragments: new Fragments({ asking: this.#asking, inquiries }, this.ports, monotonic),
       commits,
       monotonic,
-      branchOf: (transaction) => this.#branchOf(transaction),
+      branchOf: (transaction) => this.#cuts.of(transaction),
       defined,
-      requireFilled: (branch, tableId) => this.#requireFilled(branch, tableId),
-      isPlannedFor: (branch, fragment) => this.#isPlannedFor(branch, fragment),
+      requireFilled: (branch, tableId) => this.#cuts.requireFilled(branch, tableId),
+      isPlannedFor: (branch, fragment) => this.#cuts.isPlannedFor(branch, fragment),
+      mayRunAnew: (transaction, error) => {
+        const mayGoOn = transaction.seesAnew && error instanceof DatabaseError &&
+          error.code === SQLSTATE.serializationFailure;
+        if (mayGoOn) this.#cuts.leave(transaction, this.#cuts.of(transaction));
+        return mayGoOn;
+      },
       reach,
     });
     this.#certain = new CertainReads({
@@ -139,7 +157,7 @@ export class Router implements Shards {
       isQuiet: () => this.#isQuiet,
       mayBeQuiet: () => !group.waitsForCommits && this.#defining.size === 0,
       has: (tableId) => this.has(tableId),
-      branchOf: (transaction) => this.#branchOf(transaction),
+      branchOf: (transaction) => this.#cuts.of(transaction),
       table: (transaction, tableId) => this.table(transaction, tableId),
       fetches: this.#fetches,
     });
@@ -189,7 +207,7 @@ export class Router implements Shards {
   }
 
   heed(transaction: Transaction, settings: Settings): void {
-    this.#branchOf(transaction).milliseconds = settings.milliseconds("scatter_timeout");
+    this.#cuts.of(transaction).milliseconds = settings.milliseconds("scatter_timeout");
   }
 
   concern(planned: PlannedStatement): boolean {
@@ -201,7 +219,7 @@ export class Router implements Shards {
       // The next one to look sees what they are now. A shard that fails ends the engine by itself.
       this.learn().catch(() => {});
     } else {
-      const branch = this.#branchOf(transaction);
+      const branch = this.#cuts.of(transaction);
       if (branch.lookedAt !== transaction.statements) {
         branch.lookedAt = transaction.statements;
         throw new RemoteWait((_abort, done, failed) => this.#figures.look(done, failed));
@@ -219,16 +237,29 @@ export class Router implements Shards {
   }
 
   changedSince(transaction: Transaction, tableId: number, id: RowId): boolean {
-    const branch = this.#branches.get(transaction);
-    if (branch !== undefined) this.#noteHome(branch, tableId, id);
-    return branch !== undefined && this.#changes.hasChanged(tableId, id, branch.cut);
+    const branch = this.#cuts.known(transaction);
+    if (branch === undefined) return false;
+    this.#noteHome(branch, tableId, id);
+    return this.#cuts.changedSince(transaction, branch, tableId, id);
+  }
+
+  hasFetched(transaction: Transaction, tableId: number, id: RowId): boolean {
+    return this.#cuts.known(transaction)?.fetched(tableId)?.has(id) === true;
+  }
+
+  knownValue(
+    transaction: Transaction,
+    tableId: number,
+    id: RowId,
+    columnId: number,
+  ): StoredValue | undefined {
+    return this.#cuts.known(transaction)?.fetched(tableId)?.knownValue(id, columnId);
   }
 
   keepsKey(transaction: Transaction, { table, index, key, id }: KeptKey): boolean {
-    const fetched = this.#branches.get(transaction)?.fetched(table.id);
-    if (fetched?.definition !== table) return false;
+    if (this.#cuts.known(transaction)?.fetched(table.id)?.definition !== table) return false;
     const columns = keyColumns(table, index);
-    const held = columns.map((column) => fetched.knownValue(id, column.id));
+    const held = columns.map((column) => this.knownValue(transaction, table.id, id, column.id));
     return !held.includes(undefined) && keyText(columns, held as StoredValue[]) === keyText(columns, key);
   }
 
@@ -243,21 +274,46 @@ export class Router implements Shards {
   // ---------------------------------------------------------------- reading
 
   table(transaction: Transaction, tableId: number): FetchedTable {
-    const known = this.#branchOf(transaction);
+    const branch = this.#cuts.of(transaction);
     // Others may come in between from now on, and the row was read at no snapshot.
-    if (known.given !== null && transaction.interruptible) known.forgetAll();
+    if (branch.given !== null && transaction.interruptible) branch.forgetAll();
+    return this.#tableAt(transaction, branch, tableId);
+  }
+
+  newestTable(transaction: Transaction, tableId: number): FetchedTable {
+    return this.#tableAt(transaction, this.#cuts.newestOf(transaction), tableId);
+  }
+
+  requireNewest(transaction: Transaction, table: TableDefinition, looked: LookedAt | null): void {
+    this.#cuts.requireNewest(transaction, table, looked);
+  }
+
+  isWrittenSince(transaction: Transaction, tableId: number): boolean {
+    return this.#cuts.isWrittenSince(transaction, tableId);
+  }
+
+  beginStatement(transaction: Transaction): void {
+    this.#cuts.beginStatement(transaction);
+  }
+
+  takeCut(transaction: Transaction): void {
+    this.#cuts.take(transaction);
+  }
+
+  #tableAt(transaction: Transaction, known: Branch, tableId: number): FetchedTable {
+    const main = this.#cuts.of(transaction);
     const definition = assertDefined(this.#catalog.table(tableId), `table ${tableId}`);
-    this.#requireFilled(known, tableId);
+    this.#cuts.requireFilled(known, tableId);
     return known.table(definition, () => {
       const fetch: MissingRows["fetch"] = (table, wanted) => {
         // The statement runs anew: what it gathers is kept from now on.
-        known.keepsIn = transaction.statements;
+        main.keepsIn = transaction.statements;
         throw new RemoteWait((abort, done, failed) => {
           this.#fetches.bulk({ transaction, branch: known, abort }, table, wanted).then(done, failed);
         });
       };
       const miss: MissingRows["miss"] = (table, point, key) => {
-        known.keepsIn = transaction.statements;
+        main.keepsIn = transaction.statements;
         const missed = known.missed ??= new MissedPoints(transaction.locks.length);
         if (!missed.note(table, point, key) || !known.isGuessing) throw this.missed(transaction);
       };
@@ -266,7 +322,7 @@ export class Router implements Shards {
   }
 
   beginAttempt(transaction: Transaction): void {
-    const branch = this.#branchOf(transaction);
+    const branch = this.#cuts.of(transaction);
     if (branch.fetchesIn !== transaction.statements) {
       branch.fetchesIn = transaction.statements;
       // A block of many statements is to be no larger than one: what it needs again it fetches again, at its cut.
@@ -275,61 +331,36 @@ export class Router implements Shards {
         transaction.views.clear();
       }
     }
-    branch.isGuessing = true;
-    branch.missed = null;
-  }
-
-  missedCount(transaction: Transaction): number {
-    return this.#branches.get(transaction)?.missed?.count ?? 0;
-  }
-
-  missed(transaction: Transaction): RemoteWait | null {
-    const branch = this.#branches.get(transaction);
-    if (branch === undefined) return null;
-    const { missed } = branch;
-    branch.isGuessing = false;
-    branch.missed = null;
-    if (missed === null) return null;
-    return new RemoteWait((abort, done, failed) => {
-      this.#fetches.missed({ transaction, branch, abort }, missed).then((isFound) => {
-        // What was locked because something was taken to be missing may have been locked in vain.
-        if (isFound && transaction.isOpen) {
-          this.#engine.manager.locks.releaseAfter(transaction, missed.locksBefore);
-        }
-        done();
-      }, failed);
-    });
-  }
-
-  #branchOf(transaction: Transaction): Branch {
-    let branch = this.#branches.get(transaction);
-    if (branch === undefined) this.#branches.set(transaction, branch = new Branch(this.#nextBranch++));
-    return branch;
-  }
-
-  /**
-   * Columns that were filled after its cut would be empty, and rows that have moved since would be looked for where
-   * they were not: the statement has to run at a newer one.
-   */
-  #requireFilled(branch: Branch, tableId: number): void {
-    if (
-      branch.begun.size > 0 && this.#changes.isFilled(tableId, branch.cut) || this.#isMoved(branch, tableId)
-    ) {
-      throw new StaleSnapshot(tableId, null);
+    for (const each of branch.all) {
+      each.isGuessing = true;
+      each.missed = null;
     }
   }
 
-  /** Whether the rows of a table have moved to other shards since the cut. */
-  #isMoved(branch: Branch, tableId: number): boolean {
-    return branch.begun.size > 0 && this.#changes.isMoved(tableId, branch.cut);
+  missedCount(transaction: Transaction): number {
+    const branch = this.#cuts.known(transaction);
+    return (branch?.missed?.count ?? 0) + (branch?.newest?.missed?.count ?? 0);
   }
 
-  /** Whether a fragment's plan goes by where rows are. */
-  #isPlannedFor(branch: Branch, { tables }: Fragment): boolean {
-    return tables.every((table) => {
-      const now = this.#catalog.table(table.id);
-      return !this.#isMoved(branch, table.id) &&
-        (now === table || now !== undefined && !movesRows(table, now));
+  missed(transaction: Transaction): RemoteWait | null {
+    const branch = this.#cuts.known(transaction);
+    if (branch === undefined) return null;
+    const fetching: ((abort: AbortSignal) => Promise<void>)[] = [];
+    for (const each of branch.all) {
+      const { missed } = each;
+      each.isGuessing = false;
+      each.missed = null;
+      if (missed === null) continue;
+      fetching.push(async (abort) => {
+        const isFound = await this.#fetches.missed({ transaction, branch: each, abort }, missed);
+        // What was locked because something was taken to be missing may have been locked in vain.
+        if (!isFound || !transaction.isOpen) return;
+        this.#engine.manager.locks.releaseAfter(transaction, missed.locksBefore);
+      });
+    }
+    if (fetching.length === 0) return null;
+    return new RemoteWait((abort, done, failed) => {
+      Promise.all(fetching.map((fetch) => fetch(abort))).then(() => done(), failed);
     });
   }
 
@@ -338,7 +369,7 @@ export class Router implements Shards {
   }
 
   room(transaction: Transaction): Room {
-    return this.#branchOf(transaction).roomIn(transaction.statements);
+    return this.#cuts.of(transaction).roomIn(transaction.statements);
   }
 
   stream(transaction: Transaction, fragment: Fragment, context: GatherContext): GatheredStream | null {
@@ -354,7 +385,10 @@ export class Router implements Shards {
       readonly abort: AbortSignal;
     },
   ): Promise<AheadRow | null> | null {
-    if (transaction !== null) this.heed(transaction, settings);
+    if (transaction !== null) {
+      this.heed(transaction, settings);
+      this.#cuts.beginStatement(transaction, transaction.statements + 1);
+    }
     const milliseconds = settings.milliseconds("scatter_timeout");
     return this.#ahead.fetch(point, { transaction, parameters, milliseconds, abort });
   }
@@ -387,75 +421,19 @@ export class Router implements Shards {
     return this.ports.map((_, shard) => shard);
   }
 
-  /** Gives the transaction a snapshot at these shards. */
-  async #reach(transaction: Transaction, branch: Branch, shards: readonly number[]): Promise<void> {
-    if (shards.every((shard) => branch.begun.has(shard))) return;
-    // A block is going to read more: its cut is taken at once. So is that of what one shard cannot answer.
-    const isAlone = branch.begun.size === 0 && shards.length === 1 && transaction.isAlone;
-    if (isAlone || branch.begun.size === 0) this.#begin(transaction, branch, isAlone ? shards : this.#all);
-    else if (!await this.#renew(transaction, branch)) throw changedMeanwhile();
-  }
-
-  #begin(transaction: Transaction, branch: Branch, shards: readonly number[]): void {
-    if (branch.isLoose) branch.gathered.forget();
-    branch.isLoose = false;
-    const { given } = branch;
-    // What the row's statement is wanting is asked for in the turn in which it got the row.
-    assert(given === null || this.#ahead.isNewest(given), "a row of the newest state");
-    branch.given = null;
-    branch.cut = this.#changes.count;
-    for (const shard of shards) {
-      if (branch.begun.has(shard)) continue;
-      branch.begun.add(shard);
-      const { timestamp } = transaction;
-      this.#port(shard).tell({ kind: "begin", branch: branch.number, timestamp });
-    }
-  }
-
-  async advance(transaction: Transaction): Promise<boolean> {
-    const branch = this.#branches.get(transaction);
-    if (branch === undefined || branch.begun.size === 0) return true;
-    // One that only reads has noted nothing.
-    if (transaction.neverWrites && transaction.statements > 1) return false;
-    await this.#defined();
-    return await this.#renew(transaction, branch);
+  advance(transaction: Transaction): Promise<boolean> {
+    return this.#cuts.advance(transaction);
   }
 
   async #defined(): Promise<void> {
     while (this.#defining.size > 0) await Promise.all(this.#defining);
   }
 
-  /** Moves the transaction to a new cut of all shards, if what it has read is the same there. */
-  async #renew(transaction: Transaction, branch: Branch): Promise<boolean> {
-    // A portal goes on reading at the cut that it has.
-    if (branch.streams.size > 0) return false;
-    branch.forgetAll();
-    const read = { transaction, branch, reads: this.#remoteReads(transaction) };
-    const moved = [...branch.begun].map((shard) => {
-      const request = { kind: "advance", branch: branch.number, reads: this.#readsAt(read, shard) } as const;
-      return { shard, done: this.#port(shard).call(request).done };
-    });
-    this.#begin(transaction, branch, this.#all);
-    const answers = await this.#asking.within(moved, branch.milliseconds);
-    return answers.every((answer) => {
-      if (answer.status === "rejected") throw answer.reason;
-      return answer.value === true;
-    });
-  }
-
   ended(transaction: Transaction): void {
-    const branch = this.#branches.get(transaction);
-    if (branch === undefined) return;
-    this.#branches.delete(transaction);
-    for (const stream of branch.streams) stream.close();
-    for (const collection of branch.collections.values()) this.#collecting.delete(collection);
-    this.#leave(branch);
-  }
-
-  /** It reads at no shard any more. */
-  #leave(branch: Branch): void {
-    for (const shard of branch.begun) this.#port(shard).tellLater({ kind: "end", branch: branch.number });
-    branch.begun.clear();
+    for (const collection of this.#cuts.known(transaction)?.collections.values() ?? []) {
+      this.#collecting.delete(collection);
+    }
+    this.#cuts.ended(transaction);
   }
 
   #remoteReads(transaction: Transaction): ReadPredicate[] {
@@ -481,7 +459,7 @@ export class Router implements Shards {
 
   concerns(transaction: Transaction): boolean {
     if (!transaction.hasEffects) return false;
-    if (transaction.hasDdl || (this.#branches.get(transaction)?.begun.size ?? 0) > 0) return true;
+    if (transaction.hasDdl || (this.#cuts.known(transaction)?.begun.size ?? 0) > 0) return true;
     for (const tableId of transaction.writtenTables) {
       if (isAtShards(transaction.catalog, tableId)) return true;
     }
@@ -508,7 +486,7 @@ export class Router implements Shards {
   ): OpNumber | null {
     const { hasDdl, hasBatches, needsNewest, deferred } = transaction;
     if (!this.#isQuiet || hasDdl || hasBatches || needsNewest || !deferred.isEmpty) return null;
-    const branch = this.#branches.get(transaction);
+    const branch = this.#cuts.known(transaction);
     const effects = effectList(transaction.done, false);
     if (effects.some((effect) => effect.kind === "truncate" || !this.#knowsHome(branch, effect))) return null;
     const reads = this.#remoteReads(transaction);
@@ -519,7 +497,7 @@ export class Router implements Shards {
     try {
       requireOpen(transaction);
       // Its own snapshots need not note what it writes.
-      if (branch !== undefined) this.#leave(branch);
+      if (branch !== undefined) this.#cuts.end(branch);
       return this.commits.commitAtOnce({
         slices,
         append: () => commitHere(this.#entryOf(parted)),
@@ -532,6 +510,10 @@ export class Router implements Shards {
 
   /** Checks that were put off to the commit may read what has not been fetched. */
   async #runChecks(transaction: Transaction): Promise<void> {
+    if (transaction.level !== "serializable" && !transaction.deferred.isEmpty) {
+      await this.#cuts.renewForChecks(transaction);
+      transaction.notesChecks = true;
+    }
     for (;;) {
       this.beginAttempt(transaction);
       let wait: unknown = null;
@@ -554,7 +536,7 @@ export class Router implements Shards {
     const effects = effectList(transaction.done, false);
     const moves = await this.#moveRows(transaction);
     await this.#findHomes(transaction, effects);
-    const branch = this.#branches.get(transaction);
+    const branch = this.#cuts.known(transaction);
     const parted = this.#part(transaction, effects, moves);
     const { here, byShard, slices, defines } = parted;
     const reads = this.#certain.uncertain({ transaction, branch, reads: this.#remoteReads(transaction) });
@@ -584,8 +566,8 @@ export class Router implements Shards {
     try {
       return await this.commits.commit({
         parts,
-        isCertain: reads.length === 0 && this.#openBulks === 0 && !transaction.hasDdl &&
-          !transaction.hasBatches,
+        isCertain: reads.length === 0 && !transaction.hasDdl && !transaction.hasBatches &&
+          (this.#openBulks === 0 || transaction.level !== "serializable"),
         milliseconds: branch?.milliseconds ?? 0,
         slices,
         append: () => {
@@ -607,7 +589,7 @@ export class Router implements Shards {
   /** Divides what a transaction has done, when it is known where the rows are. */
   #part(transaction: Transaction, effects: readonly Effect[], moves: readonly RowMoves[]): Parted {
     const catalogs = { before: this.#catalog, after: transaction.catalog };
-    const branch = this.#branches.get(transaction);
+    const branch = this.#cuts.known(transaction);
     const { here, byShard: written, defines } = divide(effects, {
       ...catalogs,
       count: this.count,
@@ -634,7 +616,7 @@ export class Router implements Shards {
 
   prepareMoves(transaction: Transaction, before: TableDefinition, after: TableDefinition): void {
     if (!movesRows(before, after) || transaction.writtenTo(before.id)?.truncated === true) return;
-    const branch = this.#branchOf(transaction);
+    const branch = this.#cuts.of(transaction);
     const known = branch.collections.get(before.id);
     if (known?.isWhole === true && !known.isVoid && known.definition === before) return;
     throw new RemoteWait((abort, done, failed) => {
@@ -654,7 +636,7 @@ export class Router implements Shards {
     this.#collecting.add(collection);
     const isCopied = RowPlaces.of(definition, this.count).isCopied;
     const shards = isCopied ? [0] : this.#all;
-    const number = this.#nextBranch++;
+    const number = this.#cuts.newNumber();
     const timestamp = 0;
     for (const shard of shards) this.#port(shard).tell({ kind: "begin", branch: number, timestamp });
     const wanted = { kind: "scan", prune: [] } as const;
@@ -683,7 +665,7 @@ export class Router implements Shards {
       if (after === undefined || !this.has(before.id) || !movesRows(before, after)) continue;
       const writeSet = transaction.writtenTo(before.id);
       if (writeSet?.truncated === true) continue;
-      const branch = this.#branchOf(transaction);
+      const branch = this.#cuts.of(transaction);
       let collection = branch.collections.get(before.id);
       if (collection === undefined || collection.isVoid || collection.definition !== before) {
         collection = await this.#collect(branch, before, new AbortController().signal);
@@ -708,7 +690,7 @@ export class Router implements Shards {
 
   /** Finds out where committed rows are that the transaction changes, if it has not yet. */
   async #findHomes(transaction: Transaction, effects: readonly Effect[]): Promise<void> {
-    const isUnknown = (effect: Effect): boolean => !this.#knowsHome(this.#branches.get(transaction), effect);
+    const isUnknown = (effect: Effect): boolean => !this.#knowsHome(this.#cuts.known(transaction), effect);
     const unknown = effects.filter(isUnknown) as Extract<Effect, { readonly kind: "update" | "delete" }>[];
     if (unknown.length === 0) return;
     this.beginAttempt(transaction);

@@ -220,6 +220,8 @@ export interface StatementShards {
       readonly abort: AbortSignal;
     },
   ): Promise<AheadRow | null> | null;
+  /** What the transaction reads from now on is read as of now. */
+  takeCut(transaction: Transaction): void;
   /** A statement by itself has the row, if that is still the newest one and its commit needs nothing else. */
   give(transaction: Transaction, row: AheadRow): void;
   /** See `Gatherer`. */

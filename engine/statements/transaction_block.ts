@@ -62,6 +62,11 @@ export class TransactionBlock {
     this.portals.clear();
   }
 
+  /** The same before anything is read at another state than they are; null: nothing has to be read. */
+  readBefore(): Promise<void> | null {
+    return this.portals.size > 0 && this.transaction.seesAnew ? this.readAhead() : null;
+  }
+
   /** SAVEPOINT. `cursorsDeclared`: how many cursors the session has declared so far. */
   savepoint(name: string, cursorsDeclared: number): void {
     this.#settings.beginScope();

@@ -18,8 +18,7 @@ interface Waiting extends LockOwner {
 /** What is asked of the state. */
 interface Committed {
   readonly locks: LockTable;
-  readonly remote: unknown;
-  isThere(tableId: number, id: RowId, snapshot?: OpNumber): boolean;
+  isThere(tableId: number, id: RowId, transaction: Waiting, snapshot?: OpNumber): boolean;
 }
 
 /** See the head of the file. */
@@ -38,9 +37,10 @@ export class AwaitedLock {
   /** Notes a lock that the transaction has just been given, at the snapshot that it waited with. */
   static note(manager: Committed, transaction: Waiting, { space, key }: Lock, heldBefore: number): void {
     transaction.awaited = null;
-    if (transaction.level !== "read committed" || manager.remote !== null) return;
+    if (transaction.level !== "read committed") return;
     if (placeOf(transaction, space, key) < heldBefore) return;
-    const wasThere = typeof key !== "string" && manager.isThere(space, key, transaction.snapshot);
+    const wasThere = typeof key !== "string" &&
+      manager.isThere(space, key, transaction, transaction.snapshot);
     transaction.awaited = new AwaitedLock(space, key, wasThere);
   }
 
@@ -50,7 +50,7 @@ export class AwaitedLock {
     if (awaited === null) return;
     transaction.awaited = null;
     const { space, key } = awaited;
-    if (awaited.#wasThere && typeof key !== "string" && manager.isThere(space, key)) return;
+    if (awaited.#wasThere && typeof key !== "string" && manager.isThere(space, key, transaction)) return;
     manager.locks.giveUp(space, key, transaction);
   }
 }

@@ -54,6 +54,10 @@ export function* firstTakenKey(check: BatchCheck, index: IndexDefinition): Gener
     if (!forbidsDuplicates(index, key)) continue;
     if (own) { for (const _ of writeSet.lookup(index, key)) return row; }
     if (!committed) continue;
+    if (committed === "later") {
+      manager.remote?.requireNewest(transaction, table, { ids: [], key: { index, key } });
+      continue;
+    }
     const id = batch.ids[row] as number;
     const holder = manager.keyHolderNow(table, index, key, transaction, writeSet, id, isNoted);
     if (holder === null) continue;
@@ -108,9 +112,9 @@ function firstTakenId(
 
 /**
  * false: no committed key lies between the batch's smallest and largest. "noted": whether such a key comes meanwhile is
- * looked up by the commit.
+ * looked up by the commit. "later": such a key may have come since.
  */
-function mayBeCommitted(check: BatchCheck, index: IndexDefinition): boolean | "noted" {
+function mayBeCommitted(check: BatchCheck, index: IndexDefinition): boolean | "noted" | "later" {
   const { manager, transaction, table, batch, limit } = check;
   const known = manager.catalog.table(table.id);
   if (known === undefined) return false;
@@ -121,6 +125,10 @@ function mayBeCommitted(check: BatchCheck, index: IndexDefinition): boolean | "n
   const bounds = first === undefined ? null : boundsOf(batch, limit, columnPosition(table, first.columnId));
   if (bounds === null) return true;
   if (!isRemote) return manager.store(table.id).at(manager.lastOp).range(index.id, bounds).next() !== NO_ROW;
+  if (transaction.level !== "serializable") {
+    return manager.committed(transaction, table.id, "newest").mayHave?.(index.id, bounds) !== false ||
+      "later";
+  }
   const columnIds = index.columns.map((part) => part.columnId);
   transaction.reads.push({ kind: "index", tableId: table.id, columnIds, bounds });
   return manager.committed(transaction, table.id).mayHave?.(index.id, bounds) !== false && "noted";

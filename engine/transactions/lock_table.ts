@@ -33,6 +33,8 @@ function conflicts(left: LockMode, right: LockMode): boolean {
 export interface LockOwner {
   /** The locks it holds: space and key of each, in the order in which they were taken. */
   readonly locks: (number | LockKey)[];
+  /** How many locks, and stronger modes of them, it has been given so far. */
+  grants: number;
   /** What it waits for, for deadlock detection. */
   waitsFor: Lock | LockOwner | null;
   /** Whose it is, for the errors of others. */
@@ -87,7 +89,10 @@ export class Lock {
   /** Notes an owner, in the stronger of the modes that it has asked for. Answers whether it is a new one. */
   own(transaction: LockOwner, mode: LockMode): boolean {
     const held = this.owners.get(transaction);
-    if (held === undefined || held < mode) this.owners.set(transaction, mode);
+    if (held === undefined || held < mode) {
+      this.owners.set(transaction, mode);
+      transaction.grants++;
+    }
     return held === undefined;
   }
 }
@@ -147,6 +152,7 @@ export class LockTable {
     else sets.push(lock);
     this.#count++;
     transaction.locks.push(space, lock.key);
+    transaction.grants++;
     return lock.key as string;
   }
 
@@ -219,6 +225,7 @@ export class LockTable {
     if (held === undefined) {
       locks.add(key, mode === LOCK_MODES.update ? transaction : new Lock(space, key, transaction, mode));
       this.#count++;
+      transaction.grants++;
     } else {
       if (!(held instanceof Lock)) return this.#asked(space, key, held);
       if ((held.owners.get(transaction) ?? -1) >= mode) return undefined;

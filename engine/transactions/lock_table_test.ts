@@ -6,7 +6,11 @@ import type { Transaction } from "./transaction.ts";
 
 /** As much of a transaction as locks need. */
 function fakeTransaction(): Transaction {
-  const fake: { locks: LockKey[]; waitsFor: Lock | null } = { locks: [], waitsFor: null };
+  const fake: { locks: LockKey[]; grants: number; waitsFor: Lock | null } = {
+    locks: [],
+    grants: 0,
+    waitsFor: null,
+  };
   return fake as unknown as Transaction;
 }
 

@@ -6,6 +6,14 @@ import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts
 import type { RowId, StoredValue } from "../operations/effect.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 
+/** What a constraint has looked at in a table: rows, and a key of a unique index. */
+export interface LookedAt {
+  /** It can change though the transaction has its locks. */
+  readonly isFree?: true;
+  readonly ids: readonly RowId[];
+  readonly key: { readonly index: IndexDefinition; readonly key: readonly StoredValue[] } | null;
+}
+
 /** A key of a unique index that a row is to have. */
 export interface KeptKey {
   readonly table: TableDefinition;
@@ -20,12 +28,26 @@ export interface KeptKey {
  * *Attempts.* What looks for single rows and keys that are missing goes on as if there were none, only to find out
  * what else it is going to miss: what comes of such an attempt is nothing. All that it has missed is fetched together,
  * and the statement begins anew.
+ *
+ * *Levels.* SERIALIZABLE notes what it reads, and has it validated. The others note nothing: each statement of READ
+ * COMMITTED reads at a newer state, and constraints look at a state behind the locks that they need.
  */
 export interface RemoteTables<Reader> {
   /** Whether the committed rows of the table are elsewhere. */
   has(tableId: number): boolean;
   /** The committed rows of such a table, as the transaction sees them. */
   table(transaction: Reader, tableId: number): ReadableTable;
+  /** A statement of the transaction begins. */
+  beginStatement(transaction: Reader): void;
+  /** The table as constraints see it where reads are not noted; whether that is new enough, {@link requireNewest} says. */
+  newestTable(transaction: Reader, tableId: number): ReadableTable;
+  /**
+   * Raises a signal, after which the statement looks at a newer state, unless what was looked at is known not to have
+   * changed before the transaction had its locks; null: anything in the table.
+   */
+  requireNewest(transaction: Reader, table: TableDefinition, looked: LookedAt | null): void;
+  /** Whether the table has been written to since what the transaction sees of it. */
+  isWrittenSince(transaction: Reader, tableId: number): boolean;
   /** From now on what is missing of single rows is taken not to be there, and noted. */
   beginAttempt(transaction: Reader): void;
   /** How much that is so far; 0: all that has been read is true. */
@@ -38,6 +60,10 @@ export interface RemoteTables<Reader> {
   changedSince(transaction: Reader, tableId: number, id: RowId): boolean;
   /** Whether the row is known, and locked, and has had the key all the time: then no other row has it. */
   keepsKey(transaction: Reader, kept: KeptKey): boolean;
+  /** Whether a row has been fetched, and is there. */
+  hasFetched(transaction: Reader, tableId: number, id: RowId): boolean;
+  /** A value of such a row; undefined: it has not been fetched. */
+  knownValue(transaction: Reader, tableId: number, id: RowId, columnId: number): StoredValue | undefined;
   /** How many rows the table has, roughly. */
   rowCount(tableId: number): number;
   /** The bytes of its rows, as they were last asked for. */

@@ -1,6 +1,5 @@
 /** How a transaction takes locks on rows and keys: which mode a write needs, and what it waits for. */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import type { Catalog } from "../catalog/catalog.ts";
 import type { IndexDefinition, TableDefinition } from "../catalog/definitions.ts";
 import { forbidsDuplicates } from "../catalog/index_keys.ts";
 import type { RowId, StoredRow, StoredValue } from "../operations/effect.ts";
@@ -18,7 +17,11 @@ import { written } from "./written_rows.ts";
 import { serializationFailure } from "./conflicts.ts";
 
 /** The transaction that takes locks; `interruptible`: others may run in between. */
-type Locking = LockOwner & { readonly interruptible: boolean; awaited?: AwaitedLock | null };
+type Locking = LockOwner & {
+  readonly interruptible: boolean;
+  readonly isGuess?: boolean;
+  awaited?: AwaitedLock | null;
+};
 
 /** Where locks are. */
 type Locks = { readonly locks: LockTable };
@@ -37,7 +40,8 @@ export function takeLock(
     : locks.heldByOther(space, key, transaction, mode);
   if (held !== undefined) throw new LockWait(held, mode, describe());
   const { awaited } = transaction;
-  if (awaited !== undefined && awaited?.key === key && awaited.space === space) transaction.awaited = null;
+  if (awaited?.key !== key || awaited.space !== space || transaction.isGuess === true) return;
+  transaction.awaited = null;
 }
 
 /**
@@ -60,8 +64,7 @@ export function takeId(
       () => `row ${id} of relation "${table.name}"`,
     );
   } catch (thrown) {
-    const isThere = manager.remote === null && manager.existsNow(table.id, id, transaction);
-    if (!isThere || !isRetrySignal(thrown)) throw thrown;
+    if (!isRetrySignal(thrown) || !manager.existsNow(table.id, id, transaction)) throw thrown;
     manager.awaitHolder(table, id, null, transaction);
     throw duplicateId(table, id);
   }
@@ -190,13 +193,13 @@ export function isLocked(
 
 /** Takes the locks of all that a transaction has written to a table while nobody could run in between. */
 export function lockWritten(
-  manager: Locks & Parameters<typeof modeOfWrite>[0],
-  transaction: Locking & { readonly catalog: Catalog },
+  manager: TransactionManager,
+  transaction: Transaction,
   { definition, rows, deleted, replaced }: TableWriteSet,
 ): void {
   for (const { id, values, isFilled } of rows) {
     if (isFilled) continue;
-    const mode = modeOfWrite(manager, transaction.catalog, definition, id, values);
+    const mode = modeOfWrite(manager, transaction, definition, id, values);
     takeLock(manager, transaction, definition.id, id, mode, () => `row ${id}`);
     if (values !== null) takeKeys(manager, transaction, definition, values);
   }
@@ -205,17 +208,21 @@ export function lockWritten(
 
 /** Who changes no key that foreign keys refer to lets those in who refer to the row. `values` null: it is deleted. */
 export function modeOfWrite(
-  manager: { readonly remote: unknown; rowNow(table: TableDefinition, id: RowId): StoredRow | null },
-  catalog: Catalog,
+  manager: TransactionManager,
+  transaction: Transaction,
   table: TableDefinition,
   id: RowId,
   values: StoredRow | null,
 ): LockMode {
-  if (values === null || manager.remote !== null) return LOCK_MODES.update;
-  const positions = referencedPositions(catalog, table);
+  if (values === null) return LOCK_MODES.update;
+  const positions = referencedPositions(transaction.catalog, table);
   if (positions.length === 0) return LOCK_MODES.update;
-  const before = manager.rowNow(table, id);
-  const keeps = before !== null &&
-    positions.every((position) => before[position] === (values[position] ?? null));
+  const { remote } = manager;
+  const row = remote?.has(table.id) === true ? null : manager.rowNow(table, id);
+  const before = (position: number): StoredValue | undefined =>
+    row !== null
+      ? row[position]
+      : remote?.knownValue(transaction, table.id, id, table.columns[position]?.id ?? 0);
+  const keeps = positions.every((position) => before(position) === (values[position] ?? null));
   return keeps ? LOCK_MODES.noKeyUpdate : LOCK_MODES.update;
 }

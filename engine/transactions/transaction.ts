@@ -22,6 +22,7 @@ import { takesNewRows, writeNewRows } from "./new_rows.ts";
 import { type CatchingUp, catchUp, checkRows, type RowMaker } from "./catch_up.ts";
 import { isTemporarySchema } from "../catalog/temporary_schema.ts";
 import type { CommitMessage } from "./commit_message.ts";
+import { claimCatalog, claimTable } from "./claims.ts";
 import { DeferredChecks } from "./deferred_checks.ts";
 import { type JournalEntry, type Mark, takeBackTo } from "./journal.ts";
 import type { IsolationLevel } from "./isolation_level.ts";
@@ -73,6 +74,7 @@ export class Transaction {
 
   /** The locks it holds: space and key of each, in the order in which they were taken. */
   readonly locks: LockKey[] = [];
+  grants = 0;
   /** What it waits for, for deadlock detection. */
   waitsFor: Lock | LockOwner | null = null;
   awaited: AwaitedLock | null = null;
@@ -95,6 +97,8 @@ export class Transaction {
   interruptible: boolean;
   /** What it is kept apart from; see {@link isolate}. */
   level: IsolationLevel = "serializable";
+  /** Checks of constraints that were left to the commit run now, where nobody can be kept from writing. */
+  notesChecks = false;
   /** It is one statement and no more. */
   isAlone = false;
   isOpen = true;
@@ -142,7 +146,7 @@ export class Transaction {
   constructor(manager: TransactionManager, options: BeginOptions) {
     this.#manager = manager;
     this.#loads = new LoadLocks(manager.locks, this);
-    if (manager.remote === null) this.level = options.level ?? "serializable";
+    this.level = options.level ?? "serializable";
     this.snapshot = manager.tellableSnapshot(options.floor ?? null);
     this.#timestamp = options.timestamp ?? NaN;
     this.interruptible = options.interruptible;
@@ -165,9 +169,8 @@ export class Transaction {
     return false;
   }
 
-  /** Chooses a level, before its first statement. Rows that are elsewhere are validated: there it is the strictest. */
+  /** Chooses a level, before its first statement. */
   isolate(level: IsolationLevel, floor: number): void {
-    if (this.#manager.remote !== null) return;
     this.level = level;
     // What was committed since it began may be in no history: at another level nobody had to be validated.
     this.snapshot = this.#manager.tellableSnapshot(level === "read committed" ? floor : null);
@@ -176,7 +179,12 @@ export class Transaction {
 
   /** What it reads is compared with what others write, when it commits or goes on at a newer snapshot. */
   get notesReads(): boolean {
-    return this.interruptible && !this.neverWrites && this.level === "serializable";
+    return this.interruptible && !this.neverWrites && (this.level === "serializable" || this.notesChecks);
+  }
+
+  /** What it sees of rows that are elsewhere is gone with the next statement, which sees a newer state. */
+  get seesAnew(): boolean {
+    return this.level === "read committed" && this.#manager.remote !== null;
   }
 
   /** What the running attempt of a statement has read is not all true; see `RemoteTables`. */
@@ -214,14 +222,17 @@ export class Transaction {
    * compared with what others write, no row may be missed that came after its snapshot. Serializable: as it sees it.
    */
   newestTable(tableId: number): ReadableTable {
-    return this.level === "serializable" ? this.table(tableId) : this.referencedTable(tableId);
+    if (this.level === "serializable") return this.table(tableId);
+    const { remote } = this.#manager;
+    if (remote?.has(tableId) === true) remote.requireNewest(this, this.#definition(tableId), null);
+    return this.referencedTable(tableId);
   }
 
   /** The same whatever the level: for rows that are locked as soon as they are found, with {@link keepReferenced}. */
   referencedTable(tableId: number): ReadableTable {
-    const { lastOp, remote } = this.#manager;
-    if (remote !== null || !this.interruptible) return this.table(tableId);
-    return this.views.anew(tableId, this.#writeSets.get(tableId), false, lastOp);
+    const isValidated = this.#manager.remote !== null && this.level === "serializable";
+    if (isValidated || !this.interruptible) return this.table(tableId);
+    return this.views.anew(tableId, this.#writeSets.get(tableId), this.notesChecks, "newest");
   }
 
   /** Columns that were filled after the snapshot would be empty: the statement has to run at a newer one. */
@@ -286,10 +297,12 @@ export class Transaction {
 
   /** Keeps a row that a foreign key refers to from going, and its key as it is, until this transaction ends. */
   keepReferenced(tableId: number, id: RowId): void {
-    if (this.#manager.remote !== null) return;
     const describe = () => `row ${id} of relation "${this.#definition(tableId).name}"`;
     takeLock(this.#manager, this, tableId, id, LOCK_MODES.keyShare, describe);
     if (!this.interruptible) (this.#referenced ??= []).push([tableId, id]);
+    const { remote } = this.#manager;
+    if (this.level === "serializable" || remote?.has(tableId) !== true) return;
+    remote.requireNewest(this, this.#definition(tableId), { ids: [id], key: null });
   }
 
   lockRow(
@@ -382,7 +395,7 @@ export class Transaction {
     const writeSet = this.#writable(table);
     this.#requireWhole(table, values.length);
     requireStorableRow(table, values);
-    this.#lockAndCheck(table, id, modeOfWrite(this.#manager, this.catalog, table, id, values));
+    this.#lockAndCheck(table, id, modeOfWrite(this.#manager, this, table, id, values));
     requireNewKeys(this.#manager, this, writeSet, { table, id, values });
     this.#write(writeSet, id, values);
   }
@@ -485,7 +498,7 @@ export class Transaction {
 
   truncate(tableId: number): void {
     const table = this.#definition(tableId);
-    this.#requireExclusive(tableId, table.name);
+    claimTable(this.#manager, this, tableId, table.name);
     const before = this.#writeSets.get(tableId);
     const writeSet = new TableWriteSet(table);
     writeSet.truncated = true;
@@ -496,7 +509,7 @@ export class Transaction {
 
   /** Applies a DDL change to the private catalog and to the transaction's own rows of that table. */
   change(change: CatalogChange): void {
-    this.#requireCatalog();
+    claimCatalog(this.#manager, this);
     const tableId = changedTable(change);
     const before = this.#manager.catalog.table(tableId);
     if (change.kind === "put_table") {
@@ -528,7 +541,8 @@ export class Transaction {
   /** Waits until no other open transaction has uncommitted rows in a table that was there before. */
   requireAlone(tableId: number): void {
     const table = this.#manager.catalog.table(tableId);
-    if (table !== undefined) this.#requireExclusive(tableId, this.catalog.table(tableId)?.name ?? table.name);
+    if (table === undefined) return;
+    claimTable(this.#manager, this, tableId, this.catalog.table(tableId)?.name ?? table.name);
   }
 
   /** Records that a sequence has advanced; the manager hands out the value. */
@@ -782,19 +796,5 @@ export class Transaction {
     const isNewest = this.snapshot === this.#manager.lastOp && this.#manager.remote === null;
     if (isNewest || this.#writeSets.get(table.id)?.byId.get(id)?.isFilled === false) return;
     if (this.#manager.changedSince(table.id, id, this.snapshot, this)) throw new StaleSnapshot(table.id, id);
-  }
-
-  /** One transaction at a time changes the catalog. */
-  #requireCatalog(): void {
-    this.becomeInterruptible();
-    const rival = this.#manager.catalogOwner(this);
-    if (rival !== undefined) throw new TableWait(rival, "the catalog");
-  }
-
-  /** Waits until no other open transaction has uncommitted rows in the table, and keeps new ones out. */
-  #requireExclusive(tableId: number, name: string): void {
-    this.becomeInterruptible();
-    const rival = this.#manager.claimTable(tableId, this);
-    if (rival !== undefined) throw new TableWait(rival, `relation "${name}"`);
   }
 }

@@ -139,10 +139,15 @@ export class TransactionManager {
     return this.#stateMachine.store(tableId);
   }
 
-  /** The committed rows of a table at a transaction's snapshot, or at another one where they are here. */
-  committed(transaction: Transaction, tableId: number, snapshot = transaction.snapshot): ReadableTable {
-    if (this.remote?.has(tableId) === true) return this.remote.table(transaction, tableId);
-    return this.store(tableId).at(snapshot);
+  /** The committed rows of a table at a transaction's snapshot, in the newest state, or at another op if they are here. */
+  committed(
+    transaction: Transaction,
+    tableId: number,
+    snapshot: OpNumber | "newest" = transaction.snapshot,
+  ): ReadableTable {
+    const isNewest = snapshot === "newest";
+    if (this.remote?.has(tableId) !== true) return this.store(tableId).at(isNewest ? this.lastOp : snapshot);
+    return isNewest ? this.remote.newestTable(transaction, tableId) : this.remote.table(transaction, tableId);
   }
 
   /** What a sequence has handed out last, to whichever transaction. */
@@ -208,14 +213,31 @@ export class TransactionManager {
   /** Whether a row of this id exists in the newest committed state. */
   existsNow(tableId: number, id: RowId, transaction: Transaction): boolean {
     if (!this.#isCommitted(tableId)) return false;
-    if (this.remote?.has(tableId) !== true) return this.store(tableId).find(id, this.lastOp) !== NO_ROW;
+    const { remote } = this;
+    if (remote?.has(tableId) !== true) return this.store(tableId).find(id, this.lastOp) !== NO_ROW;
+    const isValidated = transaction.level === "serializable";
     // Whether another transaction creates it meanwhile is looked up by the commit.
-    transaction.reads.push({ kind: "id", tableId, id });
-    return !this.remote.isAboveAll(tableId, id) && this.committed(transaction, tableId).find(id) !== NO_ROW;
+    if (isValidated) transaction.reads.push({ kind: "id", tableId, id });
+    if (remote.isAboveAll(tableId, id)) return false;
+    const state = isValidated ? transaction.snapshot : "newest";
+    const isThere = this.committed(transaction, tableId, state).find(id) !== NO_ROW;
+    const table = this.catalog.table(tableId);
+    if (!isValidated && table !== undefined) {
+      remote.requireNewest(transaction, table, { ids: [id], key: null });
+    }
+    return isThere;
   }
 
-  /** Whether a row that is not elsewhere exists in a committed state. */
-  isThere(tableId: number, id: RowId, snapshot: OpNumber = this.lastOp): boolean {
+  /** Whether a row exists in a committed state; of one that is elsewhere, whether it has been fetched. */
+  isThere(
+    tableId: number,
+    id: RowId,
+    transaction: { readonly snapshot: OpNumber },
+    snapshot: OpNumber = this.lastOp,
+  ): boolean {
+    if (this.remote?.has(tableId) === true) {
+      return this.remote.hasFetched(transaction as Transaction, tableId, id);
+    }
     return this.#isCommitted(tableId) && this.store(tableId).find(id, snapshot) !== NO_ROW;
   }
 
@@ -248,32 +270,38 @@ export class TransactionManager {
     const committed = this.catalog.table(table.id);
     if (committed === undefined) return null;
     const known = committed.indexes.some((each) => each.id === index.id);
-    const isRemote = this.remote?.has(table.id) === true;
-    if (isRemote && !isNoted) {
+    const remote = this.remote?.has(table.id) === true ? this.remote : null;
+    const isValidated = remote !== null && transaction.level === "serializable";
+    if (isValidated && !isNoted) {
       const columnIds = index.columns.map((part) => part.columnId);
       const bounds = { prefix: key, low: null, high: null, backward: false };
       transaction.reads.push({ kind: "index", tableId: table.id, columnIds, bounds });
     }
     const reader = !known
       ? transaction.table(table.id)
-      : isRemote
-      ? this.committed(transaction, table.id)
-      : this.store(table.id).at(this.lastOp);
+      : this.committed(transaction, table.id, isValidated ? transaction.snapshot : "newest");
     const cursor = reader.lookup(index.id, key);
-    for (let location = cursor.next(); location !== NO_ROW; location = cursor.next()) {
-      const holder = reader.idAt(location);
-      if (holder === id) continue;
-      const own = writeSet.byId.get(holder);
-      if (own === undefined ? !writeSet.hides(holder) : own.isFilled) return holder;
+    let holder: RowId | null = null;
+    for (let location = cursor.next(); location !== NO_ROW && holder === null; location = cursor.next()) {
+      const found = reader.idAt(location);
+      if (found === id) continue;
+      const own = writeSet.byId.get(found);
+      if (own === undefined ? !writeSet.hides(found) : own.isFilled) holder = found;
     }
-    return null;
+    if (remote !== null && !isValidated) {
+      remote.requireNewest(transaction, table, { ids: [], key: { index, key } });
+    }
+    return holder;
   }
 
   /**
    * Raises a wait for the end of a transaction that takes a key (null: the id) from the committed row which has it:
-   * until then nobody knows whether the key is free.
+   * until then nobody knows whether the key is free. Nor is it known where that row may have changed already.
    */
   awaitHolder(table: TableDefinition, id: RowId, key: HeldKey | null, transaction: Transaction): void {
+    if (this.remote?.has(table.id) === true && transaction.level !== "serializable") {
+      this.remote.requireNewest(transaction, table, { ids: [id], key: null, isFree: true });
+    }
     const held = this.locks.heldByOther(table.id, id, transaction);
     if (held === undefined) return;
     const rival = this.#active.find((each) =>
@@ -405,6 +433,7 @@ export class TransactionManager {
    */
   beginStatement(transaction: Transaction, floor: number | null = null): void {
     transaction.statements++;
+    this.remote?.beginStatement(transaction);
     this.requireWinnable(transaction);
     const { level, snapshot } = transaction;
     if (snapshot === this.lastOp || level !== "read committed" && !this.#mayMove(transaction)) return;

@@ -30,7 +30,7 @@ interface Viewer {
 interface CommittedTables<T> {
   readonly catalog: Catalog;
   readonly notesColumns: boolean;
-  committed(viewer: T, tableId: number, snapshot: OpNumber): ReadableTable;
+  committed(viewer: T, tableId: number, snapshot: OpNumber | "newest"): ReadableTable;
 }
 
 /** See the file's head. */
@@ -71,7 +71,7 @@ export class TransactionViews<T extends Viewer> {
     tableId: number,
     writeSet: TableWriteSet | undefined,
     tracks: boolean,
-    snapshot = this.#viewer.snapshot,
+    snapshot: OpNumber | "newest" = this.#viewer.snapshot,
   ): TableView {
     const definition = assertDefined(this.#viewer.catalog.table(tableId), `table ${tableId}`);
     const beneath = this.#manager.catalog.table(tableId) ?? null;

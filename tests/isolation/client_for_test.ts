@@ -44,8 +44,9 @@ export class TestClient {
 export async function withClients(
   setup: string,
   test: (a: TestClient, b: TestClient, c: TestClient, d: TestClient) => Promise<void>,
+  open: () => Promise<Engine> = memoryEngine,
 ): Promise<void> {
-  const engine = await memoryEngine();
+  const engine = await open();
   try {
     const client = () => new TestClient(engine);
     const a = client();

@@ -57,6 +57,7 @@ export async function declareCursor(
   }
   const prepared = cursorQuery(session, statement, given.types);
   requireArguments(prepared.parameterTypes, given);
+  await session.block?.readBefore();
   const portal = session.openPortal(prepared, given.values, {
     keepAtMost: statement.scroll === true || statement.hold
       ? Infinity
