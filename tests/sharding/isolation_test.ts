@@ -4,6 +4,7 @@
  */
 import { deepStrictEqual, ok } from "node:assert/strict";
 import type { Engine } from "../../engine/session/engine.ts";
+import type { IsolationLevel } from "../../engine/transactions/isolation_level.ts";
 import { type BankFigures, bankTables, noFigures, runBank } from "../isolation/bank.ts";
 import { checkHistory } from "../isolation/check_history.ts";
 import { connect, type Connection } from "../isolation/connections.ts";
@@ -36,9 +37,10 @@ async function withConnections(
   deepStrictEqual(database.internalErrors, []);
 }
 
-async function recordedHistory(engine: Engine, seed: number): Promise<History> {
+async function recordedHistory(engine: Engine, seed: number, level?: IsolationLevel): Promise<History> {
   const history = new History();
-  const workload = new ListAppendWorkload(history, { seed, keys: 6, appendsPerKey: 40 });
+  const options = { seed, keys: level === undefined ? 6 : 2, appendsPerKey: 40 };
+  const workload = new ListAppendWorkload(history, level === undefined ? options : { ...options, level });
   await withConnections(engine, listAppendTables, async (connections) => {
     const enough = (): boolean => workload.count >= TRANSACTIONS;
     const [first, ...others] = connections;
@@ -70,6 +72,30 @@ Deno.test("the same transactions show anomalies where shards do not look whether
   const names = new Set(checkHistory(transactions).anomalies.map(({ name }) => name));
   ok(names.has("lost update") || names.has("G-single") || names.has("G2"), [...names].join());
 });
+
+for (
+  const [level, stronger, found] of [
+    ["repeatable read", "serializable", /^G2/],
+    ["read committed", "repeatable read", /^(lost update|G-single|internal)/],
+  ] as const
+) {
+  for (const shards of [2, 4]) {
+    Deno.test(`${TRANSACTIONS} transactions at ${level} over ${shards} shards show what it allows, and nothing else`, async () => {
+      const { transactions } = await recordedHistory(
+        await openShardedEngine(shards, lateShards(4)),
+        17,
+        level,
+      );
+      const report = checkHistory(transactions, level);
+      deepStrictEqual(report.anomalies.map(({ text }) => text), []);
+      const { anomalies } = checkHistory(transactions, stronger);
+      ok(anomalies.some(({ name }) => found.test(name)), anomalies.map(({ name }) => name).join());
+      if (level !== "read committed") return;
+      const lost = transactions.flatMap(({ told }) => told?.startsWith("40001") ? [told] : []);
+      deepStrictEqual(lost, []);
+    });
+  }
+}
 
 Deno.test("a bank of 100 accounts at four shards keeps its sum in every snapshot", async () => {
   const engine = await openShardedEngine(4, lateShards(2));

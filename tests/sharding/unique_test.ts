@@ -167,7 +167,9 @@ Deno.test("rivals over late shards never have a key twice, and keys that are fre
       };
       for (let round = 0; round < 12; round++) {
         const isBlock = random.below(2) === 0;
-        const texts = isBlock ? ["BEGIN", change(), "SAVEPOINT s", change(), "COMMIT"] : [change()];
+        const level = ["SERIALIZABLE", "REPEATABLE READ", "READ COMMITTED"][random.below(3)];
+        const begin = `BEGIN ISOLATION LEVEL ${level}`;
+        const texts = isBlock ? [begin, change(), "SAVEPOINT s", change(), "COMMIT"] : [change()];
         for (const text of texts) {
           try {
             await runDurably(session, text);
@@ -175,6 +177,7 @@ Deno.test("rivals over late shards never have a key twice, and keys that are fre
           } catch (error) {
             if (!(error instanceof DatabaseError)) throw error;
             codes.add(error.code);
+            ok(error.code !== "40001" || isBlock && level !== "READ COMMITTED", `${level}: ${error.message}`);
             if (!isBlock) break;
             if (error.code === "23505" && text === texts[3]) await runDurably(session, "ROLLBACK TO s");
             else {
