@@ -2,8 +2,7 @@
  * The shards of a database as its engine sees them. The engine runs statements as always; rows that it has not fetched
  * stop a statement until they have come, and what a transaction has written goes to the shards when it commits.
  *
- * *Cuts.* A transaction begins at all shards in one turn, so what it reads is one state of all of them: messages keep
- * their order, and what was acknowledged before was sent before. One that needs a single shard begins at that alone.
+ * *Cuts*, the states at which transactions read, are in `cuts.ts`.
  *
  * *Commits* are entries of the engine's log, with a part for each shard concerned: see `shard_commits.ts`.
  */

@@ -1,5 +1,6 @@
 /** READ COMMITTED and REPEATABLE READ: what each statement sees, who waits, who fails; foreign keys and row locks. */
-import { ok, strictEqual } from "node:assert/strict";
+import { ok, rejects, strictEqual } from "node:assert/strict";
+import type { DatabaseError } from "../../engine/base/errors.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { shardInThisThread } from "../../engine/sharding/open_sharded.ts";
 import { openShardedEngine } from "../sharding/sharded_database.ts";
@@ -197,6 +198,16 @@ scenario("REPEATABLE READ: who waited for one that was rolled back goes on", asy
   strictEqual(await b.run("COMMIT"), "COMMIT");
 });
 
+scenario("REPEATABLE READ: constraints look at what came after the snapshot", async (a, b) => {
+  await a.run(`${REPEATABLE}; SELECT count(*) FROM t, p`);
+  await b.run("INSERT INTO p VALUES (7, 0); INSERT INTO t VALUES (7, 0, 7); DELETE FROM t WHERE id = 2");
+  strictEqual(await a.run("INSERT INTO child VALUES (1, 7)"), "INSERT 0 1");
+  strictEqual(await a.run("INSERT INTO t VALUES (8, 0, 2)"), "INSERT 0 1");
+  strictEqual(await a.run("SELECT count(*) FROM p"), "2");
+  strictEqual(await a.fails("INSERT INTO t VALUES (9, 0, 7)"), "23505");
+  await a.run("ROLLBACK");
+});
+
 scenario("REPEATABLE READ: write skew happens", async (a, b) => {
   for (const client of [a, b]) await client.run(`${REPEATABLE}; SELECT sum(n) FROM t`);
   await a.run("UPDATE t SET n = 0 WHERE id = 1");
@@ -290,6 +301,23 @@ scenario("a deferred check meets a parent that is about to go", async (a, b) => 
   await b.run(`${COMMITTED}; DELETE FROM p WHERE id = 7`);
   strictEqual(await a.run("COMMIT"), "COMMIT");
   strictEqual(await b.fails("COMMIT"), "23503");
+});
+
+scenario("lock_timeout ends a wait, and a deadlock names both statements", async (a, b) => {
+  await a.run(`${COMMITTED}; UPDATE t SET n = 1 WHERE id = 1`);
+  await b.run("SET lock_timeout = 20");
+  strictEqual(await b.fails("UPDATE t SET n = 2 WHERE id = 1"), "55P03");
+  await b.run("RESET lock_timeout");
+  await b.run(`${COMMITTED}; UPDATE t SET n = 2 WHERE id = 2`);
+  const first = a.run("UPDATE t SET n = 1 WHERE id = 2");
+  ok(await isWaiting(first));
+  await rejects(b.run("UPDATE t SET n = 2 WHERE id = 1"), (error: DatabaseError) => {
+    const { detail = "" } = error.fields();
+    return error.code === "40P01" && /n = 1 WHERE id = 2/.test(detail) && /n = 2 WHERE id = 1/.test(detail);
+  });
+  await b.run("ROLLBACK");
+  strictEqual(await first, "UPDATE 1");
+  await a.run("COMMIT");
 });
 
 scenario("levels are chosen by setting, by statement and by session", async (a) => {

@@ -57,7 +57,7 @@ export const BROKEN_SHARDS: readonly SeededBuild[] = [
     name: "readers are answered before what they have seen is durable",
     seed: 23,
     file: "engine/sharding/committed_changes.ts",
-    changes: [["return this.#written.get(tableId) ?? 0;", "return 0 * tableId;"]],
+    changes: [["return this.#written.get(tableId)?.op ?? 0;", "return 0 * tableId;"]],
   },
   {
     name: "what was read in scans counts as certain",

@@ -18,6 +18,7 @@ import type { Engine } from "../../../engine/session/engine.ts";
 import type { Session } from "../../../engine/session/session.ts";
 import { openSharded, type StartShard } from "../../../engine/sharding/open_sharded.ts";
 import { Shard } from "../../../engine/sharding/shard.ts";
+import { ISOLATION_LEVELS } from "../../../engine/transactions/isolation_level.ts";
 import { ShardPort } from "../../../engine/sharding/shard_port.ts";
 import { withRejections } from "../unhandled_rejections.ts";
 import { runDurably } from "../../support/run_sql.ts";
@@ -229,7 +230,7 @@ class ShardWorld {
     };
     this.#transfers.push(transfer);
     const isDone = await this.#attempt(session, [
-      "BEGIN",
+      `BEGIN ISOLATION LEVEL ${this.#random.pick(ISOLATION_LEVELS)}`,
       `UPDATE account SET balance = balance - ${transfer.amount} WHERE id = ${from}`,
       `UPDATE account SET balance = balance + ${transfer.amount} WHERE id = ${to}`,
       `INSERT INTO done (mark, number) VALUES (${transfer.mark}, nextval('number'))`,
@@ -310,7 +311,7 @@ class ShardWorld {
       return text;
     };
     const isDone = await this.#attempt(session, [
-      "BEGIN",
+      `BEGIN ISOLATION LEVEL ${this.#random.pick(["SERIALIZABLE", "REPEATABLE READ"])}`,
       `SELECT sum(balance) FROM account WHERE id <= ${half}`,
       keep(`SELECT sum(balance) FROM account WHERE id > ${half}`),
       keep("COMMIT"),
@@ -334,8 +335,9 @@ class ShardWorld {
       this.#committed++;
       return true;
     } catch (error) {
-      const isRefused = error instanceof DatabaseError && ["40001", "40P01", "25P02"].includes(error.code);
-      if (!isRefused) throw error;
+      const mayLose = statements[0] !== "BEGIN ISOLATION LEVEL read committed";
+      const refusals = ["40P01", "25P02", ...(mayLose ? ["40001"] : [])];
+      if (!(error instanceof DatabaseError) || !refusals.includes(error.code)) throw error;
       await runDurably(session, "ROLLBACK");
       return false;
     }
