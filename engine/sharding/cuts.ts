@@ -156,12 +156,12 @@ export class Cuts {
   /** Gives the transaction a snapshot at these shards. */
   async reach(transaction: Transaction, branch: Branch, shards: readonly number[]): Promise<void> {
     if (shards.every((shard) => branch.begun.has(shard))) return;
-    // It notes nothing that would have to be the same at another cut.
-    const isFree = transaction.seesAnew || branch !== this.of(transaction);
-    if (isFree && branch.begun.size > 0) this.leave(transaction, branch);
     // A block is going to read more: its cut is taken at once. So is that of what one shard cannot answer.
     const isAlone = branch.begun.size === 0 && shards.length === 1 &&
       (transaction.isAlone || transaction.seesAnew);
+    // It notes nothing that would have to be the same at another cut.
+    const isFree = transaction.seesAnew || branch !== this.of(transaction);
+    if (isFree && branch.begun.size > 0) this.leave(transaction, branch);
     if (isAlone || branch.begun.size === 0) this.#begin(transaction, branch, isAlone ? shards : this.#all);
     else if (!await this.#renew(transaction, branch)) throw changedMeanwhile();
   }

@@ -129,6 +129,7 @@ export class RowsAhead {
     if (!router.isQuiet() || !this.isNewest(given)) return;
     const branch = router.branchOf(transaction);
     branch.cut = given.cut;
+    branch.cutFor = transaction.statements + 1;
     const table = router.table(transaction, tableId);
     if (rows !== null) table.add(rows, rowOf(id));
     table.know([id]);

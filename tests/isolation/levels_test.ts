@@ -150,6 +150,17 @@ scenario("READ COMMITTED: MERGE takes the newest rows", async (a, b) => {
   await b.run("COMMIT");
 });
 
+scenario("READ COMMITTED: a statement may need rows of one place after those of another", async (a) => {
+  await a.run(
+    "INSERT INTO p SELECT n, 0 FROM generate_series(3, 6) n; INSERT INTO child SELECT n, 1 FROM generate_series(1, 6) n",
+  );
+  await a.run(COMMITTED);
+  for (let id = 1; id <= 6; id++) {
+    strictEqual(await a.run(`UPDATE child SET p = ${7 - id} WHERE id = ${id}`), "UPDATE 1");
+  }
+  await a.run("COMMIT");
+});
+
 scenario("READ COMMITTED: lost updates and write skew happen, and nobody gets 40001", async (a, b) => {
   for (const client of [a, b]) await client.run(`${COMMITTED}; SELECT sum(n) FROM t`);
   await a.run("UPDATE t SET n = 0 WHERE id = 1");

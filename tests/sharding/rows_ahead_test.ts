@@ -85,7 +85,10 @@ Deno.test("a change of a row by its id is one request to its shard, and what it 
     return [...kinds, "|", ...shards.kinds.slice(kinds.length).filter((kind) => !kind.startsWith("run"))];
   };
   const asked = `fetch ${home}`, told = `apply ${home}`;
-  deepStrictEqual(await kindsOf("UPDATE t SET v = v + 1 WHERE id = 3"), [asked, "|", told]);
+  for (const level of ["read committed", "repeatable read", "serializable"]) {
+    await client.run(`SET default_transaction_isolation = '${level}'`);
+    deepStrictEqual(await kindsOf("UPDATE t SET v = v + 1 WHERE id = 3"), [asked, "|", told], level);
+  }
   deepStrictEqual(await kindsOf("UPDATE t SET v = v + 1 WHERE id = 3 RETURNING w"), [asked, "|", told]);
   deepStrictEqual(await kindsOf("UPDATE t SET v = 0 WHERE id = 3 AND v > 99"), [asked, "|"]);
   deepStrictEqual(await kindsOf("UPDATE t SET v = 0 WHERE id = NULL"), ["|"]);

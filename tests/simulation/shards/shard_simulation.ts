@@ -230,7 +230,7 @@ class ShardWorld {
     };
     this.#transfers.push(transfer);
     const isDone = await this.#attempt(session, [
-      `BEGIN ISOLATION LEVEL ${this.#random.pick(ISOLATION_LEVELS)}`,
+      `BEGIN ISOLATION LEVEL ${ISOLATION_LEVELS[transfer.mark % ISOLATION_LEVELS.length]}`,
       `UPDATE account SET balance = balance - ${transfer.amount} WHERE id = ${from}`,
       `UPDATE account SET balance = balance + ${transfer.amount} WHERE id = ${to}`,
       `INSERT INTO done (mark, number) VALUES (${transfer.mark}, nextval('number'))`,
@@ -311,7 +311,7 @@ class ShardWorld {
       return text;
     };
     const isDone = await this.#attempt(session, [
-      `BEGIN ISOLATION LEVEL ${this.#random.pick(["SERIALIZABLE", "REPEATABLE READ"])}`,
+      `BEGIN ISOLATION LEVEL ${this.#committed % 2 === 0 ? "SERIALIZABLE" : "REPEATABLE READ"}`,
       `SELECT sum(balance) FROM account WHERE id <= ${half}`,
       keep(`SELECT sum(balance) FROM account WHERE id > ${half}`),
       keep("COMMIT"),
