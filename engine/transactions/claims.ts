@@ -1,4 +1,4 @@
-/** How a transaction reserves what it defines anew: the catalog, and tables that nobody else has uncommitted rows in. */
+/** How a transaction reserves what it defines anew: the catalog, and tables to which nobody else has written. */
 import { StaleSnapshot, TableWait } from "./signals.ts";
 import type { Transaction } from "./transaction.ts";
 import type { TransactionManager } from "./transaction_manager.ts";

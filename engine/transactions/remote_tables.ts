@@ -39,7 +39,7 @@ export interface RemoteTables<Reader> {
   table(transaction: Reader, tableId: number): ReadableTable;
   /** A statement of the transaction begins. */
   beginStatement(transaction: Reader): void;
-  /** The table as constraints see it where reads are not noted; whether that is new enough, {@link requireNewest} says. */
+  /** The table as constraints see it where reads are not noted; see {@link requireNewest}. */
   newestTable(transaction: Reader, tableId: number): ReadableTable;
   /**
    * Raises a signal, after which the statement looks at a newer state, unless what was looked at is known not to have

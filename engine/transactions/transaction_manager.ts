@@ -139,7 +139,7 @@ export class TransactionManager {
     return this.#stateMachine.store(tableId);
   }
 
-  /** The committed rows of a table at a transaction's snapshot, in the newest state, or at another op if they are here. */
+  /** The committed rows of a table at a transaction's snapshot, in the newest state, or at an op if they are here. */
   committed(
     transaction: Transaction,
     tableId: number,

@@ -1,7 +1,7 @@
 /**
  * Sixteen sessions at once over four shards whose messages take different times: blocks with row locks of all modes,
  * savepoints that are taken back, parents that go with their children and come again, errors in the midst. What each
- * block that was committed has done is there once, and nothing else. Their levels differ; at READ COMMITTED nobody loses.
+ * block that was committed has done is there once, and nothing else. At READ COMMITTED nobody loses.
  */
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { DatabaseError } from "../../engine/base/errors.ts";
