@@ -89,6 +89,7 @@ Deno.test("CommitTurns shows nothing of a large entry before it is whole", async
   for (const [statement, question, answers] of cases) {
     const { host, engine, session } = await withTable(1);
     const reader = engine.openSession();
+    const { lastOp: opBefore } = engine;
     const seen = new Set<number>();
     let looked = 0;
     const readers = Array.from({ length: 10 }, () => engine.openSession());
@@ -98,8 +99,9 @@ Deno.test("CommitTurns shows nothing of a large entry before it is whole", async
       if (own === undefined) return;
       // A read that begins before the entry is whole sees nothing of it, however long it takes.
       const ask = async (text: string): Promise<number | null> => {
-        const isBefore = engine.manager.isCommitting;
+        // Behind it the commit gives up its locks, in steps as well.
         const { lastOp } = engine;
+        const isBefore = lastOp === opBefore;
         const sink = new RowBuffer();
         // Nor does its answer wait until the entry is durable.
         await own.simple(text, sink, (outcome) => ok(!isBefore || outcome.durableOp <= lastOp, statement));

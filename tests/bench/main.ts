@@ -16,12 +16,14 @@ import { EMBEDDED, type EmbeddedPeer, startEmbedded } from "./peers/embedded.ts"
 import { runProgram } from "./peers/process.ts";
 import { SHARD_GROUPS } from "./shards/all.ts";
 import { startPostgresql } from "./peers/postgresql.ts";
+import { WORKER_GROUPS } from "./workers/all.ts";
 import { type Group, mergeRuns, reportFiles, type Run, withReport } from "./report.ts";
 
 /** What can be asked for, in the report's order. */
 const NAMES = [
   ...Object.keys(BENCHMARKS),
   ...Object.keys(AGED_GROUPS),
+  ...Object.keys(WORKER_GROUPS),
   ...Object.keys(CLUSTER_GROUPS),
   ...Object.keys(SHARD_GROUPS),
   ...LANGUAGE,
@@ -34,7 +36,7 @@ const LOAD = Deno.loadavg()[0]?.toFixed(1);
 const OF_LONG_LIFE: readonly string[] = ["point-read", "point-write", "tpc-b", "insert", "copy"];
 
 /** What starts its peers itself. */
-const GROUPS = { ...AGED_GROUPS, ...CLUSTER_GROUPS, ...SHARD_GROUPS, ...LANGUAGE_GROUPS };
+const GROUPS = { ...AGED_GROUPS, ...WORKER_GROUPS, ...CLUSTER_GROUPS, ...SHARD_GROUPS, ...LANGUAGE_GROUPS };
 
 const HELP = `Usage: deno task bench [NAME…] [options]
 
@@ -43,7 +45,7 @@ whose packages are fetched when they are first needed. parquet reads lineitem as
 likewise) and JavaScript; lang-toolchain measures check, fmt, build and sizes; agent how quickly lang agent answers;
 pkg resolves and unpacks packages; lang is all of them. cluster measures three members against one server alone,
 PostgreSQL with two synchronous standbys, and etcd. aged measures a server that has run 60 000 statements of every kind
-against a fresh one. shards measures two and four shards against a server without.
+against a fresh one. workers asks one server with two workers and without. shards measures two and four shards against a server without.
 
 Names: ${NAMES.join(", ")} (all when none is given)
 

@@ -8,6 +8,7 @@ import { canRun, hasDriver } from "./cases/client.ts";
 import { CLUSTER_GROUPS } from "./cluster/all.ts";
 import { SHARD_GROUPS } from "./shards/all.ts";
 import { LANGUAGE_GROUPS } from "./lang/all.ts";
+import { WORKER_GROUPS } from "./workers/all.ts";
 
 interface Report {
   readonly results: readonly { readonly benchmark: string; readonly series: readonly { median: number }[] }[];
@@ -35,9 +36,13 @@ Deno.test("deno task bench --smoke runs every kind of benchmark once", async () 
     .filter((each) => canRun(each, "smoke"))
     .map(({ name }) => name)
     .concat(
-      Object.values({ ...AGED_GROUPS, ...CLUSTER_GROUPS, ...SHARD_GROUPS, ...LANGUAGE_GROUPS }).flatMap((
-        { benchmarks },
-      ) => benchmarks),
+      Object.values({
+        ...AGED_GROUPS,
+        ...WORKER_GROUPS,
+        ...CLUSTER_GROUPS,
+        ...SHARD_GROUPS,
+        ...LANGUAGE_GROUPS,
+      }).flatMap(({ benchmarks }) => benchmarks),
     );
   deepStrictEqual(results.map(({ benchmark }) => benchmark), expected);
   for (const { benchmark, series } of results) {
