@@ -1,15 +1,14 @@
 /**
- * `deno task test [unit|examples|e2e|oracles …] [options of deno test] [files]`: runs the groups of tests and ends with
- * a line of its own that says `N passed, N failed` for all of them together. Oracles run in what processor time `e2e`
- * leaves, which waits half of the time, and print when that is over; other groups run one after the other.
+ * `deno task test [unit|oracles|examples|e2e …] [options of deno test] [files]`: runs the groups of tests one after
+ * the other and ends with a line of its own that says `N passed, N failed` for all of them together.
  *
  * - `unit`: every `_test.ts` outside the folders of the other groups; the files run in parallel, so they share no
  *   port and no folder.
- * - `examples`: the code blocks in the documentation comments of `mod.ts`.
- * - `e2e`: `tests/bench/`, `tests/cluster/`, `tests/e2e/` and `tests/lang/browser/`; real programs, on free ports and
- *   in folders of their own, in parallel.
  * - `oracles`: whole engines compared with recorded answers, other databases, models and themselves, and put under
  *   large, slow and hostile input; in parallel, too.
+ * - `examples`: the code blocks in the documentation comments of `mod.ts`.
+ * - `e2e`: `tests/cluster/`, `tests/e2e/` and `tests/lang/browser/`; real programs, on free ports and in folders of
+ *   their own, in parallel.
  *
  * What a test reports as not run (see `not_run.ts`) and what the runner reports as ignored is named before the last
  * line. Every test runs with `check_input.ts` and `bounded_tests.ts`. Output passes through as it comes. Exit code 0
@@ -31,9 +30,10 @@ export interface Tally {
   readonly ignored: number;
 }
 
-const endToEndFolders = ["tests/bench", "tests/cluster", "tests/e2e", "tests/lang/browser"] as const;
+const endToEndFolders = ["tests/cluster", "tests/e2e", "tests/lang/browser"] as const;
 const oracleFolders = [
   "tests/answers",
+  "tests/bench",
   "tests/faults",
   "tests/fuzz",
   "tests/hostile",
@@ -125,10 +125,6 @@ export interface Group {
   readonly parameters: readonly string[];
   /** Whether it needs the compiled programs. */
   readonly isEndToEnd?: boolean;
-  /** Groups of the same turn run at the same time; the later ones at low priority. */
-  readonly turn: number;
-  /** Whether its processes give way to all others. */
-  readonly isBeside?: boolean;
   /** Which of its files share modules when all of it runs: see `test_modules.ts`. */
   readonly isSmall?: (path: string) => boolean;
   /** Its test files. */
@@ -139,32 +135,6 @@ export interface Group {
 export interface ByteTarget {
   /** Writes a part of the bytes and returns how many. */
   write(bytes: Uint8Array): Promise<number>;
-}
-
-/** Passes on what is written as soon as a promise is fulfilled. */
-class HeldOutput implements ByteTarget {
-  readonly #target: ByteTarget;
-  #held: Promise<void>;
-
-  constructor(target: ByteTarget, released: Promise<unknown>) {
-    this.#target = target;
-    this.#held = released.then(() => {});
-  }
-
-  write(bytes: Uint8Array): Promise<number> {
-    const part = bytes.slice();
-    this.#held = this.#held.then(() => writeAll(this.#target, part));
-    return Promise.resolve(part.length);
-  }
-
-  /** Everything has been passed on. */
-  done(): Promise<void> {
-    return this.#held;
-  }
-}
-
-async function writeAll(target: ByteTarget, bytes: Uint8Array): Promise<void> {
-  for (let written = 0; written < bytes.length;) written += await target.write(bytes.subarray(written));
 }
 
 /** Where a group's output goes, and the list that what was not run is added to. */
@@ -190,10 +160,10 @@ function groupsOf(files: readonly string[]): Group[] {
   const oracles = [...within(oracleFolders), ...otherOracles.filter((path) => tests.includes(path))];
   const rest = tests.filter((path) => !endToEnd.includes(path) && !oracles.includes(path));
   return [
-    { name: "unit", turn: 1, parameters: ["--parallel"], isSmall, files: inOrder(rest) },
-    { name: "examples", turn: 2, parameters: ["--doc"], files: files.filter((path) => path === "mod.ts") },
-    { name: "e2e", turn: 3, parameters: ["--parallel"], isEndToEnd: true, files: inOrder(endToEnd) },
-    { name: "oracles", turn: 3, parameters: ["--parallel"], isSmall: isSmallOracle, files: inOrder(oracles) },
+    { name: "unit", parameters: ["--parallel"], isSmall, files: inOrder(rest) },
+    { name: "oracles", parameters: ["--parallel"], isSmall: isSmallOracle, files: inOrder(oracles) },
+    { name: "examples", parameters: ["--doc"], files: files.filter((path) => path === "mod.ts") },
+    { name: "e2e", parameters: ["--parallel"], isEndToEnd: true, files: inOrder(endToEnd) },
   ];
 }
 
@@ -206,7 +176,7 @@ async function pass(
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of source) {
-    await writeAll(target, chunk);
+    for (let written = 0; written < chunk.length;) written += await target.write(chunk.subarray(written));
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop() ?? "";
     lines.forEach(observe);
@@ -215,29 +185,22 @@ async function pass(
 }
 
 /** Runs one group to its end. */
-export async function runGroup(
-  group: Omit<Group, "turn">,
-  { notRun, stdout, stderr }: GroupReport,
-): Promise<Tally> {
-  // Low enough for a third of what others get, and not so low that a loaded machine would never run it.
-  const command = [
-    ...group.isBeside === true && Deno.build.os !== "windows" ? ["nice", "-n", "5"] : [],
-    Deno.execPath(),
-    "test",
-    "-A",
+export async function runGroup(group: Group, { notRun, stdout, stderr }: GroupReport): Promise<Tally> {
+  const child = new Deno.Command(Deno.execPath(), {
     // Types are checked once for all, by `deno task ok`.
-    "--no-check",
-    "--config",
-    "deno.json",
-    "--preload",
-    "tools/check_input.ts",
-    "--preload",
-    "tools/bounded_tests.ts",
-    ...group.parameters,
-    ...group.files,
-  ];
-  const child = new Deno.Command(command[0] ?? "", {
-    args: command.slice(1),
+    args: [
+      "test",
+      "-A",
+      "--no-check",
+      "--config",
+      "deno.json",
+      "--preload",
+      "tools/check_input.ts",
+      "--preload",
+      "tools/bounded_tests.ts",
+      ...group.parameters,
+      ...group.files,
+    ],
     cwd: projectRoot,
     env: Deno.stdout.isTerminal() ? {} : { NO_COLOR: "1" },
     stdin: "null",
@@ -300,13 +263,10 @@ export async function runTests(parameters: readonly string[]): Promise<number> {
   const notRun: string[] = [];
   const total = { passed: 0, failed: 0 };
   const durations: string[] = [];
-  const chosen = groups.filter(({ name }) => choice.groups.includes(name))
-    .map((group) => ({ ...group, files: group.files.filter(isChosen) }))
-    .filter(({ files }) => files.length > 0);
-  const run = async (group: Group, stdout: ByteTarget, stderr: ByteTarget): Promise<void> => {
-    let { files } = group;
-    const title = `\n== ${group.name}: ${files.length} ${files.length === 1 ? "file" : "files"}\n`;
-    await writeAll(stdout, new TextEncoder().encode(title));
+  for (const group of groups.filter(({ name }) => choice.groups.includes(name))) {
+    let files: readonly string[] = group.files.filter(isChosen);
+    if (files.length === 0) continue;
+    console.log(`\n== ${group.name}: ${files.length} ${files.length === 1 ? "file" : "files"}`);
     const begun = performance.now();
     // Before the tests, which have a time to end in; each that needs them would say what is wrong, too.
     if (group.isEndToEnd === true && choice.files.length === 0) {
@@ -318,22 +278,12 @@ export async function runTests(parameters: readonly string[]): Promise<number> {
     }
     const { passed, failed } = await runGroup(
       { ...group, parameters: [...group.parameters, ...choice.options], files },
-      { notRun, stdout, stderr },
+      { notRun, stdout: Deno.stdout, stderr: Deno.stderr },
     );
     await Deno.remove(modules, { recursive: true });
     total.passed += passed;
     total.failed += failed;
     durations.push(`${group.name} ${Math.round((performance.now() - begun) / 1000)} s`);
-  };
-  for (const turn of Map.groupBy(chosen, ({ turn }) => turn).values()) {
-    let before = Promise.resolve();
-    for (const [index, group] of turn.entries()) {
-      const stdout = new HeldOutput(Deno.stdout, before), stderr = new HeldOutput(Deno.stderr, before);
-      const running = run({ ...group, isBeside: index > 0 }, stdout, stderr);
-      before = Promise.all([before, running]).then(() => Promise.all([stdout.done(), stderr.done()]))
-        .then(() => {});
-    }
-    await before;
   }
   if (durations.length === 0 && choice.files.length > 0) {
     console.error(`Cannot run tests: no test file matches ${choice.files.join(" ")}`);

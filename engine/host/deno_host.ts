@@ -236,6 +236,8 @@ class DenoDisk implements Disk {
       release() {
         if (!held) return;
         held = false;
+        // A process that is being started has what is open here until its program begins, and the lock with it.
+        file.unlockSync();
         file.close();
       },
     };

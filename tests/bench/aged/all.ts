@@ -48,7 +48,7 @@ function counted(script: keyof typeof SCRIPTS, mode: QueryMode, clients: number,
       transactionRate(peer, SCRIPTS[script], {
         mode,
         clients,
-        variables: { rows: ACCOUNTS_PER_SCALE },
+        variables: { rows: ACCOUNTS_PER_SCALE, branches: 1 },
         seconds: null,
         transactions: scale === "smoke" ? 20 : count / clients,
       }),
