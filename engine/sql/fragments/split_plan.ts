@@ -88,9 +88,10 @@ const SMALL_BYTES = 4096;
 
 /**
  * How many rows of a table that threads share out are read for each row that travels, at the least: what it costs to
- * travel is some times what it costs to scan or to probe. Groups apart are fewer than they are taken for.
+ * travel is some times what it costs to scan or to probe. Groups apart are fewer than they are taken for. The same for
+ * each row of a side that is kept: two workers were slower with more of them (Q7 and Q8 of TPC-H).
  */
-const READ_FOR = { row: 32, group: 16, groupApart: 8 } as const;
+const READ_FOR = { row: 32, group: 16, groupApart: 8, kept: 64 } as const;
 
 /** Rows of groups that take no more are sent to one place each, so that a join above runs where other rows are. */
 const FEW_BYTES = 1 << 18;
@@ -521,6 +522,7 @@ class Splitter {
     const own = allDefinedColumns(plan);
     if (!ownExpressions(plan).every((each) => isSteady(each, own))) return null;
     const left = this.#divide(plan.left, false);
+    if (!this.#isFew("kept", right.rows, plan.left)) return null;
     const isTest = join === "semi" || join === "anti";
     const kept = isTest && plan.residual === null ? [] : this.#mentions.neededAbove(right, rightKeys);
     const columns = this.#outputs(right, kept);
