@@ -419,26 +419,15 @@ function parseTest(stream: TokenStream, operand: Expression): Expression {
       if (!stream.isSymbol("(")) throw stream.syntaxError();
       const { mark } = stream;
       const packed = takePackedList(stream, ")");
-      if (packed !== null) {
+      const packedRows = packed === null ? takePackedRows(stream) : null;
+      if (packed !== null || packedRows !== null) {
         const list = unpacked(() => {
           const body = parseParenthesisBody(stream.again(mark));
           return body.kind === "row" ? body.items : [];
         });
         return {
-          ...{ kind: "in_list", negated, operand, packed, position },
-          get items() {
-            return list();
-          },
-        };
-      }
-      const packedRows = takePackedRows(stream);
-      if (packedRows !== null) {
-        const list = unpacked(() => {
-          const body = parseParenthesisBody(stream.again(mark));
-          return body.kind === "row" ? body.items : [];
-        });
-        return {
-          ...{ kind: "in_list", negated, operand, packedRows, position },
+          ...{ kind: "in_list", negated, operand, position },
+          ...packed !== null ? { packed } : packedRows !== null ? { packedRows } : {},
           get items() {
             return list();
           },
