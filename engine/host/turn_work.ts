@@ -5,6 +5,8 @@
 
 /** What began last, and what took longest lately. */
 export class TurnWork {
+  /** What clients have sent so far, in pieces as they came. */
+  requests = 0;
   #kind = "start";
   #since = 0;
   /** What came before is not looked at. */

@@ -48,6 +48,7 @@ import type { RunningRefresh } from "../statements/refresh/refresh_host.ts";
 import { LongTexts } from "./long_texts.ts";
 import { Planning } from "./planning.ts";
 import { Session } from "./session.ts";
+import { SliceTurns } from "./slice_turns.ts";
 import { StateWaits } from "./state_need.ts";
 import type { SessionOptions } from "./session_options.ts";
 import { Analyzer } from "./analyzer.ts";
@@ -107,6 +108,7 @@ export class Engine implements SessionEngine, SeatedEngine {
   /** What begins and ends blocks, parsed: clients say it in one or two ways, and for each transaction. */
   readonly #blockTexts = new Map<string, readonly ParsedStatement[]>();
   readonly #longTexts = new LongTexts(this);
+  readonly slices = new SliceTurns(this);
   #nextProcessId = 1;
   #commits = 0;
   #working: Promise<void> | null = null;

@@ -113,7 +113,7 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
       }
       if (context?.share?.isOverdrawn === true) return othersGaveBack(context.share, environment.abort);
       const arrivals = context?.arrivals;
-      return arrivals?.isStarved === true ? arrivals.wait(environment.abort) : engine.yieldToLoop();
+      return arrivals?.isStarved === true ? arrivals.wait(environment.abort) : environment.nextSlice();
     },
     asStatement: (run) => host.asStatement(run),
     outcome: (rowCount) => ({

@@ -148,7 +148,7 @@ export class Session implements SessionHost {
       manager: engine.manager,
       shards: engine.shards,
       monotonic: () => engine.monotonic(),
-      yieldToLoop: () => engine.yieldToLoop(),
+      nextSlice: () => engine.slices.next(),
       whenIdle: () => engine.turns.whenIdle(),
       timeouts: this.#timeouts,
       get abort() {

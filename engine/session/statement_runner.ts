@@ -48,7 +48,8 @@ export interface RunnerEnvironment {
   readonly shards: { advance(transaction: Transaction): Promise<boolean> } | null;
   /** Microseconds of a clock that only moves forward. */
   monotonic(): number;
-  yieldToLoop(): Promise<void>;
+  /** See {@link SliceTurns}. */
+  nextSlice(): Promise<void>;
   /** What to wait for before a commit while another transaction commits in steps; null: nothing. */
   whenIdle(): Promise<void> | null;
   /** What ends a wait for another transaction after `lock_timeout`. */
@@ -181,7 +182,7 @@ async function caughtUp(
   run.transaction.compiledCatalog = manager.catalog;
   for (const _ of run.transaction.catchUp()) {
     if (environment.monotonic() < end) continue;
-    await environment.yieldToLoop();
+    await environment.nextSlice();
     environment.checkCanceled();
     end = environment.monotonic() + SLICE_MICROSECONDS;
   }
@@ -238,7 +239,7 @@ async function goOn(
       if (context.share?.isOverdrawn === true) await othersGaveBack(context.share, environment.abort);
       else if (run.sink.full) await run.sink.drained();
       else if (context.arrivals?.isStarved === true) await context.arrivals.wait(environment.abort);
-      else await environment.yieldToLoop();
+      else await environment.nextSlice();
       environment.checkCanceled();
     }
   } catch (thrown) {
@@ -403,7 +404,7 @@ export function runAutocommit<T>(
       const lost = thrown instanceof DatabaseError && thrown.code === SQLSTATE.serializationFailure;
       if (!lost || attemptNumber >= OPTIMISTIC_ATTEMPTS * 2) throw thrown;
       options.retract();
-      return environment.yieldToLoop().then(() => first(attemptNumber + 1));
+      return environment.nextSlice().then(() => first(attemptNumber + 1));
     };
     try {
       const running = options.run(transaction, attemptNumber >= OPTIMISTIC_ATTEMPTS);

@@ -352,6 +352,7 @@ class Gateway implements HttpServer {
     this.#inFlight++;
     const endTurn = await this.#pipelineOf(request.socket).turn();
     turnWork.began("HTTP request");
+    turnWork.requests++;
     try {
       // Nobody waits for it any more, or it is behind one that was refused.
       if (request.socket.destroyed || request.socket.writableEnded) {

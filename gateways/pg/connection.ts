@@ -281,6 +281,7 @@ export class Connection {
     let end = 0;
     let count = 0;
     turnWork.began("message");
+    turnWork.requests++;
     try {
       while (this.#canProcess() && this.#input.next()) {
         this.#message();

@@ -9,6 +9,7 @@
 import { createHash } from "node:crypto";
 import { ByteWriter } from "../../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
+import { turnWork } from "../../../engine/host/turn_work.ts";
 import type { Engine } from "../../../engine/session/engine.ts";
 import type { SessionEncryption } from "../../../engine/system_catalog/catalog_context.ts";
 import type { CopyFormat, CopyTarget, StatementOutcome } from "../../../engine/statements/outcome.ts";
@@ -132,6 +133,8 @@ export class OperationConnection implements ReplyTarget {
   /** Takes one message, without its length. Its bytes need not stay valid after the call. */
   receive(message: Uint8Array): void {
     if (this.#isClosed || this.#isEnding) return;
+    turnWork.began("message");
+    turnWork.requests++;
     let request: Request;
     try {
       request = decodeRequest(message);
