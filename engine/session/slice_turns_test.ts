@@ -1,3 +1,4 @@
+/** Whose slice comes next, and what clients get between two, by a clock of the test. */
 import { strictEqual } from "node:assert/strict";
 import { turnWork } from "../host/turn_work.ts";
 import { SliceTurns } from "./slice_turns.ts";
