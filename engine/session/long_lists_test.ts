@@ -2,6 +2,7 @@
 import { deepStrictEqual, match, ok, strictEqual } from "node:assert/strict";
 import { DatabaseError } from "../base/errors.ts";
 import { open } from "../../mod.ts";
+import { packing } from "../sql/parser/packed_literals.ts";
 
 const COUNT = 1002;
 
@@ -171,6 +172,72 @@ Deno.test("Long lists of rows and alternatives find what short ones find", async
   }
 });
 
+Deno.test("Packed literals give what nodes give, in random statements", async () => {
+  await using database = await filled();
+  let seed = 1;
+  const below = (count: number) => {
+    seed = (seed * 48271) % 2147483647;
+    return seed % count;
+  };
+  const some = <T>(make: () => T) => Array.from({ length: 2 + below(40) }, make);
+  const columns = Object.keys(literals);
+  const results = [
+    () => below(4) === 0 ? `${below(9)}.25` : `${-below(9)}`,
+    () => below(4) === 0 ? "NULL" : `${below(90)}`,
+    () => `'r''${below(50)}'`,
+  ];
+  const conditions = [
+    (column: string, key: () => string) =>
+      `${column} ${below(2) === 0 ? "NOT " : ""}IN (${some(() => below(30) === 0 ? "NULL" : key()).join()})`,
+    (column: string, key: () => string) => some(() => `${column} = ${key()}`).join(" OR "),
+    (column: string, key: () => string) => some(() => `t.${column} <> ${key()}`).join(" AND "),
+    (column: string, key: () => string) => some(() => `${column} BETWEEN ${key()} AND ${key()}`).join(" OR "),
+    (column: string, key: () => string) =>
+      some(() => `(id = ${below(60)} AND ${column} = ${key()})`).join(" OR "),
+  ];
+  const expressionOf = (): string => {
+    const column = columns[below(columns.length)] ?? "", literal = literals[column] ?? String;
+    const key = () => literal(below(60));
+    const condition = conditions[below(2 * conditions.length)];
+    if (condition !== undefined) return condition(column, key);
+    const result = results[below(results.length)] ?? String;
+    const form = below(2) === 0 ? `${column} WHEN ` : `WHEN t.${column} = `;
+    const branches = some(() => `${below(20) === 0 ? "NULL" : key()} THEN ${result()}`);
+    const otherwise = below(2) === 0
+      ? ""
+      : result().startsWith("'")
+      ? "ELSE body"
+      : `ELSE ${["i", "1.125", "NULL"][below(3)]}`;
+    return `CASE ${
+      branches.map((each, n) => (n === 0 ? form : form.slice(form.indexOf("WHEN"))) + each).join(" ")
+    } ${otherwise} END`;
+  };
+  const { leastCount } = packing;
+  // A text with parameters keeps its literals.
+  const given = async (expression: string, least: number) => {
+    packing.leastCount = least;
+    const sql =
+      `SELECT /* ${least} */ id, (${expression})::text AS x, pg_typeof(${expression})::text AS type FROM t
+      WHERE id > $1 ORDER BY id`;
+    return JSON.stringify(await database.query(sql, [-1]).catch((error: Error) => error.message));
+  };
+  let errors = 0;
+  try {
+    for (let round = 0; round < 200; round++) {
+      const expression = expressionOf();
+      const expected = await given(expression, Infinity);
+      if (!expected.startsWith("[")) errors++;
+      strictEqual(await given(expression, 2), expected, expression);
+    }
+  } finally {
+    packing.leastCount = leastCount;
+  }
+  ok(errors < 40, `${errors} statements have no answer`);
+  const branches = numbers(COUNT).map((n) => `WHEN ${n} THEN ${n}`).join(" ");
+  const plan = await database.query(`EXPLAIN SELECT id FROM t WHERE CASE i ${branches} END = 3`);
+  match(JSON.stringify(plan), /array_position/);
+});
+
 Deno.test("Long lists are one array in the plan, and use indexes as short ones do", async () => {
   await using database = await filled();
   const plan = async (sql: string) => JSON.stringify(await database.query(`EXPLAIN ${sql}`));
@@ -293,6 +360,8 @@ Deno.test("What is wrong in a long list is refused as in a short one, at its pla
     (items) => `SELECT 1 FROM t WHERE ${items.map((item) => `i = ${item}`).join(" OR ")}`,
     (items) => `SELECT 1 FROM t WHERE ${items.map((item) => `i BETWEEN 1 AND ${item}`).join(" OR ")}`,
     (items) => `SELECT ARRAY[${items.join(", ")}]::int[]`,
+    (items) => `SELECT CASE i ${items.map((item) => `WHEN ${item} THEN 1`).join(" ")} END FROM t`,
+    (items) => `SELECT CASE ${items.map((item) => `WHEN i = 1 THEN ${item}`).join(" ")} END FROM t`,
     (items) => `SELECT * FROM (VALUES ${items.map((item) => `(${item})`).join(", ")}) v`,
   ];
   for (const shape of shapes) {

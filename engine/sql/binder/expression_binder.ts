@@ -42,7 +42,13 @@ import {
   unify,
 } from "./coercion.ts";
 import { fieldsOf, findTable, missingTable, resolveColumn, resolveType, wholeRow } from "./names.ts";
-import { bindPackedArray, bindPackedComparisons, bindPackedIn, bindPackedRows } from "./packed_binder.ts";
+import {
+  bindPackedArray,
+  bindPackedCase,
+  bindPackedComparisons,
+  bindPackedIn,
+  bindPackedRows,
+} from "./packed_binder.ts";
 import { bindSubquery } from "./query_binder.ts";
 import { bindQuantifiedSubquery, requireWidth } from "./quantified_binder.ts";
 import { bindTargets } from "./select_binder.ts";
@@ -614,6 +620,15 @@ function bindWithoutSets(
 function bindCase(binding: Binding, level: QueryLevel, ast: CaseExpression): Expression {
   const operand = ast.operand === null ? null : bindExpression(binding, level, ast.operand);
   const settledOperand = operand === null ? null : settle(binding, operand);
+  const bindOtherwise = () => ast.otherwise === null ? null : bindExpression(binding, level, ast.otherwise);
+  if (ast.packed !== undefined) {
+    const { column } = ast.packed;
+    const compared = column === null ? settledOperand : resolveColumn(binding, level, column);
+    const packed = compared === null
+      ? null
+      : bindPackedCase(binding, compared, ast.packed, bindOtherwise, ast.position);
+    if (packed !== null) return packed;
+  }
   const conditions = ast.branches.map((branch) =>
     settledOperand === null ? bindCondition(binding, level, branch.condition, "CASE/WHEN") : coerceCondition(
       binding,
@@ -629,7 +644,7 @@ function bindCase(binding: Binding, level: QueryLevel, ast: CaseExpression): Exp
     )
   );
   const results = ast.branches.map((branch) => bindExpression(binding, level, branch.result));
-  const otherwise = ast.otherwise === null ? null : bindExpression(binding, level, ast.otherwise);
+  const otherwise = bindOtherwise();
   const all = otherwise === null ? results : [otherwise, ...results];
   const offsets = [...(ast.otherwise === null ? [] : [ast.otherwise.position])];
   offsets.push(...ast.branches.map((branch) => branch.result.position));

@@ -7,11 +7,11 @@ import { compareValues } from "../../types/compare.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
-import { commonType, findCast } from "../functions/casts.ts";
+import { commonType, findCast, withoutLimits } from "../functions/casts.ts";
 import type { BoundCast, BoundFunction } from "../functions/definition.ts";
 import { resolveOperator } from "../functions/registry.ts";
-import type { PackedComparisons, PackedLiterals, PackedRows } from "../parser/ast.ts";
-import { BOOLEAN, constant, disjunction, sameType } from "../plan/build.ts";
+import type { PackedBranches, PackedComparisons, PackedLiterals, PackedRows } from "../parser/ast.ts";
+import { BOOLEAN, constant, disjunction, sameType, volatilityOf } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Binding } from "./binding.ts";
@@ -193,6 +193,56 @@ export function bindPackedComparisons(
   };
   return disjunction([isLast, isWithin]);
 }
+
+/**
+ * `CASE operand WHEN literal THEN literal …` as `results[array_position(keys, operand)]`; null: it is bound branch by
+ * branch. The same array is given to `array_position` for each row, which looks values up in it.
+ */
+export function bindPackedCase(
+  binding: Binding,
+  operand: Expression,
+  packed: PackedBranches,
+  bindOtherwise: () => Expression | null,
+  position: number,
+): Expression | null {
+  if (!isComparedAsItself(operand.type, packed.keys)) return null;
+  const otherwise = bindOtherwise();
+  const keyType = commonType([operand.type, ...typesOf(packed.keys)]);
+  const common = commonType([...(otherwise === null ? [] : [otherwise.type]), ...typesOf(packed.results)]);
+  if (keyType === undefined || common === undefined) return null;
+  const taken = resolveOperator("=", keyType, keyType, binding.at(position)).argumentTypes[0] ?? keyType;
+  const keys = convert(binding, packed.keys, taken), results = convert(binding, packed.results, common);
+  if (!Array.isArray(keys) || !Array.isArray(results)) return null;
+  // The operand is asked twice where a branch may give NULL, and each equals nothing where it is NULL.
+  if (results.includes(null) && volatilityOf(operand) === "volatile") return null;
+  const type = otherwise === null ? withoutLimits(common) : common;
+  const left = coerceImplicit(binding, operand, taken, position);
+  let rest = otherwise === null ? null : coerceImplicit(binding, otherwise, common, position);
+  const rows = keys.flatMap((key, row) => key === null ? [] : [row]);
+  for (let end = rows.length; end > 0; end -= LOOKUP_LENGTH) {
+    const some = rows.slice(Math.max(0, end - LOOKUP_LENGTH), end);
+    const of = (element: SqlType, values: readonly SqlValue[]): Expression =>
+      constant({ kind: "array", element }, SqlArray.of(some.map((row) => values[row] ?? null)));
+    const index = callFunction(binding, "array_position", [of(taken, keys), left], position);
+    const found: Expression = {
+      kind: "subscript",
+      type,
+      argument: of(common, results),
+      subscripts: [{ index }],
+    };
+    if (rest === null) rest = found;
+    else if (!some.some((row) => results[row] === null)) {
+      rest = { kind: "coalesce", type, args: [found, rest] };
+    } else {
+      const when: Expression = { kind: "is_null", type: BOOLEAN, argument: index, negated: false };
+      rest = { kind: "case", type, branches: [{ when, then: rest }], otherwise: found };
+    }
+  }
+  return rest ?? constant(type, null);
+}
+
+/** Keys of one look-up: longer arrays would be taken for large values, and computed elsewhere. */
+const LOOKUP_LENGTH = 1 << 16;
 
 /** Ranges without what they have in common, in order. */
 function mergedRanges(

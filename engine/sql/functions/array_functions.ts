@@ -81,17 +81,46 @@ function positionIn(
   return (value, wanted, from) => {
     if (value === null || value.dimensions.length === 0) return null;
     requireOneDimension(value, "searching for elements in multidimensional arrays is not supported");
+    const lower = value.lowerBounds[0] ?? 1;
+    if (from === undefined && value.elements.length >= INDEXED_LENGTH) {
+      const places = placesIn(type, value);
+      if (places !== null) {
+        const place = places.get(hashKey(type, wanted));
+        return place === undefined ? null : place + lower;
+      }
+    }
     if (wanted === null && !value.elements.includes(null)) return null;
     if (from === null) {
       throw new DatabaseError(SQLSTATE.nullValueNotAllowed, "initial position must not be null");
     }
-    const lower = value.lowerBounds[0] ?? 1;
     const start = from === undefined ? 0 : Math.max(0, from - lower);
     for (let index = start; index < value.elements.length; index++) {
       if (same(value.elements[index] ?? null, wanted)) return index + lower;
     }
     return null;
   };
+}
+
+/** Shorter arrays are searched from their beginning. */
+const INDEXED_LENGTH = 32;
+
+/** Arrays that were searched, for values of a type, and from the second time on the first place of each element. */
+const searched = new WeakMap<SqlArray, { readonly type: SqlType; places: Map<unknown, number> | null }>();
+
+/** Where each value is first in an array; null: it is searched for the first time. */
+function placesIn(type: SqlType, value: SqlArray): ReadonlyMap<unknown, number> | null {
+  const known = searched.get(value);
+  if (known?.type !== type) {
+    searched.set(value, { type, places: null });
+    return null;
+  }
+  if (known.places === null) {
+    known.places = new Map();
+    for (let index = value.elements.length - 1; index >= 0; index--) {
+      known.places.set(hashKey(type, value.elements[index] ?? null), index);
+    }
+  }
+  return known.places;
 }
 
 function positionsIn(type: SqlType): (value: SqlArray | null, wanted: SqlValue) => SqlArray | null {

@@ -66,6 +66,13 @@ export interface PackedRows {
   readonly position: number;
 }
 
+/** `WHEN literal THEN literal …`; where CASE has no operand `WHEN column = literal THEN literal …`. */
+export interface PackedBranches {
+  readonly column: ColumnReference | null;
+  readonly keys: PackedLiterals;
+  readonly results: PackedLiterals;
+}
+
 /** What the text of a {@link Literal} stands for. */
 export type LiteralType = "integer" | "decimal" | "string" | "bit_string" | "hex_string" | "boolean" | "null";
 
@@ -287,6 +294,8 @@ export interface CaseExpression {
   readonly kind: "case";
   readonly operand: Expression | null;
   readonly branches: readonly CaseBranch[];
+  /** The branches by their values: they are made when they are asked for. */
+  readonly packed?: PackedBranches;
   readonly otherwise: Expression | null;
   readonly position: number;
 }

@@ -6,13 +6,13 @@
  * nodes can be had from what is packed: the text is then read again.
  */
 import { LIMITS } from "../../base/limits.ts";
-import type { Expression, PackedComparisons, PackedLiterals, PackedRows } from "./ast.ts";
+import type { PackedBranches, PackedComparisons, PackedLiterals, PackedRows } from "./ast.ts";
 import { KEYWORD_CATEGORY } from "./keywords.ts";
 import { TOKEN } from "./token.ts";
 import type { TokenStream } from "./token_stream.ts";
 
-/** Shorter lists have nodes. Longer than what `normalize` takes literals out of. */
-export const PACKED_LIST_MIN = 1000;
+/** Shorter lists have nodes; tests change it. Longer than what `normalize` takes literals out of. */
+export const packing = { leastCount: 1000 };
 
 /** Digits of integers that are numbers of 32 bits for certain. */
 const SMALL_DIGITS = 9;
@@ -75,22 +75,22 @@ class Packing implements PackedLiterals {
  */
 export function takePackedList(stream: TokenStream, close: ")" | "]"): PackedLiterals | null {
   if (stream.hasLiterals) return null;
-  const packing = new Packing();
+  const packed = new Packing();
   let ahead = 1;
   while (true) {
-    const length = packing.take(stream, ahead);
+    const length = packed.take(stream, ahead);
     if (length === 0) return null;
     ahead += length;
     if (stream.isSymbol(close, ahead)) break;
     if (!stream.isSymbol(",", ahead)) return null;
     ahead++;
   }
-  if (packing.values.length < PACKED_LIST_MIN) return null;
-  if (packing.kind === "parameter") {
-    for (const number of packing.values) stream.useParameter(Number(number));
+  if (packed.values.length < packing.leastCount) return null;
+  if (packed.kind === "parameter") {
+    for (const number of packed.values) stream.useParameter(Number(number));
   }
   stream.skip(ahead + 1);
-  return packing;
+  return packed;
 }
 
 /**
@@ -109,15 +109,11 @@ export function takePackedComparisons(stream: TokenStream, joined: "and" | "or")
   if (operator === null) return null;
   const values = new Packing(), uppers = operator === "between" ? new Packing() : null;
   let end = 0;
-  const isColumn = (ahead: number) =>
-    parts.every((part, index) =>
-      stream.value(ahead + 2 * index) === part && (index === 0 || stream.isSymbol(".", ahead + 2 * index - 1))
-    ) && isColumnName(stream, ahead);
   /** Reads one comparison that begins at a token; answers where it ends, 0 when it is another one. */
   const read = (begin: number): number => {
     let ahead = begin;
     if (isInParentheses && !stream.isSymbol("(", ahead++)) return 0;
-    if (!isColumn(ahead)) return 0;
+    if (!isColumnAt(stream, ahead, parts)) return 0;
     ahead += width;
     if (operatorAt(stream, ahead, joined) !== operator) return 0;
     const length = values.take(stream, ++ahead);
@@ -137,7 +133,7 @@ export function takePackedComparisons(stream: TokenStream, joined: "and" | "or")
     end = next;
     count++;
   }
-  if (count < PACKED_LIST_MIN || values.kind === "parameter" || uppers?.kind === "parameter") return null;
+  if (count < packing.leastCount || values.kind === "parameter" || uppers?.kind === "parameter") return null;
   const { position } = stream;
   stream.skip(end);
   // What was begun and not finished.
@@ -219,8 +215,37 @@ export function takePackedAlternatives(stream: TokenStream): PackedRows | null {
   return { columns, values, position };
 }
 
+/** The branches of CASE from the cursor on; moves behind them. null: they are few, or others are among them. */
+export function takePackedBranches(stream: TokenStream, hasOperand: boolean): PackedBranches | null {
+  if (stream.hasLiterals) return null;
+  const position = stream.positionAhead(1);
+  const parts = hasOperand ? [] : columnAt(stream, 1);
+  if (!hasOperand && parts.length === 0) return null;
+  const keys = new Packing(), results = new Packing();
+  let ahead = 0;
+  while (stream.isWord("when", ahead)) {
+    ahead++;
+    if (!hasOperand) {
+      if (!isColumnAt(stream, ahead, parts)) return null;
+      ahead += 2 * parts.length - 1;
+      if (!stream.isSymbol("=", ahead++)) return null;
+    }
+    const keyLength = keys.take(stream, ahead);
+    if (keyLength === 0 || !stream.isWord("then", ahead + keyLength)) return null;
+    ahead += keyLength + 1;
+    const resultLength = results.take(stream, ahead);
+    if (resultLength === 0) return null;
+    ahead += resultLength;
+  }
+  const isWhole = stream.isWord("else", ahead) || stream.isWord("end", ahead);
+  if (!isWhole || keys.values.length < packing.leastCount) return null;
+  if (keys.kind === "parameter" || results.kind === "parameter") return null;
+  stream.skip(ahead);
+  return { column: hasOperand ? null : { kind: "column", parts, position }, keys, results };
+}
+
 function areManyRows(fields: readonly PackedLiterals[], count: number): boolean {
-  return count >= PACKED_LIST_MIN && fields.length > 1 && fields.every(({ kind }) => kind !== "parameter");
+  return count >= packing.leastCount && fields.length > 1 && fields.every(({ kind }) => kind !== "parameter");
 }
 
 /** The parts of a column's name, which begins at a token. */
@@ -231,6 +256,14 @@ function columnAt(stream: TokenStream, ahead: number): string[] {
     if (!stream.isSymbol(".", at + 1)) return parts;
   }
   return [];
+}
+
+/** Whether a column's name of these parts begins at a token. */
+function isColumnAt(stream: TokenStream, ahead: number, parts: readonly string[]): boolean {
+  return isColumnName(stream, ahead) &&
+    parts.every((part, index) =>
+      stream.value(ahead + 2 * index) === part && (index === 0 || stream.isSymbol(".", ahead + 2 * index - 1))
+    );
 }
 
 function isColumnName(stream: TokenStream, ahead: number): boolean {
@@ -250,7 +283,7 @@ function operatorAt(
 }
 
 /** The nodes that would have been there, made when they are asked for. */
-export function unpacked(make: () => readonly Expression[]): () => readonly Expression[] {
-  let nodes: readonly Expression[] | null = null;
+export function unpacked<T>(make: () => readonly T[]): () => readonly T[] {
+  let nodes: readonly T[] | null = null;
   return () => nodes ??= make();
 }

@@ -11,7 +11,7 @@ import { continueExpression, parseExpression } from "./expressions.ts";
 import { parseFunctionCall, parseSpecialFunction } from "./function_calls.ts";
 import { KEYWORD_CATEGORY } from "./keywords.ts";
 import { parseList } from "./names.ts";
-import { takePackedList, unpacked } from "./packed_literals.ts";
+import { takePackedBranches, takePackedList, unpacked } from "./packed_literals.ts";
 import { continueQuery, isQueryStart, leadsToQuery, parseQuery } from "./queries.ts";
 import { TOKEN } from "./token.ts";
 import type { TokenStream } from "./token_stream.ts";
@@ -295,6 +295,22 @@ function parseCase(stream: TokenStream): Expression {
   const position = stream.position;
   stream.advance();
   const operand = stream.isWord("when") ? null : parseExpression(stream);
+  const { mark } = stream;
+  const packed = takePackedBranches(stream, operand !== null);
+  const branches = packed === null ? parseBranches(stream) : [];
+  const otherwise = stream.acceptWord("else") ? parseExpression(stream) : null;
+  stream.expectWords("end");
+  if (packed === null) return { kind: "case", operand, branches, otherwise, position };
+  const made = unpacked(() => parseBranches(stream.again(mark)));
+  return {
+    ...{ kind: "case", operand, packed, otherwise, position },
+    get branches() {
+      return made();
+    },
+  };
+}
+
+function parseBranches(stream: TokenStream): CaseBranch[] {
   const branches: CaseBranch[] = [];
   while (stream.acceptWord("when")) {
     const condition = parseExpression(stream);
@@ -302,9 +318,7 @@ function parseCase(stream: TokenStream): Expression {
     branches.push({ condition, result: parseExpression(stream) });
   }
   if (branches.length === 0) throw stream.syntaxError();
-  const otherwise = stream.acceptWord("else") ? parseExpression(stream) : null;
-  stream.expectWords("end");
-  return { kind: "case", operand, branches, otherwise, position };
+  return branches;
 }
 
 function parseCast(stream: TokenStream): Expression {
