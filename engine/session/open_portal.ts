@@ -15,6 +15,9 @@ import type { StateNeed } from "./state_need.ts";
 import type { WaitingContext } from "./stream_arrivals.ts";
 import { othersGaveBack, runInTransaction, type RunnerEnvironment, waitOutside } from "./statement_runner.ts";
 
+/** About what the steps of a portal take before others have their turn. */
+const STEPS_MICROSECONDS = 1_000;
+
 /** What a portal needs of its session. */
 export interface PortalHost {
   readonly engine: SessionEngine;
@@ -113,7 +116,9 @@ export function openPortal(host: PortalHost, plan: CachedPlan): Portal {
       }
       if (context?.share?.isOverdrawn === true) return othersGaveBack(context.share, environment.abort);
       const arrivals = context?.arrivals;
-      return arrivals?.isStarved === true ? arrivals.wait(environment.abort) : environment.nextSlice();
+      return arrivals?.isStarved === true
+        ? arrivals.wait(environment.abort)
+        : environment.nextSlice(STEPS_MICROSECONDS);
     },
     asStatement: (run) => host.asStatement(run),
     outcome: (rowCount) => ({

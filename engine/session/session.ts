@@ -148,7 +148,7 @@ export class Session implements SessionHost {
       manager: engine.manager,
       shards: engine.shards,
       monotonic: () => engine.monotonic(),
-      nextSlice: () => engine.slices.next(),
+      nextSlice: (took) => engine.slices.next(took),
       whenIdle: () => engine.turns.whenIdle(),
       timeouts: this.#timeouts,
       get abort() {

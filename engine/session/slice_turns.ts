@@ -1,7 +1,7 @@
 /**
- * Whose turn it is: statements that take many slices have one each, one after the other, and clients whose requests are
- * short come in between. Those get three times the time of a slice, as long as they have something to ask; so many
- * clients leave a quarter of the thread to long statements, and long statements three quarters to clients.
+ * Whose turn it is: statements that take many slices, and clients that send a mass of data or requests, have one slice
+ * each, one after the other, and clients whose requests are short come in between. Those get three times the time of a
+ * slice, as long as they have something to ask: so many of them leave a quarter of the thread to what takes long.
  *
  * A client that was answered asks again in some microseconds, but is not heard before the next slice has ended; so what
  * comes is waited for a moment, as schedulers of disks do (Iyer and Druschel, "Anticipatory scheduling", SOSP 2001).
@@ -10,6 +10,8 @@ import { turnWork } from "../host/turn_work.ts";
 
 /** What clients get for each slice, as a multiple of its time, if they want it. */
 const CLIENTS_SHARE = 3;
+/** A slice that took longer than it should is not made up for beyond this. */
+const MAX_TURN_MICROSECONDS = 30_000;
 /** How long clients that were heard are waited for. */
 const PATIENCE_MICROSECONDS = 150;
 
@@ -24,22 +26,19 @@ export class SliceTurns {
   readonly #engine: SliceTurnsEngine;
   readonly #waiting: (() => void)[] = [];
   #isTurning = false;
-  /** When the slice that runs began; infinite: none that began here runs. */
-  #sliceBegan = Infinity;
-  /** What the slice before this turn took; 0: it is not known. */
-  #sliceMicroseconds = 0;
-  #sliceEnded = 0;
+  /** When the turn of the clients ends, if they want all of it. */
+  #end = 0;
 
   constructor(engine: SliceTurnsEngine) {
     this.#engine = engine;
   }
 
-  /** Resolves when the statement whose slice has ended may have another. */
-  next(): Promise<void> {
+  /** Resolves when what has had a slice, which took so many microseconds and ended now, may have another. */
+  next(tookMicroseconds: number): Promise<void> {
     return new Promise((resolve) => {
-      this.#sliceEnded = this.#engine.monotonic();
-      this.#sliceMicroseconds = Math.max(0, this.#sliceEnded - this.#sliceBegan);
-      this.#sliceBegan = Infinity;
+      const now = this.#engine.monotonic();
+      const end = Math.max(this.#end, now) + CLIENTS_SHARE * tookMicroseconds;
+      this.#end = Math.min(end, now + MAX_TURN_MICROSECONDS);
       this.#waiting.push(resolve);
       if (!this.#isTurning) void this.#turn();
     });
@@ -48,30 +47,25 @@ export class SliceTurns {
   async #turn(): Promise<void> {
     this.#isTurning = true;
     for (;;) {
-      await this.#othersTurn();
+      await this.#clientsTurn();
       const begin = this.#waiting.shift();
       if (begin === undefined) break;
-      this.#sliceMicroseconds = 0;
-      this.#sliceBegan = this.#engine.monotonic();
+      this.#end = 0;
       begin();
     }
     this.#isTurning = false;
   }
 
-  async #othersTurn(): Promise<void> {
+  async #clientsTurn(): Promise<void> {
     let heard = turnWork.requests, heardAt = -Infinity;
     for (;;) {
       await this.#engine.yieldToLoop();
-      // Whoever began and has not come again yet has ended, or waits for something else.
-      this.#sliceBegan = Infinity;
-      if (this.#sliceMicroseconds === 0) return;
       const now = this.#engine.monotonic();
       if (turnWork.requests !== heard) {
         heard = turnWork.requests;
         heardAt = now;
       }
-      if (now - heardAt >= PATIENCE_MICROSECONDS) return;
-      if (now - this.#sliceEnded >= CLIENTS_SHARE * this.#sliceMicroseconds) return;
+      if (now - heardAt >= PATIENCE_MICROSECONDS || now >= this.#end) return;
     }
   }
 }

@@ -48,8 +48,8 @@ export interface RunnerEnvironment {
   readonly shards: { advance(transaction: Transaction): Promise<boolean> } | null;
   /** Microseconds of a clock that only moves forward. */
   monotonic(): number;
-  /** See {@link SliceTurns}. */
-  nextSlice(): Promise<void>;
+  /** See {@link SliceTurns.next}. */
+  nextSlice(tookMicroseconds: number): Promise<void>;
   /** What to wait for before a commit while another transaction commits in steps; null: nothing. */
   whenIdle(): Promise<void> | null;
   /** What ends a wait for another transaction after `lock_timeout`. */
@@ -182,7 +182,7 @@ async function caughtUp(
   run.transaction.compiledCatalog = manager.catalog;
   for (const _ of run.transaction.catchUp()) {
     if (environment.monotonic() < end) continue;
-    await environment.nextSlice();
+    await environment.nextSlice(SLICE_MICROSECONDS);
     environment.checkCanceled();
     end = environment.monotonic() + SLICE_MICROSECONDS;
   }
@@ -219,7 +219,7 @@ async function goOn(
   context.hasSent = () => run.sink.hasSent === true;
   try {
     for (;;) {
-      const sliceEnd = environment.monotonic() + SLICE_MICROSECONDS;
+      const sliceBegan = environment.monotonic();
       turnWork.began("long statement");
       do {
         if (run.sink.full) break;
@@ -228,7 +228,7 @@ async function goOn(
           return execution;
         }
         if (context.arrivals?.isStarved === true || context.share?.isOverdrawn === true) break;
-      } while (!gas.isTurnDue && environment.monotonic() < sliceEnd);
+      } while (!gas.isTurnDue && environment.monotonic() - sliceBegan < SLICE_MICROSECONDS);
       environment.checkCanceled();
       if (remote !== null) {
         const now = remote.missedCount(run.transaction);
@@ -239,7 +239,7 @@ async function goOn(
       if (context.share?.isOverdrawn === true) await othersGaveBack(context.share, environment.abort);
       else if (run.sink.full) await run.sink.drained();
       else if (context.arrivals?.isStarved === true) await context.arrivals.wait(environment.abort);
-      else await environment.nextSlice();
+      else await environment.nextSlice(environment.monotonic() - sliceBegan);
       environment.checkCanceled();
     }
   } catch (thrown) {
@@ -404,7 +404,7 @@ export function runAutocommit<T>(
       const lost = thrown instanceof DatabaseError && thrown.code === SQLSTATE.serializationFailure;
       if (!lost || attemptNumber >= OPTIMISTIC_ATTEMPTS * 2) throw thrown;
       options.retract();
-      return environment.nextSlice().then(() => first(attemptNumber + 1));
+      return environment.nextSlice(0).then(() => first(attemptNumber + 1));
     };
     try {
       const running = options.run(transaction, attemptNumber >= OPTIMISTIC_ATTEMPTS);

@@ -233,7 +233,7 @@ class Link {
         if (isStopped) this.#socket.pause();
         else this.#socket.resume();
       },
-      yieldToLoop: () => options.engine.yieldToLoop(),
+      nextSlice: (took) => options.engine.slices.next(took),
     });
     this.#timer = setTimeout(() => {
       this.#fail(new DatabaseError(SQLSTATE.protocolViolation, "the handshake took too long"));

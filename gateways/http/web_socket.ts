@@ -163,7 +163,7 @@ class Link {
         if (isStopped) webSocket.pause();
         else webSocket.resume();
       },
-      yieldToLoop: () => options.engine.yieldToLoop(),
+      nextSlice: (took) => options.engine.slices.next(took),
     });
     // Messages are what is counted here: with a full queue statements wait and requests are not begun.
     const backlog = (): number => this.#queued >= LIMITS.webSocketSendQueue ? Number.MAX_SAFE_INTEGER : 0;

@@ -258,7 +258,7 @@ export class Connection {
   /** Stops processing until the other connections have had a turn. */
   #rest(): void {
     this.#isResting = true;
-    this.#context.engine.yieldToLoop().then(() => {
+    this.#context.engine.slices.next(PG_LIMITS.turnMilliseconds * 1000).then(() => {
       this.#isResting = false;
       this.#pump();
       if (this.#hasInputEnded) this.#closeWhenDone();

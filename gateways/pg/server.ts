@@ -328,19 +328,21 @@ class Socket {
         connection.receive(buffer.subarray(0, count));
         this.#isReceiving = false;
         this.#flush();
+        if (count >= PG_LIMITS.bulkReadBytes) busyMilliseconds += performance.now() - began;
         buffer = readBuffers.next(buffer, count);
         if (connection.wantsTls) await this.#startTls(null);
         if (connection.relayRequest !== null && await this.#relay(connection.relayRequest)) {
           isGone = true;
           break;
         }
-        while (connection.isPaused) await connection.resumed();
+        while (connection.isPaused) {
+          await connection.resumed();
+          busyMilliseconds = 0;
+        }
         // A read of what has come already is no turn of the event loop: a client that sends without pause, as COPY
         // does, would be the only one that is heard.
-        if (count < PG_LIMITS.bulkReadBytes) continue;
-        busyMilliseconds += performance.now() - began;
         if (busyMilliseconds < PG_LIMITS.bulkTurnMilliseconds) continue;
-        await this.#server.engine.yieldToLoop();
+        await this.#server.engine.slices.next(busyMilliseconds * 1000);
         busyMilliseconds = 0;
       }
     } catch (error) {

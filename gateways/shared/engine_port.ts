@@ -97,5 +97,7 @@ export interface EnginePort {
   onDurable(listener: (durableOp: OpNumber) => void): () => void;
   /** Resolves in a later turn of the event loop. */
   yieldToLoop(): Promise<void>;
+  /** Turns of what sends a mass of data or requests; see `SliceTurns.next`. */
+  readonly slices: { next(tookMicroseconds: number): Promise<void> };
   randomBytes(count: number): Uint8Array;
 }

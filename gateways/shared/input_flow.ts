@@ -13,8 +13,8 @@ const TURN_MILLISECONDS = 1;
 export interface InputFlowOptions {
   /** Stops or resumes the reading. */
   readonly setStopped: (isStopped: boolean) => void;
-  /** Resolves in a later turn of the event loop. */
-  readonly yieldToLoop: () => Promise<void>;
+  /** Resolves when input may be processed again, behind some that took so many microseconds. */
+  readonly nextSlice: (tookMicroseconds: number) => Promise<void>;
 }
 
 /**
@@ -50,7 +50,7 @@ export class InputFlow {
     if (this.#busyMilliseconds < TURN_MILLISECONDS || this.#isResting) return;
     this.#isResting = true;
     this.#update();
-    this.#options.yieldToLoop().then(() => {
+    this.#options.nextSlice(this.#busyMilliseconds * 1000).then(() => {
       this.#isResting = false;
       this.#busyMilliseconds = 0;
       this.#update();

@@ -7,7 +7,7 @@ function flowWithTurns() {
   const turns: (() => void)[] = [];
   const flow = new InputFlow({
     setStopped: (isStopped) => stops.push(isStopped),
-    yieldToLoop: () => new Promise((resolve) => turns.push(resolve)),
+    nextSlice: () => new Promise((resolve) => turns.push(resolve)),
   });
   return { flow, stops, turns };
 }

@@ -62,6 +62,8 @@ export class ScriptedEngine implements EnginePort {
     return () => void this.#listeners.delete(listener);
   }
 
+  readonly slices = { next: () => this.yieldToLoop() };
+
   yieldToLoop(): Promise<void> {
     return Promise.resolve();
   }
