@@ -4,6 +4,7 @@
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
+import type { SliceTurns } from "../host/slice_turns.ts";
 import type { Host, TimerId } from "../host/host.ts";
 import { groupKey } from "../storage/table/table_analysis.ts";
 import { DamagedFileError } from "../storage/table/damaged_file.ts";
@@ -22,6 +23,7 @@ const DEFAULT_STATISTICS_TARGET = 100;
 /** What an analyzer needs of its engine. */
 export interface AnalyzedEngine {
   readonly host: Pick<Host, "clock" | "timers">;
+  readonly slices: SliceTurns;
   readonly machine: StateMachine;
   readonly isFailed: boolean;
 }
@@ -104,7 +106,7 @@ export class Analyzer {
     const steps = machine.store(tableId).analyzeInSteps(requestFor(table, target, columns));
     for (let end = host.clock.monotonic() + SLICE_MICROSECONDS; steps.next().done !== true;) {
       if (host.clock.monotonic() < end) continue;
-      await host.timers.yieldToLoop();
+      await this.#engine.slices.next(SLICE_MICROSECONDS);
       // A table that is gone, or has other columns, is left as it is.
       if (this.#isClosed || this.#engine.isFailed || machine.catalog.table(tableId) !== table) return;
       end = host.clock.monotonic() + SLICE_MICROSECONDS;

@@ -1,5 +1,6 @@
 /** Statement texts of megabytes are parsed ahead, piece by piece, so that others have their turns between. */
 import { DatabaseError } from "../base/errors.ts";
+import type { SliceTurns } from "../host/slice_turns.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
 import { parseInPieces } from "../sql/parser/parse_in_pieces.ts";
 
@@ -13,13 +14,20 @@ export function isLongText(text: string): boolean {
   return text.length >= LONG_CHARACTERS;
 }
 
+/** What parsing needs of the engine. */
+interface LongTextsEngine {
+  monotonic(): number;
+  yieldToLoop(): Promise<void>;
+  readonly slices: SliceTurns;
+}
+
 /** See the file's head. */
 export class LongTexts {
-  readonly #engine: { monotonic(): number; yieldToLoop(): Promise<void> };
+  readonly #engine: LongTextsEngine;
   /** What was parsed just now. */
   readonly #parsed = new Map<string, readonly ParsedStatement[] | DatabaseError>();
 
-  constructor(engine: { monotonic(): number; yieldToLoop(): Promise<void> }) {
+  constructor(engine: LongTextsEngine) {
     this.#engine = engine;
   }
 
@@ -43,7 +51,7 @@ export class LongTexts {
       let piece = pieces.next();
       while (piece.done !== true) {
         if (engine.monotonic() >= turnEnd) {
-          await engine.yieldToLoop();
+          await engine.slices.next(TURN_MICROSECONDS);
           turnEnd = engine.monotonic() + TURN_MICROSECONDS;
         }
         piece = pieces.next();

@@ -1,4 +1,5 @@
 /** Several statements of one text: one transaction unless they steer it themselves, with turns for others between. */
+import type { SliceTurns } from "../host/slice_turns.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
 import type { MaybePromise, StatementOutcome } from "../statements/outcome.ts";
@@ -11,7 +12,7 @@ const TURN_MICROSECONDS = 2_000;
 /** A session, as far as its blocks go. */
 export interface SeveralHost {
   readonly block: TransactionBlock | null;
-  readonly engine: { monotonic(): number; yieldToLoop(): Promise<void> };
+  readonly engine: { monotonic(): number; readonly slices: SliceTurns };
   beginBlock(explicit: boolean): TransactionBlock;
   commitBlock(tag: string): MaybePromise<StatementOutcome>;
   checkCanceled(): void;
@@ -38,7 +39,7 @@ export async function runSeveral(
     }
     onOutcome(outcome);
     if (isLast || engine.monotonic() < turnEnd) continue;
-    await engine.yieldToLoop();
+    await engine.slices.next(TURN_MICROSECONDS);
     session.checkCanceled();
     turnEnd = engine.monotonic() + TURN_MICROSECONDS;
   }

@@ -16,7 +16,6 @@ import type { CommitTurns, Shards } from "./commit_turns.ts";
 import type { Notifications } from "./notifications.ts";
 import type { Planning } from "./planning.ts";
 import type { PreparedBudget } from "./prepared_names.ts";
-import type { SliceTurns } from "./slice_turns.ts";
 
 /** Counters for metrics; all since the engine was opened. */
 export interface EngineStatistics {
@@ -44,7 +43,6 @@ export interface SessionEngine extends ServerEngine, RefreshEngine, VisibleServe
   readonly manager: TransactionManager;
   readonly plans: Planning;
   readonly turns: CommitTurns;
-  readonly slices: SliceTurns;
   /** The shards that have the rows; null: they are here. */
   readonly shards: Shards | null;
   /** Settings that sessions begin with, unless the database, the role or the client has others. */

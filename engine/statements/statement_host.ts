@@ -13,6 +13,7 @@ import type {
   StatementExecution,
 } from "../execution/runtime/execution.ts";
 import type { QueryMemory } from "../execution/runtime/query_memory.ts";
+import type { SliceTurns } from "../host/slice_turns.ts";
 import type { OpNumber, RowId } from "../operations/effect.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { BoundCast, BoundFunction, EvaluationContext } from "../sql/functions/definition.ts";
@@ -250,6 +251,7 @@ export interface StatementEngine {
   /** Microseconds of a clock that only moves forward. */
   monotonic(): number;
   yieldToLoop(): Promise<void>;
+  readonly slices: SliceTurns;
 }
 
 /** For statements that change the transaction block or its modes. */

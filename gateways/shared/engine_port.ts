@@ -3,6 +3,7 @@
  * protocol can stand in a scripted session for a database.
  */
 import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
+import type { SliceTurns } from "../../engine/host/slice_turns.ts";
 import type { OpNumber } from "../../engine/operations/effect.ts";
 import type {
   MaybePromise,
@@ -98,6 +99,6 @@ export interface EnginePort {
   /** Resolves in a later turn of the event loop. */
   yieldToLoop(): Promise<void>;
   /** Turns of what sends a mass of data or requests; see `SliceTurns.next`. */
-  readonly slices: { next(tookMicroseconds: number): Promise<void> };
+  readonly slices: Pick<SliceTurns, "next">;
   randomBytes(count: number): Uint8Array;
 }

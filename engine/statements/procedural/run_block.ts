@@ -538,7 +538,7 @@ export class BlockRun {
   async #turn(): Promise<void> {
     this.#session.checkCanceled();
     if (this.#session.engine.monotonic() < this.#sliceEnd) return;
-    await this.#session.engine.yieldToLoop();
+    await this.#session.engine.slices.next(SLICE_MICROSECONDS);
     this.#session.checkCanceled();
     this.#sliceEnd = this.#session.engine.monotonic() + SLICE_MICROSECONDS;
   }

@@ -6,7 +6,7 @@
  * A client that was answered asks again in some microseconds, but is not heard before the next slice has ended; so what
  * comes is waited for a moment, as schedulers of disks do (Iyer and Druschel, "Anticipatory scheduling", SOSP 2001).
  */
-import { turnWork } from "../host/turn_work.ts";
+import { turnWork } from "./turn_work.ts";
 
 /** What clients get for each slice, as a multiple of its time, if they want it. */
 const CLIENTS_SHARE = 3;

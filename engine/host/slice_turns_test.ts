@@ -1,6 +1,6 @@
 /** Whose slice comes next, and what clients get between two, by a clock of the test. */
 import { strictEqual } from "node:assert/strict";
-import { turnWork } from "../host/turn_work.ts";
+import { turnWork } from "./turn_work.ts";
 import { SliceTurns } from "./slice_turns.ts";
 
 /** Microseconds of a slice, and of a turn of the event loop in which requests are answered or not. */
