@@ -21,13 +21,31 @@ export function encodeUtf8(text: string): Uint8Array {
   return textEncoder.encode(text);
 }
 
+/** Of the array whose characters were counted last. */
+let counted: DataView = new DataView(new ArrayBuffer(0));
+/** The bits of four bytes that ASCII has not. */
+const BEYOND_ASCII = 0x80808080;
+
 /** The number of characters (code points) of UTF-8. */
 export function countCharacters(bytes: Uint8Array, start: number, end: number): number {
+  const ascii = asciiBytes(bytes, start, end);
   let count = end - start;
-  for (let index = start; index < end; index++) {
+  for (let index = start + ascii; index < end; index++) {
     if (((bytes[index] as number) & 0xc0) === 0x80) count--;
   }
   return count;
+}
+
+/** How many bytes at the beginning are ASCII, at least; sixteen are looked at at a time. */
+function asciiBytes({ buffer, byteOffset }: Uint8Array, start: number, end: number): number {
+  if (counted.buffer !== buffer) counted = new DataView(buffer);
+  let at = byteOffset + start;
+  for (const last = byteOffset + end - 16; at <= last; at += 16) {
+    const bits = counted.getInt32(at) | counted.getInt32(at + 4) | counted.getInt32(at + 8) |
+      counted.getInt32(at + 12);
+    if ((bits & BEYOND_ASCII) !== 0) break;
+  }
+  return at - byteOffset - start;
 }
 
 /** The text of UTF-8 bytes; malformed sequences become U+FFFD. */

@@ -202,7 +202,8 @@ export class OutputBuffer {
 
   /** Ends a text, whose length is at that place, with spaces. */
   #pad(at: number, spaces: number): void {
-    if (spaces > 0) this.#bytes.fill(0x20, this.#length, this.#length += spaces);
+    const bytes = this.#bytes;
+    for (let left = spaces; left > 0; left--) bytes[this.#length++] = 0x20;
     this.#patch(at, this.#length - at - 4);
   }
 

@@ -8,7 +8,7 @@ import { NULL_CODE } from "../runtime/hashing.ts";
 import { type ColumnLayout, RowBuffer, storageOf } from "../runtime/row_buffer.ts";
 import { slotObject } from "../runtime/slot_object.ts";
 import type { Compilation } from "./compilation.ts";
-import type { Binding, Emitter, Value } from "./emitter.ts";
+import type { Binding, Emitter, StoredLocation, Value } from "./emitter.ts";
 import { anyNull, nullableCode, placeholder } from "./value_form.ts";
 
 /** A column of a buffer; `column` null: only its position matters. */
@@ -132,6 +132,13 @@ export class BufferCode {
     return row;
   }
 
+  /** What is kept of a stored text, in a column that takes such ({@link ColumnLayout.texts}), when {@link append} is given it. */
+  keptText(code: Emitter, position: number, { table, location, columnId }: StoredLocation): Value {
+    const { buffer } = code.recall<AppendNames>(this);
+    const kept = `${buffer}.columns[${position}].texts.keep(${table}, ${location}, ${columnId})`;
+    return { code: kept, isNull: null };
+  }
+
   /** Emits the reload of what {@link append} uses, after something else has changed the buffer. */
   emitReload(code: Emitter): void {
     const names = code.recall<AppendNames>(this);
@@ -171,15 +178,15 @@ export class BufferCode {
   binding(names: ReadNames, position: number, row: string, absent: string | null = null): Binding {
     const column = this.columns[position] as BufferColumn;
     const { data, nulls, column: holder } = names.columns[position] as ReadNames["columns"][number];
+    const hasTexts = column.texts !== undefined && absent === null;
     return {
       type: column.type,
       cheap: true,
+      ...(hasTexts ? { stored: { table: names.buffer, location: row, columnId: position } } : {}),
       load: (code) => {
         if (column.storage === "ref") {
-          const name = code.define(
-            "v",
-            absent === null ? `${data}[${row}]` : `${absent} ? null : ${data}[${row}]`,
-          );
+          const kept = column.texts === undefined ? `${data}[${row}]` : `${holder}.decoded(${data}[${row}])`;
+          const name = code.define("v", absent === null ? kept : `${absent} ? null : ${kept}`);
           return { code: name, isNull: column.nullable || absent !== null ? `${name} === null` : null };
         }
         const isNull = anyNull([absent, hasNulls(column) ? `${nulls}[${row}] !== 0` : null]);

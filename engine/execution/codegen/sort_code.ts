@@ -4,7 +4,7 @@
 import type { SqlType } from "../../types/sql_type.ts";
 import { compareFloats } from "../../types/compare.ts";
 import { compareCharacters, compareText } from "../../types/text.ts";
-import { type RowComparison, RowSort, type SingleKey } from "../runtime/sorting.ts";
+import { type FirstKey, type RowComparison, RowSort, UniqueRows } from "../runtime/sorting.ts";
 import type { BufferCode, ReadNames } from "./buffer_code.ts";
 import type { Emitter, RoundLimit } from "./emitter.ts";
 import { orderCode } from "./expression.ts";
@@ -33,29 +33,53 @@ export function emitComparison(
 }
 
 /** A sort, which is work to be done. */
-export function rowSort(count: number, compare: RowComparison, single: SingleKey | null): RowSort {
-  return new RowSort(count, compare, single);
+export function rowSort(count: number, compare: RowComparison, first: FirstKey | null): RowSort {
+  return new RowSort(count, compare, first);
+}
+
+/** The first of equal rows, which is work to be done. */
+export function uniqueRows(order: Int32Array, compare: RowComparison): UniqueRows {
+  return new UniqueRows(order, compare);
 }
 
 /**
  * Emits a sort; the answer is the name of an Int32Array of row numbers in order. Equal rows keep their order.
- * `atMost` as of {@link Emitter.work}.
+ * `atMost` as of {@link Emitter.work}; `isDistinct`: the order has only the first of equal rows.
  */
 export function emitSort(
   code: Emitter,
   buffer: BufferCode,
   names: ReadNames,
   keys: readonly SortColumn[],
-  atMost: RoundLimit | null = null,
+  { atMost = null, isDistinct = false }: {
+    readonly atMost?: RoundLimit | null;
+    readonly isDistinct?: boolean;
+  } = {},
 ): string {
   const compare = emitComparison(code, buffer, names, keys);
-  const only = keys.length === 1 ? keys[0] : undefined;
-  const column = only === undefined ? undefined : names.columns[only.position];
-  const number = only === undefined || column === undefined
-    ? "null"
-    : `{ column: ${column.column}, descending: ${only.descending}, nullsFirst: ${only.nullsFirst} }`;
-  const sort = `${code.use("rowSort", rowSort)}(${names.buffer}.count, ${compare}, ${number})`;
-  return code.define("order", `${code.work(sort, atMost)}.order`);
+  const first = firstKey(buffer, names, keys);
+  const sort = `${code.use("rowSort", rowSort)}(${names.buffer}.count, ${compare}, ${first})`;
+  const order = code.define("order", `${code.work(sort, atMost)}.order`);
+  if (!isDistinct) return order;
+  const unique = `${code.use("uniqueRows", uniqueRows)}(${order}, ${compare})`;
+  return code.define("order", `${code.work(unique, atMost)}.order`);
+}
+
+/** Whether the values are ordered as texts. */
+export function isText(type: SqlType): boolean {
+  return formOf(type) === "string" && type.kind !== "json" && type.kind !== "jsonb";
+}
+
+/** The {@link FirstKey} by which rows may be sorted before they are compared; null: there is none. */
+function firstKey(buffer: BufferCode, names: ReadNames, keys: readonly SortColumn[]): string {
+  const [key, ...more] = keys;
+  const column = key === undefined ? undefined : names.columns[key.position];
+  const type = key === undefined ? undefined : buffer.columns[key.position]?.type;
+  if (key === undefined || column === undefined || type === undefined) return "null";
+  if (!isText(type) && more.length > 0) return "null";
+  const text = isText(type) ? type.kind === "char" ? `"char"` : `"text"` : "null";
+  const { descending, nullsFirst } = key;
+  return `{ column: ${column.column}, text: ${text}, descending: ${descending}, nullsFirst: ${nullsFirst} }`;
 }
 
 function emitKey(code: Emitter, buffer: BufferCode, names: ReadNames, key: SortColumn): void {
@@ -68,7 +92,8 @@ function emitKey(code: Emitter, buffer: BufferCode, names: ReadNames, key: SortC
   code.block("", "conditional", () => {
     const left = code.define("p", `${place.data}[a]`);
     const right = code.define("q", `${place.data}[b]`);
-    const order = () => emitOrder(code, column.type, { left, right, holder: place.column, before });
+    const hasTexts = column.texts !== undefined;
+    const order = () => emitOrder(code, column.type, { left, right, holder: place.column, hasTexts, before });
     if (column.storage === "ref") {
       if (!column.nullable) return order();
       code.block(`if (${left} === null || ${right} === null) `, "conditional", () => {
@@ -89,10 +114,12 @@ interface Pair {
   readonly left: string;
   readonly right: string;
   readonly holder: string;
+  /** They may be numbers of texts. */
+  readonly hasTexts: boolean;
   readonly before: number;
 }
 
-function emitOrder(code: Emitter, type: SqlType, { left, right, holder, before }: Pair): void {
+function emitOrder(code: Emitter, type: SqlType, { left, right, holder, hasTexts, before }: Pair): void {
   const byOrder = (expression: string) => {
     const order = code.define("o", expression);
     code.emit(`if (${order} !== 0) return ${before === -1 ? order : `-${order}`};`);
@@ -121,8 +148,10 @@ function emitOrder(code: Emitter, type: SqlType, { left, right, holder, before }
       return;
     }
     case "string":
-      if (type.kind !== "json" && type.kind !== "jsonb") {
-        const compare = type.kind === "char"
+      if (isText(type)) {
+        const compare = hasTexts
+          ? `${holder}.texts.compare`
+          : type.kind === "char"
           ? code.use("compareCharacters", compareCharacters)
           : code.use("compareText", compareText);
         code.block(`if (${left} !== ${right}) `, "conditional", () => {

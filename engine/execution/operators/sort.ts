@@ -6,7 +6,9 @@
  * With a limit only the best rows are kept: whenever the buffer holds twice as many as needed (and some more), it is
  * sorted and cut, and rows that cannot be among the best by their first key alone are not taken any more.
  */
+import type { Expression } from "../../sql/plan/expression.ts";
 import type { Plan, SortKey } from "../../sql/plan/plan.ts";
+import type { SqlType } from "../../types/sql_type.ts";
 import {
   BufferCode,
   type BufferColumn,
@@ -18,13 +20,14 @@ import type { Compilation } from "../codegen/compilation.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
 import type { LoopSource, Region, Sink } from "../codegen/region.ts";
-import { emitComparison, emitSort, type SortColumn } from "../codegen/sort_code.ts";
+import { emitComparison, emitSort, isText, type SortColumn } from "../codegen/sort_code.ts";
 import { formOf, isFloat, nullableCode } from "../codegen/value_form.ts";
 import { mayBeNull } from "../../sql/plan/build.ts";
 import { externalSort, sortedRows } from "../runtime/external_sort.ts";
 import type { ColumnLayout, RowBuffer } from "../runtime/row_buffer.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import type { SpilledColumn } from "../runtime/row_codec.ts";
+import { takesUtf8 } from "../runtime/result_writer.ts";
 import { SpilledRows } from "../runtime/spilled_rows.ts";
 import { rowLimit } from "./streaming.ts";
 
@@ -40,8 +43,13 @@ export interface SortedBuffer {
 
 /** The buffer for rows of `input` and the order of `keys`. */
 export function sortedBuffer(compilation: Compilation, input: Plan, keys: readonly SortKey[]): SortedBuffer {
-  const columns: BufferColumn[] = compilation.neededAbove(input)
-    .map(({ column, type }) => bufferColumn(column, type, compilation.mayBeNull(column)));
+  const isStored = readsStoredRows(input);
+  const columns: BufferColumn[] = compilation.neededAbove(input).map(({ column, type }) => {
+    const layout = bufferColumn(column, type, compilation.mayBeNull(column));
+    return isStored && takesUtf8(type.kind)
+      ? { ...layout, texts: type.kind === "char" ? "char" : "text" }
+      : layout;
+  });
   const computed: SortKey[] = [];
   const sortColumns = keys.map((key): SortColumn => {
     const { expression, descending, nullsFirst } = key;
@@ -59,10 +67,31 @@ export function sortedBuffer(compilation: Compilation, input: Plan, keys: readon
   return { buffer: new BufferCode(compilation, columns), keys: sortColumns, computed };
 }
 
+/** Whether texts of the rows may be read where they are stored. */
+function readsStoredRows(plan: Plan): boolean {
+  switch (plan.kind) {
+    case "filter":
+    case "project":
+    case "distinct":
+      return readsStoredRows(plan.input);
+    case "row_lookup":
+    case "row_range":
+    case "index_scan":
+      return true;
+    default:
+      return false;
+  }
+}
+
 /** Emits the append of the current row with its keys. */
 export function appendSorted(code: Emitter, { buffer, computed }: SortedBuffer): string {
   const named = buffer.columns.length - computed.length;
-  const values = buffer.columns.slice(0, named).map(({ column }) => code.column(column as number));
+  const values = buffer.columns.slice(0, named).map(({ column, texts }, position) => {
+    const { stored } = code.binding(column as number);
+    return texts === undefined || stored === undefined || code.isLoaded(column as number)
+      ? code.column(column as number)
+      : buffer.keptText(code, position, stored);
+  });
   return buffer.append(code, [...values, ...computed.map((key) => emitValue(code, key.expression))]);
 }
 
@@ -85,6 +114,30 @@ export function cutBuffer(
   return buffer;
 }
 
+/** DISTINCT of more rows looks for equal ones before they are sorted: many may be. */
+const MAX_ROWS_SORTED_FOR_DISTINCT = 1024;
+
+/**
+ * The input of a DISTINCT beneath a sort that finds equal rows itself; null: it does not. There must be few, and rows that
+ * are equal in the order must be so for DISTINCT.
+ */
+function inputOfDistinct({ input: plan, keys, limit }: Sort, { isInline, compilation }: Region): Plan | null {
+  if (plan.kind !== "distinct" || plan.isPartial === true || plan.keepsOrder === true) return null;
+  if (limit !== null || plan.input.rows > MAX_ROWS_SORTED_FOR_DISTINCT) return null;
+  if (isInline || compilation.spills || compilation.analyze) return null;
+  const sorted = new Set(
+    keys.map(({ expression }) => expression.kind === "column" ? expression.column : null),
+  );
+  const isFound = (key: Expression) =>
+    key.kind === "column" && sorted.has(key.column) && isSortedExactly(key.type);
+  return plan.keys.every(isFound) ? plan.input : null;
+}
+
+/** Whether values of the type are one value when neither comes before the other. */
+function isSortedExactly(type: SqlType): boolean {
+  return isText(type) || formOf(type) !== "object" && formOf(type) !== "string" && !isFloat(type);
+}
+
 /** Puts a sort into a region. */
 export function produceSort(plan: Sort, region: Region, sink: Sink): void {
   const { compilation } = region;
@@ -95,21 +148,24 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
   const spillSlot = compilation.newSlot();
   region.reset(buffer.slot, orderSlot, limitSlot, spillSlot);
   const limit = plan.limit;
+  const distinctInput = inputOfDistinct(plan, region);
+  // What would be written to a file is looked for as DISTINCT does it, when the statement is compiled anew.
+  const isInMemory = region.isInline || distinctInput !== null;
   // While there is no limit object, only the rows of one piece can be in the buffer.
   const cutRounds = (state: ExecutionState): number => {
     const limits = state.x[limitSlot];
     const known = typeof limits === "object" && limits !== null && "limit" in limits ? limits.limit : 0;
-    return region.isInline || Number(known) > MAX_ROWS_CUT_AT_ONCE ? Infinity : 1;
+    return isInMemory || Number(known) > MAX_ROWS_CUT_AT_ONCE ? Infinity : 1;
   };
   const layout = (code: Emitter) => code.constant("layout", buffer.columns);
   const names = { limit: {}, spill: {} };
   const limitIn = (code: Emitter) =>
     limit === null ? "Infinity" : `${code.recall<LimitNames>(names.limit).limits}.limit`;
-  region.produce(plan.input, {
+  region.produce(distinctInput ?? plan.input, {
     open: (code) => {
       buffer.openAppend(code);
       if (limit !== null) code.note(names.limit, openLimit(code, limit, limitSlot));
-      if (region.isInline) return;
+      if (isInMemory) return;
       code.note(names.spill, openSpill(code, externalSort, spillSlot, buffer));
     },
     row: (code) => {
@@ -117,7 +173,7 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
         rejectWorse(code, plan.keys[0], code.recall<LimitNames>(names.limit));
       }
       const row = appendSorted(code, sorted);
-      if (!region.isInline) {
+      if (!isInMemory) {
         const spill = code.recall<SpillNames>(names.spill);
         emitSpillSorted(code, buffer, row, { names: spill, keys, spillSlot, most: limitIn(code) });
       }
@@ -126,7 +182,7 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
       code.block(`if (${row} >= ${limits}.full) `, "conditional", () => {
         buffer.closeAppend(code);
         const read = buffer.openRead(code);
-        const order = emitSort(code, buffer, read, keys, cutRounds);
+        const order = emitSort(code, buffer, read, keys, { atMost: cutRounds });
         code.emit(
           `${code.use("cutBuffer", cutBuffer)}(S, ${buffer.slot}, ${
             layout(code)
@@ -142,7 +198,8 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
     if (limit !== null) code.note(names.limit, openLimit(code, limit, limitSlot));
     const most = limitIn(code);
     emitSorted(code, buffer, keys, {
-      spillSlot: region.isInline ? null : spillSlot,
+      spillSlot: isInMemory ? null : spillSlot,
+      isDistinct: distinctInput !== null,
       inMemory: (order) => {
         const first = limit === null
           ? order
@@ -156,7 +213,8 @@ export function produceSort(plan: Sort, region: Region, sink: Sink): void {
     }, most);
   });
   region.loop(plan, sortedSource(buffer, orderSlot), sink);
-  if (!region.isInline) region.once(plan, (code) => emitRelease(code, buffer.slot, spillSlot));
+  if (region.isInline) return;
+  region.once(plan, (code) => emitRelease(code, buffer.slot, ...(isInMemory ? [] : [spillSlot])));
 }
 
 /** Behind the append of a row: has the buffer's rows sorted and written when that is due; `most`: so many of them. */
@@ -174,7 +232,7 @@ export function emitSpillSorted(
   const rounds = spillRounds(spillSlot);
   emitSpill(code, buffer, row, names, (spill) => {
     const read = buffer.openRead(code);
-    const order = emitSort(code, buffer, read, keys, rounds);
+    const order = emitSort(code, buffer, read, keys, { atMost: rounds });
     code.work(`${spill}.writeRun(${read.buffer}, ${order}, ${most})`, rounds);
   });
 }
@@ -183,6 +241,8 @@ export function emitSpillSorted(
 export interface SortedUse {
   /** Where the sort is that may have written some; null: none are written. */
   readonly spillSlot: number | null;
+  /** Of equal rows only the first is wanted; none are written then. */
+  readonly isDistinct?: boolean;
   /** `order`: the name of the order of all rows, which are in the buffer. */
   readonly inMemory: (order: string) => void;
   /** The rows are in runs of the file, and the buffer has room for their windows. */
@@ -194,10 +254,10 @@ export function emitSorted(
   code: Emitter,
   buffer: BufferCode,
   keys: readonly SortColumn[],
-  { spillSlot, inMemory, inFile }: SortedUse,
+  { spillSlot, isDistinct = false, inMemory, inFile }: SortedUse,
   most = "Infinity",
 ): void {
-  const order = emitSort(code, buffer, buffer.openRead(code), keys);
+  const order = emitSort(code, buffer, buffer.openRead(code), keys, { isDistinct });
   if (spillSlot === null) return inMemory(order);
   const { spill } = openSpill(code, externalSort, spillSlot, buffer);
   code.block(`if (${spill}.hasRuns) `, "conditional", () => {

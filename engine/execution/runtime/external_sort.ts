@@ -84,6 +84,7 @@ export class ExternalSort extends SpilledRows {
   *#writeRun(buffer: RowBuffer, order: Int32Array, limit: number): Generator<void, void, void> {
     const to = Math.min(order.length, limit);
     if (to === 0) return buffer.release();
+    buffer.decodeTexts();
     this.state.beganRun();
     this.state.beganPass(1);
     const run: Run = { written: [] };

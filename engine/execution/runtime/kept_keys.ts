@@ -83,8 +83,8 @@ export class KeptKeys {
     this.#state.charge(-this.#bytes);
     this.#bytes = 0;
     const column = buffer.columns[1];
-    const single = column === undefined ? null : { column, descending: false, nullsFirst: false };
-    const sort = new RowSort(buffer.count, this.#compare, single);
+    const first = column === undefined ? null : { column, text: null, descending: false, nullsFirst: false };
+    const sort = new RowSort(buffer.count, this.#compare, first);
     yield* allOf(sort);
     yield* allOf(this.#sort.writeRun(buffer, sort.order, Infinity));
   }

@@ -10,6 +10,8 @@ import { physicalTypeOf } from "../../types/physical_type.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
+import type { BytesSink } from "../../storage/access/readable_table.ts";
+import { KeptTexts, type TextKind } from "./kept_texts.ts";
 import type { MemoryUser } from "./memory_user.ts";
 
 /** How a column's values are kept. */
@@ -19,6 +21,8 @@ export type ColumnStorage = "i32" | "f64" | "bool" | "number_or_bigint" | "code"
 export interface ColumnLayout {
   readonly storage: ColumnStorage;
   readonly nullable: boolean;
+  /** Texts of a few stored rows are kept as they are there ({@link KeptTexts}), in a column of references. */
+  readonly texts?: TextKind;
 }
 
 /** Arrays of one column. */
@@ -27,9 +31,12 @@ export class ColumnBuffer {
   data: Int32Array | Float64Array | Uint8Array | unknown[];
   nulls: Uint8Array | null;
   big: Map<number, bigint> | null = null;
+  /** Null: the data has all texts themselves, and not the numbers of some. */
+  readonly texts: KeptTexts | null;
 
   constructor(layout: ColumnLayout) {
     this.storage = layout.storage;
+    this.texts = layout.texts === undefined ? null : new KeptTexts(layout.texts);
     this.data = newArray(layout.storage, 0);
     this.nulls = layout.nullable && layout.storage !== "ref" && layout.storage !== "code" ? NO_BYTES : null;
   }
@@ -48,11 +55,28 @@ export class ColumnBuffer {
   /** The value of a row, of any form but that of codes. */
   get(row: number): SqlValue {
     const { data, nulls, storage } = this;
-    if (Array.isArray(data)) return data[row] as SqlValue;
+    if (Array.isArray(data)) return this.decoded(data[row]);
     if (nulls !== null && nulls[row] !== 0) return null;
     const value = data[row] as number;
     if (storage === "bool") return value !== 0;
     return storage === "number_or_bigint" && Number.isNaN(value) ? this.getBig(row) : value;
+  }
+
+  /** What the data of a column of references stands for. */
+  decoded(kept: unknown): SqlValue {
+    return this.texts !== null && typeof kept === "number" ? this.texts.decode(kept) : kept as SqlValue;
+  }
+
+  /** Bytes that the data of a row takes besides its place. */
+  bytesOf(kept: unknown): number {
+    return this.texts !== null && typeof kept === "number" ? this.texts.bytesOf(kept) : valueBytes(kept);
+  }
+
+  /** Has all texts themselves in the data from now on, until the buffer is empty. */
+  decodeTexts(): void {
+    const { data, texts } = this;
+    if (texts === null || !Array.isArray(data)) return;
+    for (let row = 0; row < data.length; row++) data[row] = this.decoded(data[row]);
   }
 
   /** Keeps an integer that is not safe; the data holds NaN in its place. */
@@ -205,6 +229,25 @@ export class RowBuffer {
     this.capacity = capacity;
   }
 
+  /** See `ReadableTable.textBytesAt`; a column is known by its position. */
+  textBytesAt(row: number, position: number, place: BytesSink): boolean {
+    const column = this.columns[position] as ColumnBuffer;
+    const kept = column.data[row];
+    if (column.texts === null || typeof kept !== "number") return false;
+    column.texts.find(kept, place);
+    return true;
+  }
+
+  /** What {@link textBytesAt} has not found. */
+  valueAt(row: number, position: number): unknown {
+    return this.columns[position]?.data[row];
+  }
+
+  /** Has all texts themselves in the columns' data. */
+  decodeTexts(): void {
+    for (const column of this.columns) column.decodeTexts();
+  }
+
   /** Appends a row by its values: for the few that generated code does not append itself. */
   append(values: readonly SqlValue[]): void {
     const row = this.count;
@@ -221,6 +264,7 @@ export class RowBuffer {
     for (const column of this.columns) {
       if (Array.isArray(column.data)) column.data = [];
       column.big = null;
+      column.texts?.release();
     }
   }
 
@@ -294,9 +338,10 @@ export class RowBuffer {
   /** Bytes of the texts added since the last look. */
   #textBytes(): number {
     let bytes = 0;
-    for (const { data } of this.columns) {
+    for (const column of this.columns) {
+      const { data } = column;
       if (!Array.isArray(data)) continue;
-      for (let row = this.#measured; row < data.length; row++) bytes += valueBytes(data[row]);
+      for (let row = this.#measured; row < data.length; row++) bytes += column.bytesOf(data[row]);
     }
     this.#measured = this.count;
     return bytes;

@@ -3,14 +3,19 @@
  *
  * Runs of rows are sorted natively and then merged in passes, each of which can be left at any row. A single integer
  * key is packed with the row number into one double when both fit 53 bits; then runs are sorted by V8's native sort
- * of doubles, and nothing calls back.
+ * of doubles, and nothing calls back. Of a text that is the first key as many characters are packed as fit
+ * ({@link TextPacking}); rows that are equal so far are compared.
  */
+import type { TextKind } from "./kept_texts.ts";
 import type { ColumnBuffer } from "./row_buffer.ts";
-import type { Work } from "./work.ts";
+import { TextPacking } from "./text_packing.ts";
+import { allOf, type Work } from "./work.ts";
 
-/** The only key of a sort. */
-export interface SingleKey {
+/** The first key of a sort: the only one, or a text. */
+export interface FirstKey {
   readonly column: ColumnBuffer;
+  /** Null: it is no text. */
+  readonly text: TextKind | null;
   readonly descending: boolean;
   readonly nullsFirst: boolean;
 }
@@ -36,55 +41,135 @@ export class RowSort implements Work {
   order: Int32Array = NO_ROWS;
   readonly #count: number;
   readonly #compare: RowComparison;
-  /** Null: rows are compared. */
-  #packing: Packing | null;
-  #merge: MergeSort | NumberSort | null = null;
-  #unpacked = 0;
+  readonly #steps: Generator<void, void, void>;
 
-  constructor(count: number, compare: RowComparison, single: SingleKey | null) {
+  /** `first` null: rows are compared. */
+  constructor(count: number, compare: RowComparison, first: FirstKey | null) {
     this.#count = count;
     this.#compare = compare;
-    this.#packing = single !== null && count > FEWEST_PACKED_ROWS && canPack(single.column)
-      ? new Packing(count, single)
-      : null;
+    this.#steps = this.#sort(first);
   }
 
   advance(): boolean {
-    const packing = this.#packing;
-    if (this.#merge === null) {
-      if (packing === null) this.#merge = new MergeSort(this.#count, this.#compare);
-      else if (!packing.advance()) return false;
-      else if (packing.packed === null) this.#packing = null;
-      else this.#merge = new NumberSort(packing.packed);
-      if (this.#merge === null) return false;
+    do if (this.#steps.next().done === true) return true; while (this.#count <= RUN_ROWS);
+    return false;
+  }
+
+  *#sort(first: FirstKey | null): Generator<void, void, void> {
+    const packed = first === null || this.#count <= FEWEST_PACKED_ROWS ? null : yield* this.#pack(first);
+    if (packed === null) {
+      const merge = new MergeSort(rowNumbers(this.#count), this.#compare);
+      yield* allOf(merge);
+      this.order = merge.sorted;
+      return;
     }
-    if (!this.#merge.advance()) return false;
-    const { sorted } = this.#merge;
-    if (sorted instanceof Float64Array) return this.#unpack(sorted);
-    this.order = sorted;
-    return true;
+    const sort = new NumberSort(packed);
+    yield* allOf(sort);
+    yield* this.#unpack(sort.sorted);
+    if (first?.text !== null) yield* this.#sortTies(sort.sorted);
+  }
+
+  /** Null: the key cannot be packed. */
+  *#pack(first: FirstKey): Generator<void, Float64Array | null, void> {
+    const { text } = first;
+    if (text === null) {
+      const packing = canPack(first.column) ? new Packing(this.#count, first) : null;
+      if (packing !== null) yield* allOf(packing);
+      return packing?.packed ?? null;
+    }
+    const packed = packedKeys(this.#count);
+    yield* new TextPacking({ ...first, kind: text }).fill(packed);
+    return packed;
   }
 
   /** Takes the row numbers out of some packed keys. */
-  #unpack(sorted: Float64Array): boolean {
+  *#unpack(sorted: Float64Array): Generator<void, void, void> {
     const count = sorted.length;
-    if (this.order.length === 0) this.order = new Int32Array(count);
+    const order = this.order = new Int32Array(count);
+    for (let index = 0; index < count; index++) {
+      order[index] = (sorted[index] as number) % count;
+      if (index % PACKED_MORSEL_ROWS === PACKED_MORSEL_ROWS - 1) yield;
+    }
+  }
+
+  /** Sorts rows whose packed keys are equal. They are in the order of their numbers. */
+  *#sortTies(packed: Float64Array): Generator<void, void, void> {
     const { order } = this;
-    const end = Math.min(count, this.#unpacked + PACKED_MORSEL_ROWS);
-    for (let index = this.#unpacked; index < end; index++) order[index] = (sorted[index] as number) % count;
-    this.#unpacked = end;
-    return end === count;
+    const compare = this.#compare;
+    const count = packed.length;
+    let begin = 0;
+    let isInOrder = true;
+    let key = Math.floor(packed[0] as number / count);
+    for (let at = 1; at <= count; at++) {
+      if (at % MORSEL_ROWS === 0) yield;
+      const next = at < count ? Math.floor(packed[at] as number / count) : -1;
+      if (next === key) {
+        if (isInOrder) isInOrder = compare(order[at - 1] as number, order[at] as number) <= 0;
+        continue;
+      }
+      if (!isInOrder) {
+        const ties = new MergeSort(order.slice(begin, at), compare);
+        yield* allOf(ties);
+        order.set(ties.sorted, begin);
+      }
+      begin = at;
+      isInOrder = true;
+      key = next;
+    }
+  }
+}
+
+/** The first of each stretch of equal rows. */
+export class UniqueRows implements Work {
+  /** The rows, when {@link UniqueRows.advance} has answered true. */
+  order: Int32Array;
+  readonly #compare: RowComparison;
+  #next = 0;
+  #count = 0;
+
+  /** `order`: sorted rows; it is written over. */
+  constructor(order: Int32Array, compare: RowComparison) {
+    this.order = order;
+    this.#compare = compare;
+  }
+
+  advance(): boolean {
+    const { order } = this;
+    const compare = this.#compare;
+    const end = Math.min(order.length, this.#next + MORSEL_ROWS);
+    let count = this.#count;
+    for (let at = this.#next; at < end; at++) {
+      const row = order[at] as number;
+      if (count === 0 || compare(order[count - 1] as number, row) !== 0) order[count++] = row;
+    }
+    this.#next = end;
+    this.#count = count;
+    if (end < order.length) return false;
+    this.order = order.subarray(0, count);
+    return true;
   }
 }
 
 /** Sorts all rows at once. */
-export function sortRows(count: number, compare: RowComparison, single: SingleKey | null): Int32Array {
-  const sort = new RowSort(count, compare, single);
+export function sortRows(count: number, compare: RowComparison, first: FirstKey | null): Int32Array {
+  const sort = new RowSort(count, compare, first);
   while (!sort.advance());
   return sort.order;
 }
 
 const NO_ROWS = new Int32Array(0);
+/** For rows that are sorted in one morsel: making an array costs as much as sorting ten of them. */
+const scratch = new Float64Array(RUN_ROWS);
+
+function packedKeys(count: number): Float64Array {
+  return count <= RUN_ROWS ? scratch.subarray(0, count) : new Float64Array(count);
+}
+
+function rowNumbers(count: number): Int32Array {
+  const rows = new Int32Array(count);
+  for (let row = 0; row < count; row++) rows[row] = row;
+  return rows;
+}
 
 /**
  * Bottom-up merging of runs; what is sorted is in `sorted` in the end. Long stretches that are in order already, as
@@ -196,10 +281,9 @@ abstract class RunMerge<T extends Int32Array | Float64Array> implements Work {
 class MergeSort extends RunMerge<Int32Array> {
   readonly #compare: RowComparison;
 
-  constructor(count: number, compare: RowComparison) {
-    const order = new Int32Array(count);
-    for (let row = 0; row < count; row++) order[row] = row;
-    super(order, { runRows: RUN_ROWS, morselRows: MORSEL_ROWS });
+  /** `rows` in any order; of equal ones the first number comes first in each run. */
+  constructor(rows: Int32Array, compare: RowComparison) {
+    super(rows, { runRows: RUN_ROWS, morselRows: MORSEL_ROWS });
     this.#compare = compare;
   }
 
@@ -250,13 +334,13 @@ class Packing implements Work {
   /** Null: the keys are no integers, or too far apart. */
   packed: Float64Array | null = null;
   readonly #count: number;
-  readonly #key: SingleKey;
+  readonly #key: FirstKey;
   #minimum = Infinity;
   #maximum = -Infinity;
   #measured = 0;
   #done = 0;
 
-  constructor(count: number, key: SingleKey) {
+  constructor(count: number, key: FirstKey) {
     this.#count = count;
     this.#key = key;
   }
@@ -292,7 +376,7 @@ class Packing implements Work {
   #allocate(): boolean {
     if (this.#minimum > this.#maximum) this.#minimum = this.#maximum = 0;
     if (!(this.#positions * this.#count < Number.MAX_SAFE_INTEGER)) return false;
-    this.packed = new Float64Array(this.#count);
+    this.packed = packedKeys(this.#count);
     return true;
   }
 

@@ -1,11 +1,15 @@
 /** Sorting of row numbers, and the hash table of joins. */
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { encodeUtf8 } from "../../base/bytes.ts";
+import type { BytesSink } from "../../storage/access/readable_table.ts";
+import { trimTrailingSpaces } from "../../types/text.ts";
 import { SeededRandom } from "../testing/seeded_random.ts";
 import type { ExecutionState } from "./execution_state.ts";
 import { HashIndex } from "./hash_index.ts";
 import { nearHash, NULL_CODE } from "./hashing.ts";
 import { RowBuffer } from "./row_buffer.ts";
-import { RowSort, sortRows } from "./sorting.ts";
+import { RowSort, sortRows, UniqueRows } from "./sorting.ts";
 
 const state = { charge: () => {} } as unknown as ExecutionState;
 
@@ -29,13 +33,85 @@ Deno.test("sortRows() sorts a packed integer key as the comparison does, stably"
         const order = Math.sign((column.data[a] as number) - (column.data[b] as number));
         return descending ? -order : order;
       };
-      const single = { column, descending: descending === true, nullsFirst: nullsFirst === true };
+      const single = { column, text: null, descending: descending === true, nullsFirst: nullsFirst === true };
       const expected = Int32Array.from({ length: count }, (_, row) => row).sort((a, b) =>
         compare(a, b) || a - b
       );
       const title = `range ${range}, ${count} rows`;
       assert.ok(sameNumbers(sortRows(count, compare, single), expected), `packed, ${title}`);
       assert.ok(sameNumbers(sortRows(count, compare, null), expected), `compared, ${title}`);
+    }
+  }
+});
+
+/** Texts that are alike in all ways that sorting looks at. */
+function randomText(random: SeededRandom, beginning: string): string {
+  const length = random.below(5) === 0 ? 0 : random.below(9);
+  const end = Array.from({ length }, () => random.pick(["a", "b", "0", " ", "\x7f", "é", "\uFFFD", "😀"]));
+  return random.chance(0.05) ? end.join("") : beginning + end.join("");
+}
+
+/** Stored rows that have texts in the places of chance, as bytes or not. */
+function storedTexts(random: SeededRandom, texts: readonly (string | null)[]) {
+  return {
+    textBytesAt(row: number, _: number, place: BytesSink): boolean {
+      const text = texts[row] ?? null;
+      if (text === null || random.chance(0.3)) return false;
+      place.bytes = encodeUtf8(`-${text}-`);
+      place.start = 1;
+      place.end = place.bytes.length - 1;
+      return true;
+    },
+    valueAt: (row: number) => texts[row] ?? null,
+  };
+}
+
+Deno.test("sortRows() sorts texts by their bytes, kept so or not, stably; UniqueRows has the first of equal ones", () => {
+  const random = new SeededRandom(11);
+  const beginnings = ["", "a", "the same as all others ".repeat(4), "é"];
+  for (const [round, count] of [70, 1024, 3000].entries()) {
+    for (const beginning of beginnings) {
+      for (const kind of ["text", "char"] as const) {
+        const [descending, nullsFirst] = [random.chance(0.5), random.chance(0.5)];
+        const texts = Array.from({ length: count }, () => {
+          const text = random.chance(0.05) ? null : randomText(random, beginning);
+          return kind === "char" && text !== null ? trimTrailingSpaces(text) : text;
+        });
+        const buffer = new RowBuffer(state, [{ storage: "ref", nullable: true, texts: kind }]);
+        const [column] = buffer.columns;
+        assert.ok(column !== undefined && column.texts !== null && Array.isArray(column.data));
+        const stored = storedTexts(random, texts);
+        for (let row = 0; row < count; row++) {
+          if (row === buffer.capacity) buffer.grow(row);
+          column.data[row] = column.texts.keep(stored, row, 0);
+        }
+        buffer.count = count;
+        assert.deepEqual(texts.map((_, row) => column.get(row)), texts, "what was kept is there");
+        const encoded = texts.map((text) => text === null ? null : encodeUtf8(text));
+        const compare = (a: number, b: number) => {
+          const [x, y] = [encoded[a] ?? null, encoded[b] ?? null];
+          if (x === null || y === null) return x === y ? 0 : (x === null) === nullsFirst ? -1 : 1;
+          return Buffer.compare(x, y) * (descending ? -1 : 1);
+        };
+        for (let row = 1; row < count; row += 7) {
+          const [x, y] = [column.data[row - 1], column.data[row]] as (string | null)[];
+          if (x === null || y === null || x === undefined || y === undefined) continue;
+          const own: number = Math.sign(column.texts.compare(x, y)) * (descending ? -1 : 1);
+          assert.equal(own, compare(row - 1, row), `${texts[row - 1]} and ${texts[row]}`);
+        }
+        const expected = Int32Array.from(texts.keys()).sort((a, b) => compare(a, b) || a - b);
+        const first = { column, text: kind, descending, nullsFirst };
+        const order = sortRows(count, compare, first);
+        assert.ok(sameNumbers(order, expected), `round ${round}, ${beginning}, ${kind}`);
+        const unique = new UniqueRows(order, compare);
+        while (!unique.advance());
+        const seen = new Set<string | null>();
+        const firsts = expected.filter((row) => seen.size < seen.add(texts[row] ?? null).size);
+        assert.ok(sameNumbers(unique.order, firsts), `the first of each, round ${round}, ${beginning}`);
+        buffer.decodeTexts();
+        assert.deepEqual(column.data.slice(0, count), texts, "decoded");
+        buffer.release();
+      }
     }
   }
 });
