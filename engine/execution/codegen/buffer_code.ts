@@ -132,7 +132,7 @@ export class BufferCode {
     return row;
   }
 
-  /** What is kept of a stored text, in a column that takes such ({@link ColumnLayout.texts}), when {@link append} is given it. */
+  /** What {@link append} keeps of a stored text, in a column that takes such ({@link ColumnLayout.texts}). */
   keptText(code: Emitter, position: number, { table, location, columnId }: StoredLocation): Value {
     const { buffer } = code.recall<AppendNames>(this);
     const kept = `${buffer}.columns[${position}].texts.keep(${table}, ${location}, ${columnId})`;

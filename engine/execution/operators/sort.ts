@@ -118,8 +118,8 @@ export function cutBuffer(
 const MAX_ROWS_SORTED_FOR_DISTINCT = 1024;
 
 /**
- * The input of a DISTINCT beneath a sort that finds equal rows itself; null: it does not. There must be few, and rows that
- * are equal in the order must be so for DISTINCT.
+ * The input of a DISTINCT beneath a sort that finds equal rows itself; null: it does not. There must be few, and rows
+ * that are equal in the order must be so for DISTINCT.
  */
 function inputOfDistinct({ input: plan, keys, limit }: Sort, { isInline, compilation }: Region): Plan | null {
   if (plan.kind !== "distinct" || plan.isPartial === true || plan.keepsOrder === true) return null;

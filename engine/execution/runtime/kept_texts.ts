@@ -1,6 +1,6 @@
 /**
- * Texts of a few rows as UTF-8: those of stored rows that are sorted and sent are never decoded then. A text is known by
- * its number; beyond {@link MAX_TEXTS} texts or {@link MAX_BYTES} bytes no more are taken.
+ * Texts of a few rows as UTF-8: those of stored rows that are sorted and sent are never decoded then. A text is known
+ * by its number; beyond {@link MAX_TEXTS} texts or {@link MAX_BYTES} bytes no more are taken.
  *
  * The bytes lie in an array that the next object takes over when this one is released, for making one costs more than
  * a few rows do.
@@ -42,7 +42,7 @@ export class KeptTexts {
     this.#compareStrings = kind === "char" ? compareCharacters : compareText;
   }
 
-  /** Takes a text of a stored row. The answer is its number; or its value, if that is not there as bytes or too much. */
+  /** Takes a text of a stored row. The answer is its number, or its value if that is not there as bytes or too much. */
   keep(table: StoredTexts, location: number, columnId: number): unknown {
     const place = this.#place;
     if (this.#ends.length >= MAX_TEXTS || !table.textBytesAt(location, columnId, place)) {

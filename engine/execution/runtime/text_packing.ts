@@ -6,7 +6,7 @@ import { trimTrailingSpaces } from "../../types/text.ts";
 import type { KeptText, TextKind } from "./kept_texts.ts";
 import type { ColumnBuffer } from "./row_buffer.ts";
 
-/** Digits: 0 behind the end of a text, the characters of ASCII, and one for all others, behind which none is told. */
+/** Digits: 0 behind the end of a text, the characters of ASCII, and one for all others, which ends it. */
 const BASE = 130;
 const OTHER = BASE - 1;
 /** Of what all texts begin with no more is looked for. */
@@ -72,11 +72,11 @@ export class TextPacking {
 
   #number(text: KeptText, from: number, digits: number): number {
     let number = 0;
-    let isTold = true;
+    let goesOn = true;
     for (let index = from; index < from + digits; index++) {
-      const digit = isTold ? this.#digit(text, index) : 0;
+      const digit = goesOn ? this.#digit(text, index) : 0;
       number = number * BASE + digit;
-      if (digit === 0 || digit === OTHER) isTold = false;
+      if (digit === 0 || digit === OTHER) goesOn = false;
     }
     return number;
   }
