@@ -36,6 +36,9 @@ export interface CompileOptions {
   readonly analyze?: boolean;
 }
 
+/** Executions that begin with files behind one that has lacked memory; the next one may need less. */
+const REMEMBERED_STARTS = 15;
+
 /** A plan turned into pipelines. */
 class CompiledPlan {
   readonly #compilation: Compilation;
@@ -45,6 +48,8 @@ class CompiledPlan {
   readonly #keptBehindRows: number;
   /** The same for more rows than fit into memory, made when it is first needed. */
   readonly #spilling: () => CompiledPlan;
+  /** An execution with so much memory has lacked some; as many as are counted begin with files at once. */
+  #lacking = { memoryBytes: 0, starts: 0 };
 
   constructor(
     plan: Plan,
@@ -71,9 +76,18 @@ class CompiledPlan {
 
   start(context: ExecutionContext): ExecutionState {
     const { spillFile, memoryLimitBytes } = context;
-    const mustSpill = spillFile !== undefined && this.#keptBehindRows > memoryLimitBytes;
+    const mustSpill = spillFile !== undefined &&
+      (this.#keptBehindRows > memoryLimitBytes || this.#willLack(memoryLimitBytes));
+    if (context.spills === true) {
+      this.#lacking = { memoryBytes: memoryLimitBytes, starts: REMEMBERED_STARTS };
+    }
     const spilling = context.spills === true || mustSpill ? this.#spilling() : this;
     return spilling === this ? this.#start(context) : spilling.start(context);
+  }
+
+  /** What was made in vain before would be made in vain again. */
+  #willLack(memoryLimitBytes: number): boolean {
+    return memoryLimitBytes <= this.#lacking.memoryBytes && this.#lacking.starts-- > 0;
   }
 
   #start(context: ExecutionContext): ExecutionState {

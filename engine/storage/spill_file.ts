@@ -54,9 +54,8 @@ export class SpillFile {
     return { position, length: bytes.length, checksum: this.#checksum(position, bytes) };
   }
 
-  /** The bytes of a block; raises XX001 when they are not those that were written. */
-  read({ position, length, checksum }: SpillBlock): Uint8Array {
-    const bytes = new Uint8Array(length);
+  /** The bytes of a block, in an array of its length; raises XX001 when they are not those that were written. */
+  read({ position, length, checksum }: SpillBlock, bytes: Uint8Array = new Uint8Array(length)): Uint8Array {
     const count = this.#file.readAt(position, bytes);
     if (count !== length || this.#checksum(position, bytes) !== checksum) {
       throw new DatabaseError(
@@ -80,6 +79,34 @@ export class SpillFile {
   }
 
   #checksum(position: number, bytes: Uint8Array): number {
-    return crc32c(bytes, 0, bytes.length, checksumSeed(this.#seed, position));
+    foldWords(bytes);
+    const rest = bytes.length - bytes.length % FOLDED_BYTES;
+    const seed = checksumSeed(this.#seed, position);
+    return crc32c(bytes, rest, bytes.length, crc32c(foldedBytes, 0, FOLDED_BYTES, seed));
   }
+}
+
+/** What the words of a block are folded into, four times as fast as their CRC is computed. */
+const folded = new Int32Array(4);
+const foldedBytes = new Uint8Array(folded.buffer);
+const FOLDED_BYTES = folded.byteLength;
+/** Odd, so that a word that has changed changes what it is folded into, whatever follows. */
+const MULTIPLIER = 0x01000193;
+
+function foldWords(bytes: Uint8Array): void {
+  const { buffer, byteOffset, length } = alignedBytes(bytes);
+  const words = new Int32Array(buffer, byteOffset, length >>> 2);
+  let [a, b, c, d] = [1, 2, 3, 4];
+  for (let at = 0; at + 3 < words.length; at += 4) {
+    a = Math.imul(a, MULTIPLIER) ^ (words[at] as number);
+    b = Math.imul(b, MULTIPLIER) ^ (words[at + 1] as number);
+    c = Math.imul(c, MULTIPLIER) ^ (words[at + 2] as number);
+    d = Math.imul(d, MULTIPLIER) ^ (words[at + 3] as number);
+  }
+  folded.set([a, b, c, d]);
+}
+
+/** The same bytes from a multiple of four on. */
+function alignedBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
 }

@@ -22,8 +22,8 @@ export type Produce = (plan: Plan, region: Region, sink: Sink) => void;
 export interface RuntimeFilter {
   readonly key: Expression & { readonly kind: "column" };
   readonly columnId: number;
-  /** The slot of the join's index, and the place of the key in it. */
-  readonly indexSlot: number;
+  /** The slot of what is known of the join's kept keys, and the place of the key in it. */
+  readonly slot: number;
   readonly position: number;
   /** The scan's rows come to the join before any other one. */
   readonly isDirect: boolean;

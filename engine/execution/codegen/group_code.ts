@@ -24,6 +24,9 @@ export function groupsOf(
   return slotObject(state, slot, GroupTable, keyCount, slotKinds);
 }
 
+/** New groups between two looks at the memory; a power of two. */
+export const LOOK_GROUPS = 32;
+
 /** Codes of all keys together may have this many bits to be an index. */
 const MAX_INDEX_BITS = 16;
 

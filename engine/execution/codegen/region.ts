@@ -36,6 +36,8 @@ export type LoopSource =
     readonly atMost?: RoundLimit;
     count(code: Emitter): string;
     bind(code: Emitter, index: string): void;
+    /** An expression of the number of all rows, behind {@link more} too. */
+    total?(): string;
     /**
      * In a program only: an expression, evaluated behind the last row, that is true when further rows are on their
      * way.

@@ -17,7 +17,7 @@ export function valueHash(type: SqlType, other: SqlType): ValueHash {
   switch (kind) {
     case "number":
     case "number_or_bigint":
-      return hashOf;
+      return hashNumber;
     case "boolean":
       return (value) => value === true ? 1 : 0;
     case "text":
@@ -29,6 +29,11 @@ export function valueHash(type: SqlType, other: SqlType): ValueHash {
       return (value) => hashOf(keyOf(type, value));
     }
   }
+}
+
+/** What {@link hashOf} answers; most are integers of 32 bits, whose code should not depend on other keys. */
+function hashNumber(key: unknown): number {
+  return typeof key === "number" && (key | 0) === key ? hashWords(key, key >> 31) : hashOf(key);
 }
 
 function hashOf(key: unknown): number {

@@ -19,7 +19,7 @@ import { type Emitter, NULL_VALUE, type Value } from "../codegen/emitter.ts";
 import { emitTruth } from "../codegen/condition.ts";
 import { emitValue } from "../codegen/expression.ts";
 import { hasSameKeys, keyOfValues } from "../codegen/value_keys.ts";
-import { GroupCode } from "../codegen/group_code.ts";
+import { GroupCode, LOOK_GROUPS } from "../codegen/group_code.ts";
 import { KeyCode } from "../codegen/key_code.ts";
 import { expressionFacts } from "../codegen/plan_analysis.ts";
 import { type LoopSource, Program, type Region, type Sink } from "../codegen/region.ts";
@@ -35,7 +35,9 @@ import type { BlockCursor } from "../../storage/access/block.ts";
 import type { ReadableTable } from "../../storage/access/readable_table.ts";
 import { emitRelease, emitSorted, emitSpillSorted, openSpill, type SpillNames } from "./sort.ts";
 import { nullableBinding } from "./sources.ts";
-import { produceDividedSets } from "./spilled.ts";
+import { DividedCode } from "./divided_code.ts";
+import { produceRounds } from "./rounds.ts";
+import { groupsStay, produceDividedSets } from "./spilled.ts";
 
 type Aggregate = Extract<Plan, { kind: "aggregate" }>;
 
@@ -50,9 +52,29 @@ export function produceAggregate(plan: Aggregate, region: Region, sink: Sink): v
       produce: (one, rounds) => produceAggregate(one, rounds, sink),
     });
   if (isDivided) return;
-  const { rows, finish } = aggregation(plan, region, sink);
+  const aside = region instanceof Program && region.compilation.spills && isWhole && groupsStay(plan)
+    ? asideOf(plan, region.compilation)
+    : null;
+  const { rows, finish, stateSlots } = aggregation(plan, region, sink, aside);
+  if (aside !== null) region.reset(...aside.slots);
   region.produce(plan.input, rows);
   finish();
+  if (aside === null) return;
+  produceRounds(plan, [aside], region as Program, (rounds) => {
+    const sources = new Map([[plan.input, aside.source]]);
+    rounds.compilation.readDivided(sources, () => produceAggregate(plan, rounds, sink));
+  }, { forget: stateSlots });
+}
+
+/** Takes rows of groups for which there is no room. */
+function asideOf(plan: Aggregate, compilation: Compilation): DividedCode {
+  const columns = compilation.neededAbove(plan.input);
+  const keys = plan.groups.filter(({ isDependent }) => isDependent !== true);
+  return new DividedCode(compilation, {
+    columns,
+    keys: keys.map(({ expression }) => expression),
+    isKept: true,
+  });
 }
 
 /** What takes the rows of an aggregation, and what gives the groups out behind them. */
@@ -60,18 +82,27 @@ function aggregation(
   plan: Aggregate,
   region: Region,
   sink: Sink,
-): { readonly rows: Sink; readonly finish: () => void } {
+  aside: DividedCode | null = null,
+): { readonly rows: Sink; readonly finish: () => void; readonly stateSlots: readonly number[] } {
   const { compilation } = region;
   const all = plan.groups.map((_, index) => index);
   const sets = (plan.groupingSets ?? [all]).map((set) =>
     new GroupingSetCode(compilation, plan, [...new Set(set)], !region.isInline)
   );
-  for (const set of sets) region.reset(...set.stateSlots);
+  const stateSlots = sets.flatMap((set) => set.stateSlots);
+  region.reset(...stateSlots);
   return {
+    stateSlots,
     rows: {
-      open: (code) => sets.forEach((set) => set.open(code)),
-      row: (code) => sets.forEach((set) => set.row(code)),
-      close: (code) => sets.forEach((set) => set.close(code)),
+      open: (code) => {
+        aside?.open(code);
+        sets.forEach((set) => set.open(code));
+      },
+      row: (code) => sets.forEach((set) => set.row(code, aside)),
+      close: (code) => {
+        aside?.close(code);
+        sets.forEach((set) => set.close(code));
+      },
     },
     finish: () => {
       for (const set of sets) {
@@ -193,6 +224,7 @@ class GroupingSetCode {
   readonly #collectedSlot: number;
   readonly #canSpill: boolean;
   readonly #key = {};
+  readonly #fullKey = {};
 
   constructor(compilation: Compilation, plan: Aggregate, set: readonly number[], canSpill: boolean) {
     this.#compilation = compilation;
@@ -368,12 +400,9 @@ class GroupingSetCode {
     );
   }
 
-  row(code: Emitter): void {
-    const group = this.#groups === null ? "0" : this.#groups.lookup(
-      code,
-      this.#keys.map((index) => this.#group(index).expression),
-      this.#dependentSlots.size === 0 ? null : (made) => this.#keepDependent(code, made),
-    );
+  /** `aside`: takes rows of groups for which there is no room; null: there is. */
+  row(code: Emitter, aside: DividedCode | null): void {
+    const group = this.#groups === null ? "0" : this.#lookUp(code, this.#groups, aside);
     this.#flushing.beginRow(code);
     for (const entry of this.#calls) {
       if (entry.call.filter === null) {
@@ -384,6 +413,28 @@ class GroupingSetCode {
       code.block(`if (${test}) `, "conditional", () => this.#fold(code, entry, group));
     }
     this.#flushing.endRow(code, group);
+  }
+
+  #lookUp(code: Emitter, groups: GroupCode, aside: DividedCode | null): string {
+    const keys = this.#keys.map((index) => this.#group(index).expression);
+    const keep = this.#dependentSlots.size === 0 ? null : (made: string) => this.#keepDependent(code, made);
+    if (aside === null) return groups.lookup(code, keys, keep);
+    const full = `S.mustSpillBeyond(${groups.table(code)}.bytes)`;
+    const isFull = code.once(this.#fullKey, () => {
+      const name = code.name("isFull");
+      code.emit(`let ${name} = true;`);
+      return name;
+    });
+    code.block(`if (${isFull}) `, "conditional", () => {
+      code.block(`if (${groups.find(code, keys)} < 0 && (${isFull} = ${full})) `, "conditional", () => {
+        aside.take(code);
+        code.emit(code.skip);
+      });
+    });
+    return groups.lookup(code, keys, (made) => {
+      keep?.(made);
+      code.emit(`if ((${made} & ${LOOK_GROUPS - 1}) === 0) ${isFull} = ${full};`);
+    });
   }
 
   #keepDependent(code: Emitter, group: string): void {

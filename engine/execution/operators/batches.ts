@@ -1,29 +1,66 @@
 /**
- * A join of a statement that has begun anew, whose kept rows fit into memory after all: it runs over the rows of the
- * other side batch by batch as they come, and writes none of them.
+ * A join of a statement that has begun anew, as far as its kept rows fit into memory (hybrid hashing; DeWitt et al.,
+ * SIGMOD 1984): rows of the other side that belong to these parts go on batch by batch as they come, and only those of
+ * other parts are written.
  *
  * The pipelines of one round are, in this order: those that build the hash table, the one over the rows of the other
  * side, and those over kept rows with or without a partner. The first run with the first batch, the last behind all.
  */
 import { assertDefined } from "../../base/assert.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
-import { bufferOf } from "../codegen/buffer_code.ts";
+import { inputs } from "../../sql/plan/traverse.ts";
 import type { Compilation } from "../codegen/compilation.ts";
-import type { Emitter } from "../codegen/emitter.ts";
-import type { Program, Region } from "../codegen/region.ts";
-import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
+import type { Emitter, Value } from "../codegen/emitter.ts";
+import type { Program } from "../codegen/region.ts";
+import { type ExecutionState, MAX_BATCH_ROWS, type Pipeline } from "../runtime/execution_state.ts";
+import { joinParts, type Part, PART_COUNT } from "../runtime/partitioned_rows.ts";
 import type { RowBuffer } from "../runtime/row_buffer.ts";
+import { allOf, GeneratorWork } from "../runtime/work.ts";
 import type { DividedCode, RowBatches } from "./divided_code.ts";
+import { emitSpill, openSpillOf, type SpillNames } from "./sort.ts";
 
-/** What a batch takes at the most: it should be in a processor's cache. */
+/** What a batch takes at the most, unless rows are large: it should be in a processor's cache. */
 const BATCH_BYTES = 1 << 20;
+/** The part of the memory that a batch takes at the most. */
+const BATCH_SHARE = 1 / 16;
+/** The part that some of the kept rows take where joins below the other side, which come next, may need it for all. */
+const SHARE_BEFORE_JOINS = 1 / 8;
+/** Rows that a morsel may make of one, while no loop in it is long. */
+const MAX_PARTNERS = 64;
 
 /** A join that runs so. */
-interface Running {
-  /** What its hash table is going to take, until that is there. */
-  reserved: number;
-  isBuilt: boolean;
-  isDone: boolean;
+class Running {
+  /** {@link isDue} is to be asked behind the row of this number. */
+  full = 0;
+  /** By part, whether its kept rows are in memory. */
+  readonly own = new Uint8Array(PART_COUNT);
+  /** What is kept of them is read of this; null: of the buffer. */
+  kept: Part | null = null;
+  /** What the hash table is going to take, until that is there. */
+  reserved = 0;
+  isOn = false;
+  isBuilt = false;
+  isDone = false;
+  readonly #most: number;
+
+  constructor(state: ExecutionState) {
+    this.#most = Math.min(BATCH_BYTES, state.context.memoryLimitBytes * BATCH_SHARE);
+  }
+
+  /** Whether a batch may become due within so many rows. */
+  isNear(buffer: RowBuffer, rows: number): boolean {
+    const { count, rowBytes } = buffer;
+    const bytes = buffer.usedBytes;
+    return bytes + rows * (count === 0 ? rowBytes : bytes / count) > this.#most;
+  }
+
+  /** Whether the rows are a batch; otherwise {@link full} is moved on. */
+  isDue(buffer: RowBuffer): boolean {
+    const bytes = buffer.usedBytes;
+    if (bytes > this.#most / 2) return true;
+    this.full = buffer.count + Math.floor((this.#most / 2 - bytes) * buffer.count / bytes / 2);
+    return false;
+  }
 }
 
 /** See the file's head. */
@@ -33,9 +70,11 @@ export class Batches implements RowBatches {
   readonly #kept: DividedCode;
   readonly #other: DividedCode;
   readonly #plan: Plan;
+  readonly #key = {};
   #pipelines: { readonly build: Pipeline[]; readonly probe: Pipeline[]; readonly rest: Pipeline[] } | null =
     null;
 
+  /** `plan`: that of the other side. */
   constructor(
     compilation: Compilation,
     { kept, other, plan }: { readonly kept: DividedCode; readonly other: DividedCode; readonly plan: Plan },
@@ -57,41 +96,96 @@ export class Batches implements RowBatches {
     };
   }
 
-  /** When all kept rows are there. */
+  /** When all kept rows are there: which parts of them stay in memory. */
   readonly decision: Pipeline = {
     writesResult: false,
     operators: [],
     run: (state) => {
-      const buffer = bufferIn(state, this.#kept);
-      // The hash table has the rows besides.
-      const reserved = buffer.measure() + buffer.count * this.#kept.keptBytes;
-      if (this.#kept.rowsIn(state).parts.length > 0 || !state.hasRoomFor(reserved)) return true;
-      state.charge(reserved);
-      this.#other.rowsIn(state).limitShare(BATCH_BYTES);
-      state.x[this.slot] = { reserved, isBuilt: false, isDone: false } satisfies Running;
+      const known = state.x[this.slot];
+      const work = known instanceof GeneratorWork ? known as GeneratorWork<Running> : this.#decide(state);
+      if (!work.advance()) {
+        state.x[this.slot] = work;
+        return false;
+      }
+      state.x[this.slot] = work.result;
       return true;
     },
   };
 
-  /** Whether the join runs so. */
+  #decide(state: ExecutionState): GeneratorWork<Running> {
+    const kept = this.#kept;
+    const rows = kept.rowsIn(state);
+    const joinsFollow = hasJoin(this.#plan);
+    return new GeneratorWork((function* () {
+      const running = new Running(state);
+      if (rows.parts.length === 0) {
+        const bytes = kept.bytesOfTaken(state);
+        if (state.hasRoomFor(bytes)) {
+          running.own.fill(1);
+          running.reserved = bytes;
+        } else yield* allOf(rows.writeRest(kept.bufferIn(state)));
+      }
+      const own: Part[] = [];
+      const whole = rows.parts.reduce((sum, part) => sum + kept.bytesOfWritten(part), 0);
+      const share = joinsFollow && !state.hasRoomFor(whole) ? SHARE_BEFORE_JOINS : undefined;
+      for (const [index, part] of rows.parts.entries()) {
+        const bytes = kept.bytesOfWritten(part);
+        if (!state.hasRoomFor(running.reserved + bytes, share)) continue;
+        running.own[index] = 1;
+        running.reserved += bytes;
+        own.push(part);
+      }
+      if (rows.parts.length > 0) running.kept = joinParts(own);
+      running.isOn = running.own.includes(1);
+      state.charge(running.reserved);
+      return running;
+    })());
+  }
+
+  /** Whether the join still runs so. */
   isOn(state: ExecutionState): boolean {
-    return state.x[this.slot] !== undefined;
+    return this.#running(state).isOn;
+  }
+
+  /** By part, whether its rows have gone on already. */
+  ownIn(state: ExecutionState): Uint8Array {
+    return this.#running(state).own;
   }
 
   /** See {@link RowBatches}. */
-  emitNext(code: Emitter): void {
-    code.block(`if (S.x[${this.slot}] !== undefined) `, "conditional", () => {
-      code.call(
-        `${code.use("nextBatch", this.#next)}(S)`,
-        (state) => this.isOn(state) ? Infinity : 1,
-      );
+  open(code: Emitter): void {
+    const running = code.define("batches", `S.x[${this.slot}]`);
+    const own = code.define("own", `${running}.own`);
+    this.#other.buffer.openAppend(code);
+    code.note(this.#key, { own, spill: openSpillOf(code, running) });
+  }
+
+  /** See {@link RowBatches}. */
+  isOwn(code: Emitter, hash: string): string {
+    return `${code.recall<{ own: string }>(this.#key).own}[${hash} & ${PART_COUNT - 1}] !== 0`;
+  }
+
+  /** See {@link RowBatches}. */
+  take(code: Emitter, values: readonly Value[]): void {
+    const { buffer } = this.#other;
+    const rows = MAX_BATCH_ROWS * (code.isOncePerRow ? 1 : MAX_PARTNERS);
+    const row = buffer.append(code, values);
+    const atMost = (state: ExecutionState) => {
+      const running = this.#running(state);
+      return running.isOn && running.isNear(this.#other.bufferIn(state), rows) ? Infinity : 1;
+    };
+    code.limitRounds(atMost);
+    if (!code.isResumable) return;
+    const { spill } = code.recall<{ spill: SpillNames }>(this.#key);
+    emitSpill(code, buffer, row, spill, () => {
+      code.call(`${code.use("nextBatch", this.#next)}(S)`, atMost);
       code.emit(`${code.use("emptyBatch", this.#empty)}(S);`);
     });
   }
 
-  /** Behind the rows of the other side, where the join runs otherwise. */
-  finish(plan: Plan, region: Region): void {
-    this.#other.finish(plan, region, `S.x[${this.slot}] === undefined`);
+  /** See {@link RowBatches}. */
+  close(code: Emitter): void {
+    this.#other.buffer.closeAppend(code);
   }
 
   /** The last batch, and what comes behind it; null: that has run. */
@@ -102,10 +196,12 @@ export class Batches implements RowBatches {
     return [...this.#next(state), ...assertDefined(this.#pipelines, "pipelines").rest];
   }
 
-  /** Forgets what is known. */
+  /** The other parts come next. */
   end(state: ExecutionState): void {
-    state.charge(-this.#running(state).reserved);
-    state.x[this.slot] = undefined;
+    const running = this.#running(state);
+    state.charge(-running.reserved);
+    running.reserved = 0;
+    running.isOn = false;
   }
 
   #running(state: ExecutionState): Running {
@@ -115,25 +211,31 @@ export class Batches implements RowBatches {
   readonly #next = (state: ExecutionState): readonly Pipeline[] => {
     const { build, probe } = assertDefined(this.#pipelines, "pipelines");
     const running = this.#running(state);
-    open(state, this.#other);
+    this.#other.read(state, null);
     if (running.isBuilt) return probe;
     running.isBuilt = true;
     state.charge(-running.reserved);
     running.reserved = 0;
-    open(state, this.#kept);
-    return [...build, ...probe];
+    this.#kept.read(state, running.kept);
+    return [...build, this.#built, ...probe];
+  };
+
+  /** The hash table has what was taken. */
+  readonly #built: Pipeline = {
+    writesResult: false,
+    operators: [],
+    run: (state) => {
+      this.#kept.bufferIn(state).release();
+      return true;
+    },
   };
 
   readonly #empty = (state: ExecutionState): void => {
-    bufferIn(state, this.#other).reset();
-    this.#other.rowsIn(state).full = 0;
+    this.#other.bufferIn(state).reset();
+    this.#running(state).full = 0;
   };
 }
 
-function bufferIn(state: ExecutionState, { buffer }: DividedCode): RowBuffer {
-  return bufferOf(state, buffer.slot, buffer.columns);
-}
-
-function open(state: ExecutionState, side: DividedCode): void {
-  state.x[side.readerSlot] = side.rowsIn(state).open(bufferIn(state, side), null);
+function hasJoin(plan: Plan): boolean {
+  return plan.kind === "hash_join" || inputs(plan).some(hasJoin);
 }

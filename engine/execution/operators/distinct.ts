@@ -8,7 +8,7 @@ import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { Compilation } from "../codegen/compilation.ts";
-import { GroupCode } from "../codegen/group_code.ts";
+import { GroupCode, LOOK_GROUPS } from "../codegen/group_code.ts";
 import { KeyCode } from "../codegen/key_code.ts";
 import { emitValue } from "../codegen/expression.ts";
 import { hasSameKeys } from "../codegen/value_keys.ts";
@@ -107,6 +107,7 @@ export class DistinctCode {
     return {
       open: (code) => {
         groups.open(code);
+        aside?.open(code);
         if (full !== null) {
           const isFull = code.name("isFull");
           code.emit(`let ${isFull} = ${full};`);
@@ -126,7 +127,7 @@ export class DistinctCode {
         if (isFull !== null) {
           code.block(`if (${isFull}) `, "conditional", () => {
             code.emit(`if (${groups.find(code, this.#keys)} >= 0) ${code.skip}`);
-            aside?.divert(code);
+            aside?.take(code);
             code.emit(aside === null ? `${isNew} = true;` : code.skip);
           });
         }
@@ -135,7 +136,10 @@ export class DistinctCode {
         code.emit(`if (!${isNew}) ${code.skip}`);
         sink.row(code);
       },
-      close: (code) => sink.close(code),
+      close: (code) => {
+        aside?.close(code);
+        sink.close(code);
+      },
     };
   }
 
@@ -149,6 +153,3 @@ export class DistinctCode {
     }, { forget: this.slots });
   }
 }
-
-/** Groups between two looks at the memory; a power of two. */
-const LOOK_GROUPS = 32;

@@ -2,16 +2,16 @@
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import type { SqlValue } from "../../types/value.ts";
 import { BufferCode, bufferColumn, bufferOf } from "../codegen/buffer_code.ts";
 import type { Compilation } from "../codegen/compilation.ts";
-import type { Emitter, RoundLimit } from "../codegen/emitter.ts";
+import type { Emitter, Value } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
 import type { LoopSource, Region, Sink } from "../codegen/region.ts";
-import { nullableCode } from "../codegen/value_form.ts";
+import { formOf } from "../codegen/value_form.ts";
 import { combine, valueHash } from "../codegen/value_hash.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
-import { PartitionedRows } from "../runtime/partitioned_rows.ts";
+import { type Part, PartitionedRows } from "../runtime/partitioned_rows.ts";
+import type { RowBuffer } from "../runtime/row_buffer.ts";
 import type { SpilledColumn } from "../runtime/row_codec.ts";
 import { slotObject } from "../runtime/slot_object.ts";
 import { emitSpill, openSpill, sortedSource, type SpillNames, spillRounds } from "./sort.ts";
@@ -24,11 +24,22 @@ export interface DividedInput {
   readonly others?: readonly SqlType[];
   /** The operator keeps rows of it in memory. */
   readonly isKept: boolean;
-  /** What a kept row takes besides its values, at the most; absent: what a group of several keys takes. */
-  readonly keptBytes?: number;
+  /** What kept rows take; absent: what groups of several keys do. */
+  readonly keptSize?: KeptSize;
 }
 
-const GROUP_BYTES = 160;
+/** What rows take where they are kept, at the most. */
+export interface KeptSize {
+  /** Besides their values. */
+  readonly rowBytes: number;
+  /** How often there is what they take in a file, and their texts. */
+  readonly copies: number;
+}
+
+const GROUPS: KeptSize = { rowBytes: 160, copies: 3 };
+/** What values that are objects take besides. */
+const TEXT_BYTES = 24;
+const OBJECT_BYTES = 56;
 
 /** Stands for the number of an input's row among those of its part. */
 export function positionKey(plan: Plan, compilation: Compilation): object {
@@ -41,31 +52,49 @@ export interface DividedColumns extends Omit<DividedInput, "plan"> {
   readonly columns?: readonly { readonly column: ColumnRef; readonly type: SqlType }[];
 }
 
-/** Where rows may go, batch by batch, instead of a file. */
+/** What is done with rows besides, or instead of putting them into a file. */
+interface RowsTaken {
+  /** For each key of a row: what is to be done with its value. */
+  readonly key?: (code: Emitter, value: Value, position: number) => void;
+  /** The same for the hash of all keys. */
+  readonly hash?: (code: Emitter, hash: string) => void;
+  /** Where rows of some parts go, batch by batch. */
+  readonly batches?: RowBatches | null;
+}
+
+/** Where rows of some parts go, batch by batch. */
 export interface RowBatches {
-  /** Emits that the rows that have come are a batch, if there are batches now; `else` may stand behind it. */
-  emitNext(code: Emitter): void;
+  /** Declares what {@link take} uses. */
+  open(code: Emitter): void;
+  /** Emits a test of a row's hash: whether the row is of these parts. */
+  isOwn(code: Emitter, hash: string): string;
+  /** Emits that a row is put into the batch. */
+  take(code: Emitter, values: readonly Value[]): void;
+  close(code: Emitter): void;
 }
 
 /** The code that divides rows. */
 export class DividedCode {
+  /** Has the rows of the part at hand, or all. */
   readonly buffer: BufferCode;
+  /** Has the rows that wait to be written. */
+  readonly #waiting: BufferCode;
   /** Holds what is read of a part. */
   readonly readerSlot: number;
   /** Holds the rounds, if it is the first side. */
   readonly roundsSlot: number;
   /** See {@link DividedInput}. */
   readonly isKept: boolean;
-  /** See {@link DividedInput.keptBytes}. */
-  readonly keptBytes: number;
+  readonly #keptSize: KeptSize;
   readonly #position: object | null;
   readonly #divided: DividedColumns;
   readonly #spillSlot: number;
 
-  constructor(compilation: Compilation, divided: DividedInput | DividedColumns) {
+  /** `apart`: rows wait in another buffer than they are read from. */
+  constructor(compilation: Compilation, divided: DividedInput | DividedColumns, { apart = false } = {}) {
     this.#divided = divided;
     this.isKept = divided.isKept;
-    this.keptBytes = divided.keptBytes ?? GROUP_BYTES;
+    this.#keptSize = divided.keptSize ?? GROUPS;
     this.#position = "plan" in divided ? positionKey(divided.plan, compilation) : null;
     const columns = "plan" in divided ? compilation.neededAbove(divided.plan) : divided.columns ?? [];
     this.buffer = new BufferCode(compilation, [
@@ -73,13 +102,47 @@ export class DividedCode {
         .map(({ column, type }) => bufferColumn(column, type, compilation.mayBeNull(column))),
       bufferColumn(null, { kind: "i32" }, false),
     ]);
+    this.#waiting = apart ? new BufferCode(compilation, this.buffer.columns) : this.buffer;
     this.readerSlot = compilation.newSlot();
     this.roundsSlot = compilation.newSlot();
     this.#spillSlot = compilation.newSlot();
   }
 
   get slots(): readonly number[] {
-    return [this.buffer.slot, this.readerSlot, this.roundsSlot, this.#spillSlot];
+    return [this.buffer.slot, this.#waiting.slot, this.readerSlot, this.roundsSlot, this.#spillSlot];
+  }
+
+  /** What so many rows take where they are kept, if they have taken `bytes` in a file. */
+  bytesOfWritten({ rows, bytes }: { readonly rows: number; readonly bytes: number }): number {
+    const { rowBytes, copies } = this.#keptSize;
+    const objects = this.buffer.columns.reduce(
+      (sum, { storage, type }) =>
+        sum + (storage !== "ref" ? 0 : formOf(type) === "string" ? TEXT_BYTES : OBJECT_BYTES),
+      0,
+    );
+    return bytes * copies + rows * (objects + rowBytes);
+  }
+
+  /** What the rows of the buffer take where they are kept. */
+  bytesOfTaken(state: ExecutionState): number {
+    const { rowBytes, copies } = this.#keptSize;
+    const buffer = this.bufferIn(state);
+    return buffer.usedBytes + (copies - 1) * buffer.textBytes + buffer.count * rowBytes;
+  }
+
+  /** See {@link buffer}. */
+  bufferIn(state: ExecutionState): RowBuffer {
+    return bufferOf(state, this.buffer.slot, this.buffer.columns);
+  }
+
+  /** Has what waits to be written. */
+  waitingIn(state: ExecutionState): RowBuffer {
+    return bufferOf(state, this.#waiting.slot, this.#waiting.columns);
+  }
+
+  /** Has the rows of a part read next; null: those that are in the buffer. */
+  read(state: ExecutionState, part: Part | null): void {
+    state.x[this.readerSlot] = this.rowsIn(state).open(this.bufferIn(state), part);
   }
 
   /** A loop over the rows of a part. */
@@ -89,6 +152,7 @@ export class DividedCode {
     if (source.kind !== "counted" || position === null) return source;
     return {
       ...source,
+      total: () => `S.x[${this.readerSlot}].total`,
       bind: (code, index) => {
         source.bind(code, index);
         code.note(position, index);
@@ -98,58 +162,61 @@ export class DividedCode {
 
   /** Whether no row has been taken. */
   isUnused(state: ExecutionState): boolean {
-    return state.x[this.#spillSlot] === undefined;
+    return state.x[this.#spillSlot] === undefined ||
+      this.rowsIn(state).parts.length === 0 && this.waitingIn(state).count === 0;
   }
 
-  /** Emits that the current row is taken, where few rows are as a rule. */
-  divert(code: Emitter): void {
-    const { buffer } = this;
-    const values = buffer.columns.flatMap(({ column }) =>
-      column === null ? [] : [nullableCode(code.column(column))]
-    );
-    const layout = code.constant("layout", buffer.columns);
-    const slots = `${buffer.slot}, ${this.#spillSlot}`;
-    const rows = code.define(
-      "diverted",
-      `${code.use("divert", divert)}(S, ${slots}, ${layout}, [${[...values, this.#hash(code)].join(", ")}])`,
-    );
-    code.block(`if (${rows} !== null) `, "conditional", () => {
-      code.work(`${rows}.writeAll(${buffer.get(code)})`, spillRounds(this.#spillSlot));
-    });
-  }
-
-  /** Takes all rows of an operator's input. `nulls`: see `nullsSlot`. `batches`: where they may go instead. */
-  sink(nulls: number | null, batches: RowBatches | null = null): Sink {
-    const { buffer } = this;
-    const key = {};
-    const rounds = spillRounds(this.#spillSlot);
+  /** Takes all rows of an operator's input. */
+  sink(taken: RowsTaken): Sink {
     return {
       open: (code) => {
-        buffer.openAppend(code);
-        code.note(key, this.#open(code));
+        this.open(code);
+        taken.batches?.open(code);
       },
-      row: (code) => {
-        const values = buffer.columns.flatMap(({ column }) => column === null ? [] : [code.column(column)]);
-        const row = buffer.append(code, [...values, { code: this.#hash(code, nulls), isNull: null }]);
-        emitSpill(code, buffer, row, code.recall<SpillNames>(key), (spill) => {
-          if (batches === null) return void this.#write(code, spill, rounds);
-          batches.emitNext(code);
-          code.block("else ", "conditional", () => void this.#write(code, spill, rounds));
-        });
+      row: (code) => this.take(code, taken),
+      close: (code) => {
+        this.close(code);
+        taken.batches?.close(code);
       },
-      close: (code) => buffer.closeAppend(code),
     };
   }
 
+  /** Declares what {@link take} uses. */
+  open(code: Emitter): void {
+    this.#waiting.openAppend(code);
+    code.note(this, this.#open(code));
+  }
+
+  /** Emits that the current row is taken. */
+  take(code: Emitter, taken: RowsTaken = {}): void {
+    const buffer = this.#waiting;
+    const { batches = null } = taken;
+    const hash = this.#hash(code, taken);
+    const columns = buffer.columns.flatMap(({ column }) => column === null ? [] : [code.column(column)]);
+    const values = [...columns, { code: hash, isNull: null }];
+    const put = () => {
+      const row = buffer.append(code, values);
+      emitSpill(code, buffer, row, code.recall<SpillNames>(this), (spill) => {
+        code.work(`${spill}.writeAll(${buffer.get(code)})`, spillRounds(this.#spillSlot));
+      });
+    };
+    if (batches === null) return put();
+    code.block(`if (${batches.isOwn(code, hash)}) `, "conditional", () => batches.take(code, values));
+    code.block("else ", "conditional", put);
+  }
+
+  /** Behind the rows of a morsel. */
+  close(code: Emitter): void {
+    this.#waiting.closeAppend(code);
+  }
+
   /** Behind all rows: what is kept in memory of this side would be missed by what comes next. */
-  finish(owner: Plan, region: Region, test = "true"): void {
+  finish(owner: Plan, region: Region): void {
     region.once(owner, (code) => {
       const { spill } = this.#open(code);
-      code.block(
-        `if (${test} && ${spill}.isPressed) `,
-        "conditional",
-        () => void this.#write(code, spill, null),
-      );
+      code.block(`if (${spill}.isPressed) `, "conditional", () => {
+        code.work(`${spill}.writeRest(${this.#waiting.get(code)})`);
+      });
     });
   }
 
@@ -157,43 +224,25 @@ export class DividedCode {
     return openSpill(code, partitionedRows, this.#spillSlot, this.buffer);
   }
 
-  #write(code: Emitter, spill: string, atMost: RoundLimit | null): string {
-    return code.work(`${spill}.writeAll(${this.buffer.get(code)})`, atMost);
-  }
-
-  #hash(code: Emitter, nulls: number | null = null): string {
+  #hash(code: Emitter, { key: onKey, hash: onHash }: RowsTaken): string {
     const { keys, others } = this.#divided;
-    return keys.reduce((hash, key, index) => {
-      const value = code.define("key", nullableCode(emitValue(code, key)));
-      if (nulls !== null) {
-        code.emit(`if (${value} === null) S.x[${nulls}] = 2; else S.x[${nulls}] ??= 1;`);
-      }
+    const hash = keys.reduce((hash, key, index) => {
+      const value = emitValue(code, key);
+      onKey?.(code, value, index);
       const hashed = code.constant("hash", valueHash(key.type, others?.[index] ?? key.type));
-      return code.define(
-        "h",
-        `${code.use("combine", combine)}(${hash}, ${value} === null ? 0 : ${hashed}(${value}))`,
-      );
+      const one = value.isNull === null
+        ? `${hashed}(${value.code})`
+        : `${value.isNull} ? 0 : ${hashed}(${value.code})`;
+      return code.define("h", `${code.use("combine", combine)}(${hash}, ${one})`);
     }, "0");
+    onHash?.(code, hash);
+    return hash;
   }
 
   /** The rows that have been taken. */
   rowsIn(state: ExecutionState): PartitionedRows {
     return partitionedRows(state, this.#spillSlot, this.buffer.columns);
   }
-}
-
-/** Takes a row by its values. The answer is what has them all, if these must be written now. */
-function divert(
-  state: ExecutionState,
-  bufferSlot: number,
-  spillSlot: number,
-  layout: readonly SpilledColumn[],
-  values: readonly SqlValue[],
-): PartitionedRows | null {
-  const buffer = bufferOf(state, bufferSlot, layout);
-  const rows = partitionedRows(state, spillSlot, layout);
-  buffer.append(values);
-  return buffer.count > rows.full && rows.isDue(buffer) ? rows : null;
 }
 
 function partitionedRows(

@@ -72,7 +72,7 @@ function offerKept(compilation: Compilation, plan: Plan, made: readonly KeptHere
   if (plan.kind !== "hash_join" || plan.join !== "inner" && plan.join !== "semi") return;
   const { left, right, leftKeys: keys, rightKeys: others } = plan;
   const kept = made.find(({ number }) => right.kind === "exchange" && right.number === number);
-  if (kept !== undefined) offerFilters(compilation, left, { keys, others, indexSlot: kept.probe.indexSlot });
+  if (kept !== undefined) offerFilters(compilation, left, { keys, others, slot: kept.probe.indexSlot });
 }
 
 class GatherPipeline implements Pipeline {

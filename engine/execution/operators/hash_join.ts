@@ -67,12 +67,8 @@ class HashJoinCode {
     const plan = this.#plan;
     if (this.#marks) this.#region.reset(this.#probe.marksSlot);
     if (!this.#region.isInline && (plan.join === "inner" || plan.join === "semi" || plan.join === "right")) {
-      const { indexSlot } = this.#probe;
-      offerFilters(this.#region.compilation, plan.left, {
-        keys: plan.leftKeys,
-        others: plan.rightKeys,
-        indexSlot,
-      });
+      const { leftKeys: keys, rightKeys: others } = plan;
+      offerFilters(this.#region.compilation, plan.left, { keys, others, slot: this.#probe.indexSlot });
     }
     this.#region.produce(plan.left, {
       open: (code) => {

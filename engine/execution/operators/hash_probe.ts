@@ -129,6 +129,10 @@ export class HashProbe {
     region.produce(plan, {
       open: (code) => {
         for (const key of keys) key.open(code);
+        const source = region.compilation.dividedSource(plan);
+        if (source?.kind === "counted" && source.total !== undefined) {
+          code.emit(`${buffer.get(code)}.expect(${source.total()});`);
+        }
         buffer.openAppend(code);
       },
       row: (code) => {

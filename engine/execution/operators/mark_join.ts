@@ -41,8 +41,8 @@ class MarkJoinCode {
     this.#probe.build(region, this.#plan);
     const { right, rightKeys, leftKeys } = this.#plan;
     if (!region.isInline) {
-      const { indexSlot } = this.#probe;
-      offerFilters(region.compilation, right, { keys: rightKeys, others: leftKeys, indexSlot });
+      const { indexSlot: slot } = this.#probe;
+      offerFilters(region.compilation, right, { keys: rightKeys, others: leftKeys, slot });
     }
     region.produce(right, {
       open: (code) => void this.#probe.open(code, true),

@@ -1,11 +1,9 @@
 /** Operators that run over one part of their divided rows after the other; see `spilled.ts`. */
 import { assertDefined } from "../../base/assert.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
-import { bufferOf } from "../codegen/buffer_code.ts";
 import { Program, resetSlot } from "../codegen/region.ts";
 import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
-import { DECODED_BYTES, MAX_LEVELS, type Part } from "../runtime/partitioned_rows.ts";
-import type { RowBuffer } from "../runtime/row_buffer.ts";
+import { MAX_LEVELS, type Part } from "../runtime/partitioned_rows.ts";
 import type { WrittenRows } from "../runtime/spilled_rows.ts";
 import type { GeneratorWork, Work } from "../runtime/work.ts";
 import type { Batches } from "./batches.ts";
@@ -117,8 +115,6 @@ class RoundsPipeline implements Pipeline {
         return false;
       }
       this.#batches.end(state);
-      this.#release(state);
-      return true;
     }
     if (this.#sides.every((side) => side.isUnused(state))) return true;
     const known = state.x[this.#slot];
@@ -126,7 +122,8 @@ class RoundsPipeline implements Pipeline {
     if (known instanceof Rounds) rounds = known;
     else {
       for (const slot of this.#forget) resetSlot(state, slot);
-      state.x[this.#slot] = rounds = new Rounds(state, this.#sides, this.#pieces);
+      const done = this.#batches?.ownIn(state) ?? null;
+      state.x[this.#slot] = rounds = new Rounds(state, this.#sides, { piecesSlot: this.#pieces, done });
     }
     const next = isStopped ? null : rounds.next();
     if (next === "later") return false;
@@ -147,7 +144,8 @@ class RoundsPipeline implements Pipeline {
     }
     for (const side of this.#sides) {
       side.rowsIn(state).release();
-      bufferOf(state, side.buffer.slot, side.buffer.columns).release();
+      side.waitingIn(state).release();
+      side.bufferIn(state).release();
     }
   }
 }
@@ -174,29 +172,29 @@ class Rounds {
   #writing: readonly Work[];
   #dividing: Dividing | null = null;
   readonly #piecesSlot: number | null;
-  /** What a row takes in a hash table besides its values, at the most. */
-  readonly #rowBytes: number;
+  /** By part, whether its rows have had their round; null: none has. */
+  readonly #done: Uint8Array | null;
 
-  constructor(state: ExecutionState, sides: readonly DividedCode[], piecesSlot: number | null) {
+  constructor(
+    state: ExecutionState,
+    sides: readonly DividedCode[],
+    { piecesSlot, done }: { readonly piecesSlot: number | null; readonly done: Uint8Array | null },
+  ) {
     this.#piecesSlot = piecesSlot;
+    this.#done = done;
     this.#state = state;
     this.#sides = sides;
-    this.#rowBytes = Math.max(...sides.flatMap(({ isKept, keptBytes }) => isKept ? [keptBytes] : []));
-    const kept = sides.filter(({ isKept }) => isKept).map((side) => this.#bufferOf(side));
-    const isInFile = sides.some((side) => side.rowsIn(state).parts.length > 0) ||
-      this.#isTooMuch(sum(kept, (buffer) => buffer.measure()), sum(kept, ({ count }) => count));
+    const kept = sides.filter(({ isKept }) => isKept);
+    const isInFile = done !== null || sides.some((side) => side.rowsIn(state).parts.length > 0) ||
+      this.#isTooMuch(sum(kept, (side) => side.bytesOfTaken(state)));
     // All rows of a part must be found by it: none may stay in memory when others are in a file.
-    this.#writing = isInFile ? sides.map((side) => side.rowsIn(state).writeAll(this.#bufferOf(side))) : [];
+    this.#writing = isInFile ? sides.map((side) => side.rowsIn(state).writeRest(side.waitingIn(state))) : [];
     if (!isInFile) this.#left.push({ parts: sides.map(() => null), level: MAX_LEVELS });
   }
 
-  /** Whether a hash table of so many rows would take much of the memory. */
-  #isTooMuch(bytes: number, rows: number): boolean {
-    return bytes + rows * this.#rowBytes > this.#state.context.memoryLimitBytes / 3;
-  }
-
-  #bufferOf({ buffer }: DividedCode): RowBuffer {
-    return bufferOf(this.#state, buffer.slot, buffer.columns);
+  /** Whether a hash table of so many bytes would take much of the memory. */
+  #isTooMuch(bytes: number): boolean {
+    return bytes > this.#state.context.memoryLimitBytes / 3;
   }
 
   #add(parts: readonly (readonly Part[])[], level: number): void {
@@ -212,7 +210,9 @@ class Rounds {
     const [work, ...more] = this.#writing;
     if (work !== undefined) {
       if (work.advance()) this.#writing = more;
-      if (this.#writing.length === 0) this.#add(this.#sides.map((side) => side.rowsIn(this.#state).parts), 1);
+      if (this.#writing.length > 0) return "later";
+      const isLeft = (_: Part, index: number) => this.#done === null || this.#done[index] === 0;
+      this.#add(this.#sides.map((side) => side.rowsIn(this.#state).parts.filter(isLeft)), 1);
       return "later";
     }
     if (this.#dividing !== null) return this.#divide(this.#dividing);
@@ -225,33 +225,35 @@ class Rounds {
     }
     if (this.#piecesSlot !== null) this.#usePieces(this.#piecesSlot, round);
     for (const [index, side] of this.#sides.entries()) {
-      const part = round.parts[index] ?? null;
-      this.#state.x[side.readerSlot] = side.rowsIn(this.#state).open(this.#bufferOf(side), part);
+      side.read(this.#state, round.parts[index] ?? null);
     }
     return "round";
   }
 
-  #keptParts({ parts }: Round): readonly Part[] {
-    return parts.flatMap((part, index) => part !== null && this.#sides[index]?.isKept === true ? [part] : []);
+  #keptParts({ parts }: Round): readonly { readonly side: DividedCode; readonly part: Part }[] {
+    return this.#sides.flatMap((side, index) => {
+      const part = parts[index] ?? null;
+      return part !== null && side.isKept ? [{ side, part }] : [];
+    });
   }
 
   /** Whether what is kept of it would take much of the memory, and there is a way out. */
   #isTooLarge(round: Round): boolean {
     const kept = this.#keptParts(round);
-    const bytes = sum(kept, (part) => part.bytes);
-    return this.#isTooMuch(bytes * DECODED_BYTES, sum(kept, ({ rows }) => rows)) &&
+    return this.#isTooMuch(sum(kept, ({ side, part }) => side.bytesOfWritten(part))) &&
       (this.#isDivisible(round) ||
-        this.#piecesSlot !== null && kept.some(({ written }) => written.length > 1));
+        this.#piecesSlot !== null && kept.some(({ part }) => part.written.length > 1));
   }
 
   #isDivisible(round: Round): boolean {
     return round.level < MAX_LEVELS &&
-      this.#keptParts(round).some(({ hash, rows }) => hash === null && rows > 0);
+      this.#keptParts(round).some(({ part }) => part.hash === null && part.rows > 0);
   }
 
   /** Makes rounds over pieces of the kept part. */
   #split({ parts, level }: Round): void {
     const keptIndex = this.#sides.findIndex(({ isKept }) => isKept);
+    const side = assertDefined(this.#sides[keptIndex], "a kept side");
     const kept = parts[keptIndex] ?? EMPTY;
     const pieces = new JoinPieces(sum(parts, (part) => part === kept ? 0 : part?.rows ?? 0));
     this.#state.charge(pieces.bytes);
@@ -262,7 +264,7 @@ class Rounds {
         const { block, rows: more } = kept.written[end++] as WrittenRows;
         rows += more;
         bytes += block.length;
-      } while (end < kept.written.length && !this.#isTooMuch(bytes * DECODED_BYTES, rows));
+      } while (end < kept.written.length && !this.#isTooMuch(side.bytesOfWritten({ rows, bytes })));
       const piece: Part = { ...kept, written: kept.written.slice(from, end), rows, bytes };
       rounds.push({ parts: parts.map((part, index) => index === keptIndex ? piece : part), level, pieces });
       from = end;
@@ -281,7 +283,7 @@ class Rounds {
 
   #begin({ parts, level }: Round, index: number): GeneratorWork<readonly Part[]> {
     const side = assertDefined(this.#sides[index], "a side");
-    const buffer = this.#bufferOf(side);
+    const buffer = side.bufferIn(this.#state);
     buffer.release();
     return side.rowsIn(this.#state).divide(buffer, parts[index] ?? EMPTY, level);
   }

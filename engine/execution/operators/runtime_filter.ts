@@ -18,7 +18,8 @@ import type { Emitter } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { HashIndex } from "../runtime/hash_index.ts";
-import { KeyFilter } from "../runtime/key_filter.ts";
+import { type FilterParts, KeyFilter } from "../runtime/key_filter.ts";
+import { KeptFilters } from "../runtime/kept_filters.ts";
 
 type TableScan = Extract<Plan, { kind: "table_scan" }>;
 
@@ -37,34 +38,40 @@ const INTEGERS: ReadonlySet<SqlType["kind"]> = new Set([
 /** For measurements: joins below a filter have fewer rows than their conditions alone would leave. */
 export const RUNTIME_FILTERS = { areOffered: true };
 
-/** Offers what an index will know to the scans below a side of a join, whose rows end without a partner. */
+/**
+ * Offers what is going to be known of the kept keys to the scans below the other side of a join, whose rows end without
+ * a partner. `slot` holds a {@link HashIndex} or {@link KeptFilters} by then. Answers which keys are asked for.
+ */
 export function offerFilters(
   compilation: Compilation,
   side: Plan,
-  { keys, others, indexSlot }: {
+  { keys, others, slot, isDivided = false }: {
     readonly keys: readonly Expression[];
     readonly others: readonly Expression[];
-    readonly indexSlot: number;
+    readonly slot: number;
+    /** The rows of the other side are put aside, and come to the join's own test only then. */
+    readonly isDivided?: boolean;
   },
-): void {
+): readonly boolean[] {
   // Over parts there is an index for each of them.
-  if (compilation.spills || !RUNTIME_FILTERS.areOffered) return;
-  keys.forEach((expression, position) => {
+  if (compilation.spills && !isDivided || !RUNTIME_FILTERS.areOffered) return keys.map(() => false);
+  return keys.map((expression, position) => {
     const key = withoutIdentityCasts(expression);
-    if (key.kind !== "column" || !INTEGERS.has(key.type.kind)) return;
-    if (!INTEGERS.has(others[position]?.type.kind ?? "unknown")) return;
+    if (key.kind !== "column" || !INTEGERS.has(key.type.kind)) return false;
+    if (!INTEGERS.has(others[position]?.type.kind ?? "unknown")) return false;
     const found = scanOf(side, key.column);
     const column = found?.scan.columns.find(({ output }) => output === found.column);
-    if (found === null || column === undefined) return;
+    if (found === null || column === undefined) return false;
     const { scan, isDirect } = found;
     const filter: RuntimeFilter = {
       key: { ...key, column: column.output },
       columnId: column.columnId,
-      indexSlot,
+      slot,
       position,
-      isDirect,
+      isDirect: isDirect && !isDivided,
     };
     compilation.runtimeFilters.set(scan, [...compilation.runtimeFilters.get(scan) ?? [], filter]);
+    return true;
   });
 }
 
@@ -127,14 +134,14 @@ export function prunedByFilters(
   filters: readonly RuntimeFilter[],
 ): readonly ZonePredicate[] | null {
   const result: ZonePredicate[] = [];
-  for (const { columnId, indexSlot, position } of filters) {
-    const filter = filterOf(state, indexSlot, position);
+  for (const { columnId, slot, position } of filters) {
+    const filter = filterOf(state, slot, position);
     if (filter === null) continue;
     const { low, high } = filter;
     if (low > high) return null;
     // Codes beyond these are of integers that are not safe, in no order.
     if (!Number.isSafeInteger(low) || !Number.isSafeInteger(high)) continue;
-    const few = indexOf(state, indexSlot)?.fewKeys(position) ?? null;
+    const few = keptKeysOf(state, slot)?.fewKeys(position) ?? null;
     const between = few === null ? {} : { between: (from: number, to: number) => hasBetween(few, from, to) };
     result.push(
       { columnId, operator: ">=", value: low, ...between },
@@ -155,28 +162,25 @@ function hasBetween(keys: Float64Array, from: number, to: number): boolean {
   return low < keys.length && (keys[low] as number) <= to;
 }
 
-function indexOf(state: ExecutionState, indexSlot: number): HashIndex | null {
-  const index = state.x[indexSlot];
-  return index instanceof HashIndex ? index : null;
+function keptKeysOf(state: ExecutionState, slot: number): HashIndex | KeptFilters | null {
+  const kept = state.x[slot];
+  return kept instanceof HashIndex || kept instanceof KeptFilters ? kept : null;
 }
 
-function filterOf(state: ExecutionState, indexSlot: number, position: number): KeyFilter | null {
-  return indexOf(state, indexSlot)?.filters[position] ?? null;
+function filterOf(state: ExecutionState, slot: number, position: number): FilterParts | null {
+  return keptKeysOf(state, slot)?.filters[position] ?? null;
 }
 
 /** The filter, or one that lets all pass. */
-export function rowFilterOf(state: ExecutionState, indexSlot: number, position: number): KeyFilter {
-  return filterOf(state, indexSlot, position) ??
+export function rowFilterOf(state: ExecutionState, slot: number, position: number): FilterParts {
+  return filterOf(state, slot, position) ??
     new KeyFilter(state, Infinity, { low: -Infinity, high: Infinity });
 }
 
 /** Declares the filters of joins that a scan's rows do not come to first; the answer emits the tests of a row. */
 export function openRowFilters(code: Emitter, filters: readonly RuntimeFilter[]): (code: Emitter) => void {
-  const named = filters.filter(({ isDirect }) => !isDirect).map(({ key, indexSlot, position }) => {
-    const filter = code.define(
-      "filter",
-      `${code.use("rowFilterOf", rowFilterOf)}(S, ${indexSlot}, ${position})`,
-    );
+  const named = filters.filter(({ isDirect }) => !isDirect).map(({ key, slot, position }) => {
+    const filter = code.define("filter", `${code.use("rowFilterOf", rowFilterOf)}(S, ${slot}, ${position})`);
     return {
       key,
       words: code.define("words", `${filter}.words`),

@@ -10,17 +10,30 @@ import type { Plan } from "../../sql/plan/plan.ts";
 import { inputs } from "../../sql/plan/traverse.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { Compilation } from "../codegen/compilation.ts";
+import type { Emitter, Value } from "../codegen/emitter.ts";
 import { keyKindOf } from "../codegen/key_code.ts";
 import { expressionFacts } from "../codegen/plan_analysis.ts";
 import type { Program, Region, Sink } from "../codegen/region.ts";
 import { Batches } from "./batches.ts";
-import { DividedCode, type DividedInput } from "./divided_code.ts";
+import { DividedCode, type DividedInput, type KeptSize } from "./divided_code.ts";
+import { DividedFilters } from "./divided_filters.ts";
 import { produceRounds } from "./rounds.ts";
 
-/** The inputs of an operator that can run part by part; null: it must have all rows at once. */
+/** The inputs of an operator that runs part by part; null: it must have all rows at once, or puts some aside. */
 export function dividedInputs(plan: Plan): readonly DividedInput[] | null {
-  const all = inputsOf(plan);
+  const all = groupsStay(plan) ? null : inputsOf(plan);
   return all?.every(({ keys }) => areSteady(keys)) === true ? all : null;
+}
+
+/**
+ * Whether groups take no more memory with each row: those that there are go on, and only rows of others are put aside.
+ */
+export function groupsStay(plan: Plan): boolean {
+  return plan.kind === "aggregate" && plan.groupingSets === null &&
+    plan.aggregates.every(({ aggregate, distinct, orderBy }) =>
+      !aggregate.orderSensitive && !distinct && orderBy.length === 0
+    ) &&
+    inputsOf(plan)?.every(({ keys }) => areSteady(keys)) === true;
 }
 
 function inputsOf(plan: Plan): readonly DividedInput[] | null {
@@ -34,10 +47,10 @@ function inputsOf(plan: Plan): readonly DividedInput[] | null {
     case "hash_join": {
       const { left, right, leftKeys, rightKeys, keepsLeft = false } = plan;
       const types = (keys: readonly Expression[]) => keys.map(({ type }) => type);
-      const keptBytes = joinedRowBytes(types(leftKeys), types(rightKeys));
+      const keptSize = joinedSize(types(leftKeys), types(rightKeys));
       const sides = [
-        { plan: left, keys: leftKeys, others: types(rightKeys), isKept: keepsLeft, keptBytes },
-        { plan: right, keys: rightKeys, others: types(leftKeys), isKept: !keepsLeft, keptBytes },
+        { plan: left, keys: leftKeys, others: types(rightKeys), isKept: keepsLeft, keptSize },
+        { plan: right, keys: rightKeys, others: types(leftKeys), isKept: !keepsLeft, keptSize },
       ];
       // What is kept runs first, as ever.
       return keepsLeft ? sides : sides.toReversed();
@@ -54,21 +67,22 @@ function inputsOf(plan: Plan): readonly DividedInput[] | null {
   }
 }
 
-/** What a kept row of a join takes besides its values: in the hash table, and where its keys have codes. */
-function joinedRowBytes(left: readonly SqlType[], right: readonly SqlType[]): number {
-  const codes = left.map((type, index) => {
+/** What kept rows of a join take: chains, buckets and keys, which have codes. */
+function joinedSize(left: readonly SqlType[], right: readonly SqlType[]): KeptSize {
+  const isCoded = left.map((type, index) => {
     const kind = keyKindOf(type, right[index] ?? type);
-    return kind === "text" || kind === "value" || kind === "numeric" ? CODED_KEY_BYTES : KEY_BYTES;
+    return kind !== "number" && kind !== "number_or_bigint" && kind !== "boolean";
   });
-  return codes.reduce((sum, bytes) => sum + bytes, TABLE_ROW_BYTES);
+  const codes = isCoded.reduce((sum, isCoded) => sum + (isCoded ? CODED_KEY_BYTES : KEY_BYTES), 0);
+  return { rowBytes: TABLE_ROW_BYTES + codes, copies: isCoded.includes(true) ? 2 : 1 };
 }
 
 /** Chains and buckets. */
 const TABLE_ROW_BYTES = 24;
-/** A key's code in a buffer that has just grown, and its bits in a filter. */
-const KEY_BYTES = 36;
+/** A key's code, and its bits in a filter. */
+const KEY_BYTES = 12;
 /** The same, and the key in a table of codes. */
-const CODED_KEY_BYTES = 136;
+const CODED_KEY_BYTES = 160;
 
 /** What a row that an operator keeps takes, by and large. */
 const KEPT_ROW_BYTES = 200;
@@ -124,26 +138,78 @@ export function produceDivided(
   produce: (region: Region, sink: Sink) => void,
 ): void {
   const { compilation } = region;
-  const sides = divided.map((input) => ({ input, code: new DividedCode(compilation, input) }));
+  const isJoin = plan.kind === "hash_join";
+  const sides = divided.map((input) => ({
+    input,
+    code: new DividedCode(compilation, input, { apart: isJoin && !input.isKept }),
+  }));
   for (const { code } of sides) region.reset(...code.slots);
-  const nulls = plan.kind === "hash_join" && plan.nullAware ? nullsSlot(plan, compilation) : null;
-  if (nulls !== null) region.reset(nulls);
   const [kept, other] = sides;
-  const batches = plan.kind === "hash_join" && kept !== undefined && other !== undefined
-    ? new Batches(compilation, { kept: kept.code, other: other.code, plan: other.input.plan })
+  const batches = isJoin && kept !== undefined && other !== undefined
+    ? produceSides(plan, { kept, other }, region)
     : null;
-  if (batches !== null) region.reset(batches.slot);
-  for (const { input, code } of sides) {
-    region.produce(input.plan, code.sink(input.isKept ? nulls : null, input.isKept ? null : batches));
-    if (input.isKept || batches === null) code.finish(plan, region);
-    else batches.finish(plan, region);
-    if (input.isKept && batches !== null) region.add(batches.decision);
+  if (batches === null) {
+    for (const { input, code } of sides) {
+      region.produce(input.plan, code.sink({}));
+      code.finish(plan, region);
+    }
   }
   const sources = sides.map(({ input, code }) => [input.plan, code.source] as const);
   const produceHere = (rounds: Program) =>
     compilation.readDivided(new Map(sources), () => produce(rounds, sink));
-  const pieces = plan.kind === "hash_join" ? piecesSlot(plan, compilation) : null;
+  const pieces = isJoin ? piecesSlot(plan, compilation) : null;
   produceRounds(plan, sides.map(({ code }) => code), region, produceHere, { pieces, batches });
+}
+
+/** An input with its code. */
+interface Side {
+  readonly input: DividedInput;
+  readonly code: DividedCode;
+}
+
+/** Puts the sides of a join into a region; what rows of the other side do whose part is in memory is the answer. */
+function produceSides(
+  plan: Plan & { readonly kind: "hash_join" },
+  { kept, other }: { readonly kept: Side; readonly other: Side },
+  region: Program,
+): Batches {
+  const { compilation } = region;
+  const nulls = plan.nullAware ? nullsSlot(plan, compilation) : null;
+  const batches = new Batches(compilation, { kept: kept.code, other: other.code, plan: other.input.plan });
+  const filters = endsOthers(plan) ? new DividedFilters(compilation, other.input, kept.input.keys) : null;
+  region.reset(batches.slot, ...nulls === null ? [] : [nulls], ...filters === null ? [] : [filters.slot]);
+  region.produce(
+    kept.input.plan,
+    kept.code.sink({
+      key: (code, value, position) => {
+        if (nulls !== null) noteNull(code, value, nulls);
+        filters?.note(code, value, position);
+      },
+      hash: (code, hash) => filters?.noteHash(code, hash),
+    }),
+  );
+  kept.code.finish(plan, region);
+  region.add(batches.decision);
+  region.produce(
+    other.input.plan,
+    other.code.sink({
+      key: (code, value) => filters?.test(code, value),
+      hash: (code, hash) => filters?.testHash(code, hash),
+      batches,
+    }),
+  );
+  return batches;
+}
+
+/** Whether rows of the side that is not kept end without a partner. */
+function endsOthers({ join, keepsLeft, nullAware }: Plan & { readonly kind: "hash_join" }): boolean {
+  return !nullAware && (keepsLeft === true || join === "inner" || join === "semi" || join === "right");
+}
+
+/** See {@link nullsSlot}. */
+function noteNull(code: Emitter, { isNull }: Value, slot: number): void {
+  if (isNull === null) code.emit(`S.x[${slot}] ??= 1;`);
+  else code.emit(`if (${isNull}) S.x[${slot}] = 2; else S.x[${slot}] ??= 1;`);
 }
 
 /** Holds what {@link JoinPieces} a join runs over; undefined: it has all rows of a part at once. */
@@ -182,7 +248,7 @@ export function produceDividedSets(
   }));
   const whole = direct({ ...plan, groupingSets: groupingSets.filter((set) => set.length === 0) });
   for (const { code } of sides) region.reset(...code.slots);
-  const sinks = [whole.rows, ...sides.map(({ code }) => code.sink(null))];
+  const sinks = [whole.rows, ...sides.map(({ code }) => code.sink({}))];
   region.produce(input, {
     open: (code) => sinks.forEach((sink) => sink.open(code)),
     row: (code) => sinks.forEach((sink) => sink.row(code)),

@@ -276,14 +276,21 @@ export class ExecutionState implements StatementExecution, MemoryUser {
     return this.context.spillFile !== undefined && (this.isNearlyFull || !this.#memory.canDouble);
   }
 
+  /** The same for what has so many bytes, which may be a little even where others have much. */
+  mustSpillBeyond(bytes: number): boolean {
+    const { memoryLimitBytes } = this.context;
+    const isLittle = bytes <= memoryLimitBytes / 16 && this.#memory.bytes <= memoryLimitBytes * 5 / 8;
+    return !isLittle && this.mustSpill;
+  }
+
   /** Half of the memory is taken. */
   get isHalfFull(): boolean {
     return this.#memory.bytes > this.context.memoryLimitBytes / 2;
   }
 
-  /** Whether so much more is no more than a third of the memory. */
-  hasRoomFor(bytes: number): boolean {
-    return this.#memory.bytes + bytes <= this.context.memoryLimitBytes / 3;
+  /** Whether there is no more than half of the memory taken with so much more, or than another share. */
+  hasRoomFor(bytes: number, share = 1 / 2): boolean {
+    return this.#memory.bytes + bytes <= this.context.memoryLimitBytes * share;
   }
 
   /** Accounts for memory; 53200 beyond the statement's limit. Negative amounts give back. */

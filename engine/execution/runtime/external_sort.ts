@@ -21,6 +21,8 @@ import { GeneratorWork, type Work } from "./work.ts";
 export interface SortedRows {
   readonly order: Int32Array;
   readonly base: number;
+  /** How many there are in all parts together, where that is known. */
+  readonly total?: number;
   /** Goes on with the next part. false: there is none. */
   more(): boolean;
   release(): void;

@@ -80,6 +80,11 @@ export class GroupTable {
     this.floats = new Float64Array(FIRST_CAPACITY * this.#floatSlots);
   }
 
+  /** What the groups take. */
+  get bytes(): number {
+    return this.#charged;
+  }
+
   /** Gives the accounted memory back; the table is not used any more. */
   release(): void {
     this.#state.charge(-this.#charged);

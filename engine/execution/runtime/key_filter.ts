@@ -7,6 +7,7 @@
  * large gaps are distinguished exactly, by no more bits than there are integers between the least and the greatest one.
  * Other integers are mistaken for members once in {@link BITS_PER_KEY} times, unless they share factors of two.
  */
+import type { NumberOrBigint } from "../../types/value.ts";
 import type { MemoryUser } from "./memory_user.ts";
 import { NULL_CODE, powerOfTwo } from "./hashing.ts";
 
@@ -22,10 +23,16 @@ export interface CodeRange {
   readonly high: number;
 }
 
-/** See the file's head. Generated code reads `words`, `mask`, `low` and `high` itself. */
-export class KeyFilter implements CodeRange {
+/** What generated code reads of a filter. */
+export interface FilterParts extends CodeRange {
   readonly words: Int32Array;
   /** One less than the number of bits. */
+  readonly mask: number;
+}
+
+/** See the file's head. */
+export class KeyFilter implements FilterParts {
+  readonly words: Int32Array;
   readonly mask: number;
   readonly low: number;
   readonly high: number;
@@ -60,11 +67,59 @@ export class KeyFilter implements CodeRange {
 
   /** Whether the key may have been added. */
   mayContain(code: number): boolean {
-    if (code < this.low || code > this.high) return false;
-    return ((this.words[(code & this.mask) >>> 5] as number) & (1 << code)) !== 0;
+    return mayContain(this, code);
   }
 
   /** Gives the accounted memory back. */
+  release(): void {
+    this.#state.charge(-(this.words.length * 4));
+  }
+}
+
+function mayContain({ words, mask, low, high }: FilterParts, code: number): boolean {
+  if (code < low || code > high) return false;
+  return ((words[(code & mask) >>> 5] as number) & (1 << code)) !== 0;
+}
+
+/** The part of a statement's memory that a filter takes whose keys are not known beforehand. */
+const GROWING_SHARE = 1 / 64;
+
+/** A filter of keys that come one after the other; nobody knows how many. */
+export class GrowingFilter implements FilterParts {
+  readonly words: Int32Array;
+  readonly mask: number;
+  low = Infinity;
+  high = -Infinity;
+  readonly #state: MemoryUser;
+
+  constructor(state: MemoryUser) {
+    const wanted = state.context.memoryLimitBytes * GROWING_SHARE * 8;
+    const bits = Math.max(32, Math.min(MAX_BITS, powerOfTwo(wanted + 1) / 2));
+    this.#state = state;
+    state.charge(bits >> 3);
+    this.words = new Int32Array(bits >> 5);
+    this.mask = bits - 1;
+  }
+
+  /** Adds a key. Integers that are not safe have no order here: it is only known that there are some. */
+  add(code: NumberOrBigint): void {
+    if (typeof code !== "number") {
+      this.low = -Infinity;
+      this.high = Infinity;
+      return;
+    }
+    const at = (code & this.mask) >>> 5;
+    this.words[at] = (this.words[at] as number) | (1 << code);
+    if (code < this.low) this.low = code;
+    if (code > this.high) this.high = code;
+  }
+
+  /** See {@link KeyFilter.mayContain}. */
+  mayContain(code: number): boolean {
+    return mayContain(this, code);
+  }
+
+  /** Gives the accounted memory back; the filter is not used any more. */
   release(): void {
     this.#state.charge(-(this.words.length * 4));
   }

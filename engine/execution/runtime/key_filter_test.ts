@@ -3,10 +3,13 @@ import assert from "node:assert/strict";
 import { SeededRandom } from "../testing/seeded_random.ts";
 import type { ExecutionState } from "./execution_state.ts";
 import { NULL_CODE } from "./hashing.ts";
-import { KeyFilter } from "./key_filter.ts";
+import { GrowingFilter, KeyFilter } from "./key_filter.ts";
 
 let charged = 0;
-const state = { charge: (bytes: number) => void (charged += bytes) } as unknown as ExecutionState;
+const state = {
+  charge: (bytes: number) => void (charged += bytes),
+  context: { memoryLimitBytes: 2 ** 20 },
+} as unknown as ExecutionState;
 
 function rangeOf(codes: Float64Array): { readonly low: number; readonly high: number } {
   const known = codes.filter((code) => code !== NULL_CODE);
@@ -60,5 +63,25 @@ Deno.test("KeyFilter is bounded, passes everything between the ends of too many 
   const none = new KeyFilter(state, 0, { low: Infinity, high: -Infinity });
   assert.equal(none.mayContain(0), false);
   for (const each of [large, useless, dense, infinite, none]) each.release();
+  assert.equal(charged, 0);
+});
+
+Deno.test("GrowingFilter never denies a key, and has no ends once there are integers that are not safe", () => {
+  charged = 0;
+  const filter = new GrowingFilter(state);
+  assert.equal(charged, 2 ** 14);
+  assert.ok(filter.low > filter.high, "nothing is there");
+  for (const code of [5, -70_000, 2 ** 40]) filter.add(code);
+  assert.deepEqual([filter.low, filter.high], [-70_000, 2 ** 40]);
+  assert.deepEqual([5, -70_000, 2 ** 40, 6].map((code) => filter.mayContain(code)), [
+    true,
+    true,
+    true,
+    false,
+  ]);
+  filter.add(2n ** 60n);
+  assert.deepEqual([filter.low, filter.high], [-Infinity, Infinity]);
+  assert.equal(filter.mayContain(7), false);
+  filter.release();
   assert.equal(charged, 0);
 });

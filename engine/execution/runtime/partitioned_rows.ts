@@ -9,7 +9,7 @@ import type { RowBuffer } from "./row_buffer.ts";
 import { blockBytesFor, SpilledRows, type WrittenRows } from "./spilled_rows.ts";
 import { GeneratorWork, type Work } from "./work.ts";
 
-/** Parts of each division. */
+/** Parts of each division; a power of two. */
 export const PART_COUNT = 64;
 const PART_BITS = 6;
 /** How often rows can be divided: the bits of a hash are used up then. */
@@ -17,7 +17,7 @@ export const MAX_LEVELS = 5;
 /** What a buffer takes of the memory while a part is divided again. */
 const SHARE = 1 / 8;
 /** Rows in memory take about so many times their encoded bytes. */
-export const DECODED_BYTES = 3;
+const DECODED_BYTES = 3;
 /** Rows that are looked at in one piece; a power of two. */
 const PIECE_ROWS = 1 << 16;
 
@@ -32,6 +32,13 @@ export interface Part {
 
 function newParts(): Part[] {
   return Array.from({ length: PART_COUNT }, () => ({ written: [], rows: 0, bytes: 0, hash: null }));
+}
+
+/** Several parts as one. */
+export function joinParts(parts: readonly Part[]): Part {
+  const sum = (of: (part: Part) => number) => parts.reduce((total, part) => total + of(part), 0);
+  const written = parts.flatMap(({ written }) => written);
+  return { written, rows: sum(({ rows }) => rows), bytes: sum(({ bytes }) => bytes), hash: null };
 }
 
 /** Notes rows that were written. */
@@ -54,15 +61,21 @@ function haveHash(rows: Int32Array, hashes: Int32Array, hash: number): boolean {
 export class PartitionedRows extends SpilledRows {
   #parts: Part[] | null = null;
 
-  /** Writes the buffer's rows and empties it. */
+  /** Writes the buffer's rows and empties it; its arrays are filled again unless others need the memory. */
   writeAll(buffer: RowBuffer): Work {
-    this.#parts ??= newParts();
-    return new GeneratorWork(this.#writeAll(buffer, this.#parts, 0));
+    return new GeneratorWork(this.#writeAll(buffer, false));
   }
 
-  *#writeAll(buffer: RowBuffer, parts: Part[], level: number): Generator<void, void, void> {
-    yield* this.#divide(buffer, parts, level);
-    buffer.release();
+  /** Writes the buffer's last rows and releases it. */
+  writeRest(buffer: RowBuffer): Work {
+    return new GeneratorWork(this.#writeAll(buffer, true));
+  }
+
+  *#writeAll(buffer: RowBuffer, isLast: boolean): Generator<void, void, void> {
+    this.#parts ??= newParts();
+    yield* this.#divide(buffer, this.#parts, 0);
+    if (isLast || this.state.isHalfFull) buffer.release();
+    else buffer.reset();
     this.full = 0;
   }
 
@@ -140,7 +153,8 @@ export class PartitionedRows extends SpilledRows {
         yield;
       }
       buffer.count = rows;
-      yield* this.#writeAll(buffer, parts, level);
+      yield* this.#divide(buffer, parts, level);
+      buffer.release();
     }
     return parts;
   }
@@ -151,6 +165,7 @@ export class PartitionedRows extends SpilledRows {
       return {
         order: identity(buffer.count),
         base: 0,
+        total: buffer.count,
         more: () => false,
         release: () => {},
       };
@@ -179,12 +194,14 @@ export function identity(count: number): Int32Array {
 class PartReader implements SortedRows {
   order: Int32Array;
   base = 0;
+  readonly total: number;
   readonly #part: Part;
   readonly #all: Int32Array;
   readonly #read: (written: WrittenRows) => void;
   #next = 0;
 
   constructor(part: Part, most: number, read: (written: WrittenRows) => void) {
+    this.total = part.rows;
     this.#part = part;
     this.#all = identity(most);
     this.order = this.#all.subarray(0, 0);

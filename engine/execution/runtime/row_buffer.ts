@@ -175,6 +175,8 @@ export class RowBuffer {
   /** Of that what texts take. */
   #texts = 0;
   #measured = 0;
+  /** Rows that are going to come; see {@link expect}. */
+  #expected = 0;
 
   constructor(state: MemoryUser, layout: readonly ColumnLayout[]) {
     this.#state = state;
@@ -188,13 +190,20 @@ export class RowBuffer {
   /** Makes room for at least one more row after `count` rows. */
   grow(count: number): void {
     this.count = count;
-    const capacity = this.capacity === 0
+    const capacity = this.#expected > count
+      ? this.#expected
+      : this.capacity === 0
       ? FIRST_ROWS
       : this.capacity < 1024
       ? this.capacity * 4
       : this.capacity * 2;
     this.#chargeTexts(this.#textBytes());
     this.#resize(capacity);
+  }
+
+  /** Says how many rows are going to be there: the arrays are made as long as that at once. */
+  expect(rows: number): void {
+    this.#expected = rows;
   }
 
   /** Makes room for so many rows, whose texts are going to take `bytes`, in a buffer without rows. */
@@ -211,6 +220,22 @@ export class RowBuffer {
   measure(): number {
     this.#chargeTexts(this.#textBytes());
     return this.#charged;
+  }
+
+  /** Of what was last measured what texts take. */
+  get textBytes(): number {
+    return this.#texts;
+  }
+
+  /** What a row takes besides its texts. */
+  get rowBytes(): number {
+    return this.#rowBytes;
+  }
+
+  /** What the rows would take in arrays that are no longer than they. */
+  get usedBytes(): number {
+    this.measure();
+    return this.count * this.#rowBytes + this.#texts;
   }
 
   #resize(capacity: number): void {

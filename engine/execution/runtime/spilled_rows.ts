@@ -28,6 +28,15 @@ export interface WrittenRows {
   readonly rows: number;
 }
 
+/** Blocks are decoded as they are read, and none is kept. */
+let room = new Uint8Array(MAX_BLOCK_BYTES);
+
+function roomFor(bytes: number): Uint8Array {
+  if (bytes > 4 * MAX_BLOCK_BYTES) return new Uint8Array(bytes);
+  if (bytes > room.length) room = new Uint8Array(Math.max(bytes, 2 * room.length));
+  return room.subarray(0, bytes);
+}
+
 /** See the file's head. */
 export abstract class SpilledRows {
   /** {@link isDue} is to be asked behind the row of this number. */
@@ -63,8 +72,11 @@ export abstract class SpilledRows {
       return true;
     }
     this.isNear = bytes > share / 4;
-    // Texts are looked at in time, too.
-    const look = Math.min(LOOK_ROWS, Math.floor((share - bytes) * count / bytes / 2));
+    // Within the arrays only texts take more; they are looked at in time, too.
+    const { textBytes } = buffer;
+    const look = textBytes === 0
+      ? Infinity
+      : Math.min(LOOK_ROWS, Math.floor((share - bytes) * count / textBytes / 2));
     this.full = Math.max(count, Math.min(count + look, capacity) - 1);
     return false;
   }
@@ -90,7 +102,7 @@ export abstract class SpilledRows {
 
   /** Reads written rows into a buffer that has room for them, from row `at` on. */
   protected read(buffer: RowBuffer, { block, rows }: WrittenRows, at: number): void {
-    const bytes = this.#file?.read(block);
+    const bytes = this.#file?.read(block, roomFor(block.length));
     if (bytes !== undefined) decodeRows(buffer, this.#layout, bytes, { at, count: rows });
   }
 
