@@ -2,9 +2,9 @@
  * How long turns of the event loop take: a timer that is due every ten milliseconds tells how late it comes.
  *
  * While one piece of work holds the loop, nobody is heard: clients wait, and the other members of a cluster take the
- * process for dead. What is noted is what a timer saw, so that a turn has taken at least so long; what the process
- * waits for a processor is part of it. When the process hardly works the timer comes ten times a second only, since
- * each time wakes it.
+ * process for dead. What is noted is what a timer saw, so that a turn has taken at least so long. What the process waits
+ * for a processor, or a disk, is part of it: where that is most of it, as far as no other thread works, the work is
+ * noted as waiting. When the process hardly works the timer comes ten times a second only, since each time wakes it.
  */
 import process from "node:process";
 import { turnWork } from "./turn_work.ts";
@@ -13,6 +13,8 @@ const BUSY_LOOK_MILLISECONDS = 10;
 const IDLE_LOOK_MILLISECONDS = 100;
 /** Processor time between two looks, as a share of the time, below which there is nothing to be late for. */
 const IDLE_SHARE = 0.05;
+/** Processor time of a turn, as a share of its time, below which it was a wait. */
+const WAITING_SHARE = 0.25;
 /** What no single piece of work should take. */
 const LONG_MILLISECONDS = 50;
 /** "Recent" is this long at least, and twice as long at most. */
@@ -79,12 +81,14 @@ export class TurnWatch {
 
   readonly #look = (): void => {
     const now = performance.now(), used = usedMilliseconds();
-    const isIdle = used - this.#usedMilliseconds < (now - this.#lookedAt) * IDLE_SHARE;
+    const spent = used - this.#usedMilliseconds;
+    const isIdle = spent < (now - this.#lookedAt) * IDLE_SHARE;
     this.#lookedAt = now;
     this.#usedMilliseconds = used;
     const late = Math.max(0, now - this.#due);
     this.#wait(isIdle ? IDLE_LOOK_MILLISECONDS : BUSY_LOOK_MILLISECONDS);
-    this.times.note(late, now, turnWork.take(now, this.#due));
+    const work = turnWork.take(now, this.#due);
+    this.times.note(late, now, spent < late * WAITING_SHARE ? `${work}, waiting` : work);
   };
 }
 

@@ -64,3 +64,19 @@ Deno.test("TurnWatch sees work that holds the event loop", async () => {
     watch.close();
   }
 });
+
+Deno.test("TurnWatch tells turns that hardly use a processor from work", async () => {
+  const watch = new TurnWatch();
+  const word = new Int32Array(new SharedArrayBuffer(4));
+  try {
+    const longest = () => watch.times.longestOf.get("nothing, waiting") ?? 0;
+    for (let tries = 0; tries < 10 && longest() < 100; tries++) {
+      turnWork.began("nothing");
+      Atomics.wait(word, 0, 0, 300);
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+    ok(longest() >= 100);
+  } finally {
+    watch.close();
+  }
+});

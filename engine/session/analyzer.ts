@@ -2,6 +2,7 @@
  * Keeps what plans know of the values in tables up to date: ANALYZE, and by itself after a start and when enough rows
  * of a table have changed, in slices between which others have their turns.
  */
+import { turnWork } from "../host/turn_work.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import type { SliceTurns } from "../host/slice_turns.ts";
@@ -104,11 +105,13 @@ export class Analyzer {
     if (table === undefined || machine.remoteRowCount(tableId) !== undefined) return;
     if (columns === null) this.#changedBefore.set(tableId, this.#changes(tableId));
     const steps = machine.store(tableId).analyzeInSteps(requestFor(table, target, columns));
+    turnWork.began("statistics");
     for (let end = host.clock.monotonic() + SLICE_MICROSECONDS; steps.next().done !== true;) {
       if (host.clock.monotonic() < end) continue;
       await this.#engine.slices.next(SLICE_MICROSECONDS);
       // A table that is gone, or has other columns, is left as it is.
       if (this.#isClosed || this.#engine.isFailed || machine.catalog.table(tableId) !== table) return;
+      turnWork.began("statistics");
       end = host.clock.monotonic() + SLICE_MICROSECONDS;
     }
     machine.analyses++;

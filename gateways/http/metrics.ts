@@ -200,7 +200,7 @@ function writeTurnTimes(writer: MetricsWriter, turns: TurnTimes): void {
   writer.family(
     name,
     "gauge",
-    "The longest turn of the event loop that took longer than 50 ms, by its work.",
+    "The longest turn of the event loop that took longer than 50 ms, by its work; waiting: for a processor or a disk.",
   );
   for (const [work, milliseconds] of turns.longestOf) {
     writer.sample(name, milliseconds / 1000, `work="${work}"`);
