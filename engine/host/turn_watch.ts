@@ -2,9 +2,9 @@
  * How long turns of the event loop take: a timer that is due every ten milliseconds tells how late it comes.
  *
  * While one piece of work holds the loop, nobody is heard: clients wait, and the other members of a cluster take the
- * process for dead. What is noted is what a timer saw, so that a turn has taken at least so long. What the process waits
- * for a processor, or a disk, is part of it: where that is most of it, as far as no other thread works, the work is
- * noted as waiting. When the process hardly works the timer comes ten times a second only, since each time wakes it.
+ * process for dead. What is noted is what a timer saw, so that a turn has taken at least so long. What the process
+ * waits for a processor, or a disk, is part of it: where that is most of it, as far as no other thread works, the work
+ * is noted as waiting. When the process hardly works the timer comes ten times a second only, since each time wakes it.
  */
 import process from "node:process";
 import { turnWork } from "./turn_work.ts";
