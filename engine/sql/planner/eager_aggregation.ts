@@ -37,6 +37,7 @@ import {
 } from "../plan/traverse.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { Estimator } from "./estimate.ts";
+import { groupCount } from "./group_counts.ts";
 import { strictColumns } from "./outer_joins.ts";
 
 type Aggregate = Plan & { readonly kind: "aggregate" };
@@ -87,7 +88,7 @@ export function eagerAggregations(
     if (rows < MIN_ROWS) continue;
     const eager = aggregated(plan, place, input, newColumn);
     if (eager === null) continue;
-    const groups = estimator.groups(eager.keys, rows);
+    const groups = groupCount(estimator, eager.keys, rows);
     if (groups * MIN_SHRINKAGE > rows) continue;
     estimator.register(eager.plan.input);
     found.push({ plan: eager.plan, saved: rows - groups });

@@ -33,6 +33,7 @@ import {
   rowTest,
   storedNumber,
 } from "./column_values.ts";
+import { fieldCount, groupCount, rowsOfOneSide } from "./group_counts.ts";
 import {
   analyzedValues,
   equalJoinShare,
@@ -260,12 +261,21 @@ export class Estimator {
     return plain.kind === "column" && plain.column !== column ? this.factsOf(plain.column) : undefined;
   }
 
+  /** What an expression is computed by, through the projections and groupings that give its column. */
+  sourceOf(expression: Expression): Expression {
+    const plain = withoutIdentityCasts(expression);
+    if (plain.kind !== "column" || this.#facts.has(plain.column)) return plain;
+    const made = this.#derived.get(plain.column);
+    return made === undefined || made.kind === "column" && made.column === plain.column
+      ? plain
+      : this.sourceOf(made);
+  }
+
   /** Distinct values of an expression, or undefined. */
   distinctOf(expression: Expression): number | undefined {
-    const plain = withoutIdentityCasts(expression);
-    if (plain.kind === "column") return this.factsOf(plain.column)?.distinct;
-    if (plain.kind === "constant") return 1;
-    return undefined;
+    const source = this.sourceOf(expression);
+    if (source.kind === "column") return this.factsOf(source.column)?.distinct;
+    return source.kind === "constant" ? 1 : fieldCount(this, source);
   }
 
   /** The share of rows for which a condition is TRUE. */
@@ -548,55 +558,6 @@ export class Estimator {
     return Math.min(1, Math.max(0.0001, share));
   }
 
-  /** Groups that rows fall into. */
-  groups(expressions: readonly Expression[], rows: number): number {
-    let product = 1;
-    const columns = new Map<ColumnRef, number>();
-    for (const each of expressions) {
-      // Of an expression over one column there are no more values than of that.
-      const [only, ...more] = columnsOf(each);
-      const most = only === undefined || more.length > 0 ? undefined : this.factsOf(only)?.distinct;
-      const distinct = Math.min(
-        rows,
-        this.distinctOf(each) ?? Math.min(most ?? Infinity, Math.max(10, rows / 10)),
-      );
-      const plain = withoutIdentityCasts(each);
-      if (plain.kind === "column" && this.#baseColumn(plain.column) !== null) {
-        columns.set(plain.column, distinct);
-      } else product *= distinct;
-    }
-    return Math.max(1, Math.min(rows, product * this.#combinations(columns)));
-  }
-
-  /** Combinations of the values of columns, which have so many each; of groups that are known as many as were found. */
-  #combinations(columns: Map<ColumnRef, number>): number {
-    let product = 1;
-    for (const [column] of columns) {
-      const scan = this.#baseColumn(column)?.scan ?? null;
-      for (const { definition, found } of scan === null ? [] : this.columnGroups(scan)) {
-        if (!definition.kinds.includes("ndistinct")) continue;
-        const places = new Map<number, ColumnRef>();
-        for (const other of columns.keys()) {
-          const facts = this.#baseColumn(other);
-          const place = facts?.scan === scan ? definition.columns.indexOf(facts?.column?.id ?? -1) : -1;
-          if (place >= 0) places.set(place, other);
-        }
-        const known = found.distinct.get([...places.keys()].sort((a, b) => a - b).join());
-        if (known === undefined) continue;
-        product *= known;
-        for (const other of places.values()) columns.delete(other);
-        break;
-      }
-    }
-    for (const distinct of columns.values()) product *= distinct;
-    return product;
-  }
-
-  #baseColumn(column: ColumnRef): ColumnFacts | null {
-    const facts = this.factsOf(column);
-    return facts === undefined || facts.column === null ? null : facts;
-  }
-
   /** Rows of a plan. */
   rows(plan: Plan): number {
     const known = this.#rows.get(plan);
@@ -631,11 +592,12 @@ export class Estimator {
         return this.#joinRows(plan);
       case "aggregate": {
         if (plan.groups.length === 0) return 1;
-        return this.groups(plan.groups.map((each) => each.expression), this.rows(plan.input)) *
-          (plan.groupingSets?.length ?? 1);
+        const keys = plan.groups.map((each) => each.expression);
+        const most = Math.min(this.rows(plan.input), rowsOfOneSide(this, plan.input, keys));
+        return groupCount(this, keys, most) * (plan.groupingSets?.length ?? 1);
       }
       case "distinct":
-        return this.groups(plan.keys, this.rows(plan.input));
+        return groupCount(this, plan.keys, this.rows(plan.input));
       case "limit": {
         const rows = this.rows(plan.input);
         const { limit } = plan;

@@ -26,6 +26,8 @@ export interface TableSketch {
   readonly rows?: number;
   /** Distinct values by column; the default is a tenth of the rows. */
   readonly distinct?: Readonly<Record<string, number>>;
+  /** The least and the greatest stored value by column; the default is that they are not known. */
+  readonly ends?: Readonly<Record<string, readonly [number, number]>>;
 }
 
 function columnOf(text: string, id: number, primaryKey: readonly string[]): ColumnDefinition {
@@ -148,7 +150,8 @@ export function environmentOf(sketches: readonly TableSketch[]): PlanningEnviron
           if (column === undefined) return undefined;
           const distinct = sketch?.distinct?.[column.name] ??
             (table?.rowIdColumn === columnId ? rows : Math.max(1, rows / 10));
-          return { distinct, nullFraction: 0, minimum: null, maximum: null, averageBytes: 8 };
+          const [minimum = null, maximum = null] = sketch?.ends?.[column.name] ?? [];
+          return { distinct, nullFraction: 0, minimum, maximum, averageBytes: 8 };
         },
       };
     },

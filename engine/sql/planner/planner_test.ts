@@ -346,6 +346,50 @@ Deno.test("planStatement() aggregates below joins where rows fall into few group
   ) assert.doesNotMatch(shape(tables, text), below, text);
 });
 
+Deno.test("planStatement() counts groups by fields of dates, and by the rows of one side of a join", () => {
+  // From 1992-01-01 to 1998-08-02.
+  const tables = environmentOf([
+    {
+      name: "o",
+      columns: ["id integer", "day date not null", "at timestamp not null", "c integer", "d integer"],
+      primaryKey: ["id"],
+      rows: 100_000,
+      distinct: { day: 2400, at: 90_000, c: 100, d: 50_000 },
+      ends: { day: [8035, 10_440], at: [8035 * 86_400_000_000, 10_440 * 86_400_000_000] },
+    },
+    { name: "l", columns: ["o_id integer", "n integer"], rows: 1_000_000, distinct: { o_id: 100_000, n: 7 } },
+  ]);
+  const groups = (text: string): number => {
+    let rows = 0;
+    visitPlan(plan(tables, text).plan, {
+      plan: (each) => {
+        if (each.kind === "aggregate") rows = Math.round(each.rows);
+      },
+    });
+    return rows;
+  };
+  assert.equal(groups("select extract(year from day), count(*) from o group by 1"), 8);
+  assert.equal(
+    groups("select extract(month from at), extract(dow from day), count(*) from o group by 1, 2"),
+    84,
+  );
+  assert.equal(groups("select date_trunc('month', at), count(*) from o group by 1"), 81);
+  assert.equal(groups("select y, count(*) from (select extract(year from day) y from o) x group by y"), 8);
+  assert.equal(
+    groups(
+      "select y, n, count(*) from (select extract(year from day) y, n from l join o on o_id = id) x group by y, n",
+    ),
+    56,
+  );
+  assert.equal(groups("select y, count(*) from (select abs(c) + 1 y from o offset 0) x group by y"), 100);
+  // A thousand orders have no more dates than that, however many lines each has.
+  assert.equal(
+    groups("select o_id, day, d, count(*) from l join o on o_id = id where c = 5 group by 1, 2, 3"),
+    1000,
+  );
+  assert.equal(groups("select id, n, count(*) from l join o on o_id = id where c = 5 group by 1, 2"), 10_000);
+});
+
 Deno.test("planStatement() restricts aggregations to what the outer rows ask for", () => {
   const restricted = /HashAggregate\n.*\n\s*->\s+Hash Semi Join/;
   const tables = environmentOf(TPCH);
