@@ -10,7 +10,7 @@ import type { Expression } from "../../sql/plan/expression.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { assertDefined } from "../../base/assert.ts";
 import { encodeUtf8 } from "../../base/bytes.ts";
-import { sameUtf8 } from "../runtime/interner.ts";
+import { decodePrefix, sameUtf8 } from "../runtime/interner.ts";
 import { likeUtf8, utf8Pattern } from "../runtime/utf8_like.ts";
 import type { DictionaryLocation, Emitter, Value } from "./emitter.ts";
 import { callCode, distinctTest, emitValue, guardedCall } from "./expression.ts";
@@ -191,6 +191,27 @@ function emitUtf8Like(code: Emitter, condition: Of<"call">, wanted: boolean): st
   const same = `${code.use("likeUtf8", likeUtf8)}(${make}, ${place.bytes}, ${place.start}, ${place.end})`;
   const test = isLike === wanted ? same : `!${same}`;
   return isNull === null ? test : `(!(${isNull}) && ${test})`;
+}
+
+/**
+ * The beginning of undecoded text that `substring(column, constant, constant)` and `left(column, constant)` need; null:
+ * the call is none of these.
+ */
+export function emitUtf8Prefix(code: Emitter, { function: called, args }: Of<"call">): Value | null {
+  const { name } = called;
+  const [text, ...counts] = args;
+  const isPart = (name === "substring" || name === "substr") && counts.length === 2;
+  if (!isPart && name !== "left" || called.userFunctionId !== undefined || code.isMetered) return null;
+  if (!counts.every((each) => each.type.kind === "i32" && isExecutionConstant(each))) return null;
+  const column = text === undefined ? null : plainText(text);
+  const { utf8 } = column === null ? {} : code.binding(column);
+  if (column === null || utf8 === undefined || code.isLoaded(column)) return null;
+  const [first = "0", count] = counts.map((each) => emitValue(code, each).code);
+  const { bytes, start, end, isNull } = utf8(code);
+  const characters = count === undefined ? first : `${first} + ${count} - 1`;
+  const read = `${code.use("decodePrefix", decodePrefix)}(${bytes}, ${start}, ${end}, ${characters})`;
+  const prefix = code.define("c", isNull === null ? read : `${isNull} ? null : ${read}`);
+  return { code: prefix, isNull: isNull === null ? null : `${prefix} === null` };
 }
 
 function isPlainTextType(type: SqlType): boolean {

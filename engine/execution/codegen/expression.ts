@@ -19,7 +19,7 @@ import { SqlArray } from "../../types/sql_array.ts";
 import { isSubArray } from "../../types/sql_type.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
-import { emitTruth } from "./condition.ts";
+import { emitTruth, emitUtf8Prefix } from "./condition.ts";
 import { type Emitter, NULL_VALUE, type Value } from "./emitter.ts";
 import { largeCallCode } from "./large_calls.ts";
 import { emitCharge, emitConstantPart, meteredCastOf, meteredOn } from "./metering.ts";
@@ -90,7 +90,11 @@ function emitOperation(code: Emitter, expression: Expression): Value {
       return emitValue(code, expression);
     case "call": {
       const called = meteredOn(code, expression.function, expression.args);
-      const value = emitCall(code, called, expression.args.map((arg) => emitValue(code, arg)));
+      const prefix = emitUtf8Prefix(code, expression);
+      const values = expression.args.map((arg, index) =>
+        index === 0 && prefix !== null ? prefix : emitValue(code, arg)
+      );
+      const value = emitCall(code, called, values);
       // One call of a user's function may take as long as thousands of rows.
       if (called.userFunctionId !== undefined && called.steps === "own" && !code.isMetered) {
         code.hasTurns = true;

@@ -251,6 +251,12 @@ export function decodeText(bytes: Uint8Array, start: number, end: number): strin
   return decodeAscii(bytes, start, end) ?? decodeUtf8(bytes.subarray(start, end));
 }
 
+/** A text, or a beginning of it that has so many characters at the least; negative: all of it. */
+export function decodePrefix(bytes: Uint8Array, start: number, end: number, characters: number): string {
+  const isShorter = characters >= 0 && characters < end - start;
+  return (isShorter ? decodeAscii(bytes, start, start + characters) : null) ?? decodeText(bytes, start, end);
+}
+
 /** Whether the bytes between start and end are these. */
 export function sameUtf8(bytes: Uint8Array, start: number, end: number, text: Uint8Array): boolean {
   const length = text.length;

@@ -227,6 +227,9 @@ select id, max(s) over (order by id rows between 3 preceding and 2 preceding) fr
 select id from t where a between 2 and 5 and d between -100 and 100.5
 select id, a::numeric / 3, d * 2, d / 3, round(d, 1), b + 1, -a, abs(a - 4), a % 3, f * 2 from t
 select id, s::varchar(2), a::text, d::int, upper(s), length(s), substr(s, 2) from t
+select id, substr(s, 1, 1), substring(s from 2 for 2), left(s, 3), left(s, -1), left(s, 0) from t
+select id, substring(s from -1 for 3), substr(s, 3, 0), substr(s, 1, 64), left(s, null), substr(s, 2147483647, 2) from t
+select substring(s from 1 for 2), count(*), max(s) from t where left(s, 2) in ('lo', 'x', 'ä', 'äö', '') group by 1
 select id, array[a, 1, id], (array[a, 5])[1], row(a, s) from t
 select id, a = any (array[1, 2, a]), a = any ('{1,2,3}'::int[]), 3 = all (array[a, 3]) from t
 select id from t where id = 7
