@@ -6,13 +6,9 @@
  * estimated without their values, because a plan serves all of them; literals that were taken out of the text with
  * theirs, see `peeked_literals.ts`.
  */
-import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { StoredValue } from "../../operations/effect.ts";
-import {
-  type ColumnDistribution,
-  type CountedValue,
-  countedValue,
-} from "../../storage/access/column_distribution.ts";
+import { type CountedValue, countedValue } from "../../storage/access/column_distribution.ts";
 import { groupKey } from "../../storage/table/table_analysis.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
@@ -33,6 +29,7 @@ import {
   rowTest,
   storedNumber,
 } from "./column_values.ts";
+import type { ColumnFacts } from "./column_facts.ts";
 import { fieldCount, groupCount, rowsOfOneSide } from "./group_counts.ts";
 import {
   analyzedValues,
@@ -59,21 +56,6 @@ const DEFAULT_CONDITION = 1 / 3;
 const DEFAULT_ROWS = 1000;
 /** An empty table is planned as if it had rows, since plans outlive the moment. */
 const EMPTY_TABLE_ROWS = 1000;
-
-/** What is known of a column. */
-export interface ColumnFacts {
-  readonly table: TableDefinition;
-  readonly column: ColumnDefinition | null;
-  readonly rows: number;
-  readonly distinct: number;
-  readonly nullFraction: number;
-  readonly minimum: number | null;
-  readonly maximum: number | null;
-  /** What ANALYZE has found; null: it was not here. */
-  readonly distribution: ColumnDistribution | null;
-  /** The scan that defines the column. */
-  readonly scan: Plan | null;
-}
 
 type Scan = Plan & { readonly kind: "table_scan" };
 

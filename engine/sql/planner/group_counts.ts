@@ -7,10 +7,14 @@ import { withoutIdentityCasts } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
 import { allDefinedColumns, columnsOf } from "../plan/traverse.ts";
-import type { ColumnFacts, Estimator } from "./estimate.ts";
+import type { ColumnFacts, KnownColumns } from "./column_facts.ts";
 
 /** Groups that so many rows fall into by expressions. */
-export function groupCount(estimator: Estimator, expressions: readonly Expression[], rows: number): number {
+export function groupCount(
+  estimator: KnownColumns,
+  expressions: readonly Expression[],
+  rows: number,
+): number {
   let product = 1;
   const columns = new Map<ColumnRef, number>();
   for (const each of expressions) {
@@ -30,7 +34,7 @@ export function groupCount(estimator: Estimator, expressions: readonly Expressio
 }
 
 /** Combinations of the values of columns, which have so many each; of groups that are known as many as were found. */
-function combinations(estimator: Estimator, columns: Map<ColumnRef, number>): number {
+function combinations(estimator: KnownColumns, columns: Map<ColumnRef, number>): number {
   let product = 1;
   for (const [column] of columns) {
     const scan = baseColumn(estimator, column)?.scan ?? null;
@@ -53,7 +57,7 @@ function combinations(estimator: Estimator, columns: Map<ColumnRef, number>): nu
   return product;
 }
 
-function baseColumn(estimator: Estimator, column: ColumnRef): ColumnFacts | null {
+function baseColumn(estimator: KnownColumns, column: ColumnRef): ColumnFacts | null {
   const facts = estimator.factsOf(column);
   return facts === undefined || facts.column === null ? null : facts;
 }
@@ -63,7 +67,7 @@ function baseColumn(estimator: Estimator, column: ColumnRef): ColumnFacts | null
  * no more groups by them. Infinity: there is no such side.
  */
 export function rowsOfOneSide(
-  estimator: Estimator,
+  estimator: KnownColumns,
   plan: Plan,
   expressions: readonly Expression[],
 ): number {
@@ -71,7 +75,7 @@ export function rowsOfOneSide(
   return leastSide(estimator, plan, columns);
 }
 
-function leastSide(estimator: Estimator, plan: Plan, columns: readonly ColumnRef[]): number {
+function leastSide(estimator: KnownColumns, plan: Plan, columns: readonly ColumnRef[]): number {
   if (plan.kind === "filter" || plan.kind === "project") return leastSide(estimator, plan.input, columns);
   if (plan.kind !== "hash_join" || plan.join !== "inner") return Infinity;
   const { left, right, leftKeys, rightKeys } = plan;
@@ -131,7 +135,7 @@ const DAY: Readonly<Partial<Record<SqlType["kind"], number>>> = {
 };
 
 /** The values of a field of a date or timestamp between the least and the greatest; undefined: it is something else. */
-export function fieldCount(estimator: Estimator, expression: Expression): number | undefined {
+export function fieldCount(estimator: KnownColumns, expression: Expression): number | undefined {
   if (expression.kind !== "call") return undefined;
   const { function: { name }, args: [field, argument] } = expression;
   if (field === undefined || argument === undefined) return undefined;
