@@ -500,13 +500,4 @@ export const equivalentInExecution: readonly EquivalentMutant[] = [
     after: "false",
     reason: "both sides of an equality are floats or neither: the binder has converted them",
   },
-  {
-    file: "engine/execution/codegen/sort_code.ts",
-    kind: "minus_one",
-    text: "const only = keys.length === 1 ? keys[0] : undefined;",
-    at: 29,
-    before: "1",
-    after: "0",
-    reason: "a sort by one number takes the general comparison",
-  },
 ];
