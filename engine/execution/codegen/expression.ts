@@ -14,6 +14,7 @@ import { expressionKey, mayBeNull } from "../../sql/plan/build.ts";
 import { shapeSteps } from "../../sql/plan/expression_steps.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
 import { cannotFail } from "../../sql/plan/harmless.ts";
+import { visitExpression } from "../../sql/plan/traverse.ts";
 import { compareValues, hashKey } from "../../types/compare.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import { isSubArray } from "../../types/sql_type.ts";
@@ -121,6 +122,8 @@ function emitOperation(code: Emitter, expression: Expression): Value {
       return { code: code.define("b", emitTruth(code, expression)), isNull: null };
     case "is_distinct":
       return { code: code.define("b", distinctTest(code, expression)), isNull: null };
+    case "operand":
+      return code.shared(expression.key, () => emitValue(code, expression.argument));
     case "case":
       return emitCase(code, expression);
     case "coalesce":
@@ -304,6 +307,8 @@ function emitCase(code: Emitter, expression: Of<"case">): Value {
   const result = declareResult(code, expression.type, nullable(code, expression));
   const label = code.name("case");
   code.block(`${label}: `, "conditional", () => {
+    const operand = expression.operand === undefined ? null : operandOf(expression, expression.operand);
+    if (operand !== null) emitValue(code, operand);
     for (const { when, then } of expression.branches) {
       const test = emitTruth(code, when);
       code.block(`if (${test}) `, "conditional", () => {
@@ -314,6 +319,18 @@ function emitCase(code: Emitter, expression: Of<"case">): Value {
     if (expression.otherwise !== null) code.emit(result.assign(emitValue(code, expression.otherwise)));
   });
   return result.value;
+}
+
+/** The operand of a CASE that is computed once; null: no condition asks for it any more. */
+function operandOf({ branches }: Of<"case">, key: object): Expression | null {
+  let found: Expression | null = null;
+  for (const { when } of branches) {
+    visitExpression(when, (each) => {
+      if (each.kind === "operand" && each.key === key) found = each;
+    });
+    if (found !== null) break;
+  }
+  return found;
 }
 
 function emitCoalesce(code: Emitter, expression: Of<"coalesce">): Value {

@@ -117,6 +117,9 @@ export function evaluate(scope: Scope, expression: Expression): SqlValue {
         : call(scope, expression.equals, [left, right]) === true;
       return same === expression.negated;
     }
+    case "operand":
+      // It is volatile: what it gives is not compared.
+      return value(expression.argument);
     case "case": {
       for (const { when, then } of expression.branches) if (isTrue(scope, when)) return value(then);
       return expression.otherwise === null ? null : value(expression.otherwise);

@@ -27,7 +27,7 @@ import type {
 } from "../parser/ast.ts";
 import type { Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
-import { BOOLEAN, conjunction, constant, disjunction, sameType, TRUE } from "../plan/build.ts";
+import { BOOLEAN, conjunction, constant, disjunction, sameType, TRUE, volatilityOf } from "../plan/build.ts";
 import type { Binding } from "./binding.ts";
 import { bindCall, LATERAL_HINT } from "./call_binder.ts";
 import {
@@ -617,9 +617,15 @@ function bindWithoutSets(
   return result;
 }
 
+/** A volatile operand has one value for all branches. */
+function computedOnce(operand: Expression): Expression {
+  if (volatilityOf(operand) !== "volatile") return operand;
+  return { kind: "operand", type: operand.type, key: {}, argument: operand };
+}
+
 function bindCase(binding: Binding, level: QueryLevel, ast: CaseExpression): Expression {
   const operand = ast.operand === null ? null : bindExpression(binding, level, ast.operand);
-  const settledOperand = operand === null ? null : settle(binding, operand);
+  const settledOperand = operand === null ? null : computedOnce(settle(binding, operand));
   const bindOtherwise = () => ast.otherwise === null ? null : bindExpression(binding, level, ast.otherwise);
   if (ast.packed !== undefined) {
     const { column } = ast.packed;
@@ -652,6 +658,7 @@ function bindCase(binding: Binding, level: QueryLevel, ast: CaseExpression): Exp
   const converted = otherwise === null ? expressions : expressions.slice(1);
   return {
     kind: "case",
+    ...(settledOperand?.kind === "operand" ? { operand: settledOperand.key } : {}),
     type: otherwise === null ? withoutLimits(type) : type,
     branches: conditions.map((when, index) => ({ when, then: converted[index] ?? constant(type, null) })),
     otherwise: otherwise === null ? null : expressions[0] ?? null,

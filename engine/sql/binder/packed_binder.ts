@@ -213,8 +213,9 @@ export function bindPackedCase(
   const taken = resolveOperator("=", keyType, keyType, binding.at(position)).argumentTypes[0] ?? keyType;
   const keys = convert(binding, packed.keys, taken), results = convert(binding, packed.results, common);
   if (!Array.isArray(keys) || !Array.isArray(results)) return null;
-  // The operand is asked twice where a branch may give NULL, and each equals nothing where it is NULL.
-  if (results.includes(null) && volatilityOf(operand) === "volatile") return null;
+  // The operand is asked twice where a branch may give NULL, and once for each look-up.
+  const isAskedAgain = results.includes(null) || keys.length > LOOKUP_LENGTH;
+  if (isAskedAgain && volatilityOf(operand) === "volatile") return null;
   const type = otherwise === null ? withoutLimits(common) : common;
   const left = coerceImplicit(binding, operand, taken, position);
   let rest = otherwise === null ? null : coerceImplicit(binding, otherwise, common, position);

@@ -274,6 +274,7 @@ export function mayBeNull(
     case "or":
       return expression.args.some(check);
     case "not":
+    case "operand":
       return check(expression.argument);
     case "is_null":
     case "is_truth":

@@ -60,13 +60,19 @@ export type Expression =
     readonly right: Expression;
     readonly negated: boolean;
   }
-  /** Simple CASE has become searched CASE. `otherwise` null: NULL. */
+  /**
+   * Simple CASE has become searched CASE. `otherwise` null: NULL. `operand`: the key of the volatile value that is
+   * computed before all else.
+   */
   | {
     readonly kind: "case";
+    readonly operand?: object;
     readonly type: SqlType;
     readonly branches: readonly { readonly when: Expression; readonly then: Expression }[];
     readonly otherwise: Expression | null;
   }
+  /** The volatile operand of a CASE, in each of its conditions; the CASE with that key computes it. */
+  | { readonly kind: "operand"; readonly type: SqlType; readonly key: object; readonly argument: Expression }
   | { readonly kind: "coalesce"; readonly type: SqlType; readonly args: readonly Expression[] }
   | {
     readonly kind: "nullif";

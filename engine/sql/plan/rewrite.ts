@@ -41,6 +41,7 @@ export function mapOperands(expression: Expression, map: ExpressionMapper, mapPl
       return args === expression.args ? expression : { ...expression, args };
     }
     case "cast":
+    case "operand":
     case "not":
     case "is_null":
     case "is_truth":

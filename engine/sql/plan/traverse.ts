@@ -28,6 +28,7 @@ export function operands(expression: Expression): readonly Expression[] {
     case "least":
       return expression.args;
     case "cast":
+    case "operand":
     case "not":
     case "is_null":
     case "is_truth":

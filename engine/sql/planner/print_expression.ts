@@ -69,6 +69,8 @@ export class ExpressionPrinter {
         })`;
       case "not":
         return `(NOT ${this.print(expression.argument)})`;
+      case "operand":
+        return this.print(expression.argument);
       case "is_null":
         return `(${this.print(expression.argument)} IS ${expression.negated ? "NOT " : ""}NULL)`;
       case "is_truth":
