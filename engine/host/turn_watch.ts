@@ -88,8 +88,13 @@ export class TurnWatch {
     const late = Math.max(0, now - this.#due);
     this.#wait(isIdle ? IDLE_LOOK_MILLISECONDS : BUSY_LOOK_MILLISECONDS);
     const work = turnWork.take(now, this.#due);
-    this.times.note(late, now, spent < late * WAITING_SHARE ? `${work}, waiting` : work);
+    this.times.note(late, now, nameOf(work, spent, late));
   };
+}
+
+/** What a turn is noted as in which the process has used a processor for so long. */
+export function nameOf(work: string, spentMilliseconds: number, turnMilliseconds: number): string {
+  return spentMilliseconds < turnMilliseconds * WAITING_SHARE ? `${work}, waiting` : work;
 }
 
 /** Processor time of this process. */
