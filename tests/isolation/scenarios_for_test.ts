@@ -65,16 +65,16 @@ export function stopped(
   from = 1,
 ): { readonly reached: Promise<void>; readonly go: () => void } {
   const { environment } = client.session;
-  const { yieldToLoop } = environment;
+  const { nextSlice } = environment;
   const reached = Promise.withResolvers<void>(), gate = Promise.withResolvers<void>();
   let times = 0;
-  environment.yieldToLoop = () => {
-    if (++times !== from) return yieldToLoop();
+  environment.nextSlice = (took) => {
+    if (++times !== from) return nextSlice(took);
     reached.resolve();
     return gate.promise;
   };
   const go = (): void => {
-    environment.yieldToLoop = yieldToLoop;
+    environment.nextSlice = nextSlice;
     gate.resolve();
   };
   return { reached: reached.promise, go };
