@@ -9,7 +9,10 @@ import type { JobOutcome, ReportedArgument, TestSuite } from "../../../lang/test
  * Words of the memory that all threads of a suite share: the number of the next test, then for each thread what it
  * does.
  */
-export const SHARED_WORDS_PER_THREAD = 2;
+export const SHARED_WORDS_PER_THREAD = 3;
+
+/** In the place of a test's number: the thread was stopped in it, and is to take no other. */
+export const STOPPED = -1;
 
 /** Index of the word that says which test a thread runs, from 1; 0 when it runs none. */
 export function jobWord(thread: number): number {
@@ -19,6 +22,11 @@ export function jobWord(thread: number): number {
 /** Index of the word that says which try of a property it is, from 0. */
 export function tryWord(thread: number): number {
   return jobWord(thread) + 1;
+}
+
+/** Index of the word that says how many outcomes a thread has sent. */
+export function sentWord(thread: number): number {
+  return jobWord(thread) + 2;
 }
 
 /** What a thread is asked to do. */
@@ -58,7 +66,7 @@ export type ThreadMessage =
   }
   | { readonly kind: "argument"; readonly argument: ReportedArgument }
   | { readonly kind: "written"; readonly stream: "stdout" | "stderr"; readonly bytes: Uint8Array }
-  /** The command begins. */
+  /** The command or the try begins. */
   | { readonly kind: "begun" }
   | { readonly kind: "ended"; readonly end: CommandEnd }
   /** The suite is done. */

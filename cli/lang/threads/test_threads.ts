@@ -15,7 +15,7 @@ import {
   trappedOutcome,
 } from "../../../lang/testing/test_suite.ts";
 import { CLI_LIMITS } from "../../shared/limits.ts";
-import { jobWord, SHARED_WORDS_PER_THREAD, tryWord } from "./messages.ts";
+import { jobWord, sentWord, SHARED_WORDS_PER_THREAD, STOPPED, tryWord } from "./messages.ts";
 import { failureOf, Thread } from "./thread.ts";
 
 /** After how long one thread alone is joined by more: starting them costs about as much as it saves before. */
@@ -65,6 +65,8 @@ interface Busy {
   /** The test that it was last seen with, from 1, and since when. */
   job: number;
   since: number;
+  /** Outcomes that have come from it. */
+  heard: number;
 }
 
 interface SuiteEnd {
@@ -130,11 +132,12 @@ class SuiteRun {
   }
 
   #start(thread: Thread): void {
-    const busy: Busy = { thread, number: this.#threads++, job: 0, since: performance.now() };
+    const busy: Busy = { thread, number: this.#threads++, job: 0, since: performance.now(), heard: 0 };
     this.#busy.add(busy);
     thread.onMessage = (message) => {
       switch (message.kind) {
         case "outcome":
+          busy.heard++;
           if (message.isFinal) this.#setOutcome(message.job, message.outcome);
           else this.#found.set(message.job, message.outcome);
           return;
@@ -184,8 +187,10 @@ class SuiteRun {
     }
   }
 
-  /** Ends a test, and goes on with another thread. */
+  /** Ends a test, and goes on with another thread; not while outcomes are on their way, which would be lost. */
   #stop(busy: Busy, job: number, milliseconds: number): void {
+    if (busy.heard < Atomics.load(this.#shared, sentWord(busy.number))) return;
+    if (Atomics.compareExchange(this.#shared, jobWord(busy.number), job + 1, STOPPED) !== job + 1) return;
     this.#busy.delete(busy);
     busy.thread.stop();
     if (Atomics.load(this.#shared, 0) < this.#suite.jobs.length) {
@@ -215,8 +220,10 @@ class SuiteRun {
       thread.stop();
       then(told);
     };
-    const timer = setTimeout(end, ARGUMENTS_MILLISECONDS);
+    let timer: ReturnType<typeof setTimeout> | undefined;
     thread.onMessage = (message) => {
+      // The start of the thread is not the program's time.
+      if (message.kind === "begun") return void (timer = setTimeout(end, ARGUMENTS_MILLISECONDS));
       if (message.kind === "argument" && told.push(message.argument) < count) return;
       end();
     };

@@ -87,6 +87,42 @@ FAIL test "after" src/main.lang:13:6
   );
 });
 
+const TimelyChannel = globalThis.MessageChannel;
+
+/** Channels whose messages are heard 200 ms late at one end, as by a thread that gets no processor. */
+class LateChannel {
+  readonly port1: Pick<MessagePort, "postMessage" | "close" | "onmessage">;
+  readonly port2: MessagePort;
+
+  constructor() {
+    const { port1, port2 } = new TimelyChannel();
+    this.port2 = port2;
+    let isClosed = false;
+    this.port1 = {
+      postMessage: (message: unknown) => port1.postMessage(message),
+      close() {
+        isClosed = true;
+        port1.close();
+      },
+      set onmessage(hear: MessagePort["onmessage"]) {
+        port1.onmessage = (event) => {
+          setTimeout(() => isClosed || hear?.call(port1, event), 200);
+        };
+      },
+    };
+  }
+}
+
+Deno.test("threads: outcomes on their way when a test is stopped are not lost", async () => {
+  Object.assign(globalThis, { MessageChannel: LateChannel });
+  try {
+    const source = `test "quick" { expect(1 == 1) }\ntest "spins" {\n  ${ENDLESS}\n}\n`;
+    match(await shown(source, 1, { timeoutMilliseconds: 50, gas: LEAST_GAS }), /\n1 passed, 1 failed\n$/);
+  } finally {
+    Object.assign(globalThis, { MessageChannel: TimelyChannel });
+  }
+});
+
 Deno.test("threads: a property that does not end tells its seed and its arguments, one that failed before what it failed with", async () => {
   const text = await shown(
     `

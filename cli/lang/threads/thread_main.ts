@@ -9,12 +9,12 @@ import { runModule } from "../../../lang/commands/run_module.ts";
 import { WasmProgram } from "../../../lang/host/wasm_program.ts";
 import { runJob, startRun } from "../../../lang/testing/run_job.ts";
 import { hostOfTry } from "../../../lang/testing/run_property.ts";
-import type { TestSuite } from "../../../lang/testing/test_suite.ts";
+import type { JobOutcome, TestSuite } from "../../../lang/testing/test_suite.ts";
 import { trapOf } from "../../../lang/testing/trap_of.ts";
 import { ProcessHost } from "../shared/process_host.ts";
 import { Terminal } from "../shared/terminal.ts";
 import { GuestHost } from "./guest_host.ts";
-import { jobWord, type ThreadMessage, type ThreadRequest, tryWord } from "./messages.ts";
+import { jobWord, sentWord, STOPPED, type ThreadMessage, type ThreadRequest, tryWord } from "./messages.ts";
 
 type Say = (message: ThreadMessage) => void;
 
@@ -62,6 +62,10 @@ function answer(request: ThreadRequest, say: Say): void {
 
 function runTests({ suite, thread, shared }: ThreadRequest & { readonly kind: "suite" }, say: Say): void {
   const compiled = new WasmProgram(suite.module);
+  const send = (job: number, outcome: JobOutcome, isFinal: boolean) => {
+    say({ kind: "outcome", job, outcome, isFinal });
+    Atomics.add(shared, sentWord(thread), 1);
+  };
   for (let job = next(shared); job < suite.jobs.length; job = next(shared)) {
     const number = job;
     const test = suite.jobs[number];
@@ -70,10 +74,10 @@ function runTests({ suite, thread, shared }: ThreadRequest & { readonly kind: "s
     Atomics.store(shared, jobWord(thread), number + 1);
     const outcome = runJob(compiled, suite, test, {
       onTry: (attempt) => Atomics.store(shared, tryWord(thread), attempt),
-      onFailure: (found) => say({ kind: "outcome", job: number, outcome: found, isFinal: false }),
+      onFailure: (found) => send(number, found, false),
     });
-    Atomics.store(shared, jobWord(thread), 0);
-    say({ kind: "outcome", job: number, outcome, isFinal: true });
+    if (Atomics.compareExchange(shared, jobWord(thread), number + 1, 0) === STOPPED) return;
+    send(number, outcome, true);
   }
 }
 
@@ -87,7 +91,8 @@ function reportArguments(
   say: Say,
 ): void {
   const test = suite.jobs[job];
-  if (test === undefined) return;
+  say({ kind: "begun" });
+  if (test === undefined) return say({ kind: "done" });
   const host = hostOfTry(suite.seed, attempt, (argument) => say({ kind: "argument", argument }));
   const run = startRun(new WasmProgram(suite.module), suite, host);
   trapOf(() => run.call(test.name));
