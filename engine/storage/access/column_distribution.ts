@@ -24,19 +24,19 @@ export interface ColumnDistribution {
 /** Longer texts are counted as distinct values and not kept. */
 const MAX_KEPT_LENGTH = 256;
 /** Values that are worked on between two yields. */
-const SLICE = 2048;
+const SLICE = 512;
 /** A value is common when it comes this much more often than the average one. */
 const COMMON_FACTOR = 1.25;
 
+/** How many values of a sample differ, and how many of them come once. */
+export interface DistinctFound {
+  readonly found: number;
+  readonly once: number;
+}
+
 /** The estimator Duj1 of Haas and Stokes (IBM Research Report RJ 10025, 1996), which PostgreSQL uses too. */
-export function estimateDistinct(counts: Iterable<number>, sampled: number, total: number): number {
+export function estimateDistinct({ found, once }: DistinctFound, sampled: number, total: number): number {
   if (sampled === 0) return 0;
-  let once = 0;
-  let found = 0;
-  for (const count of counts) {
-    found++;
-    if (count === 1) once++;
-  }
   const denominator = sampled - once + once * sampled / Math.max(total, sampled);
   const estimate = denominator <= 0 ? total : sampled * found / denominator;
   return Math.round(Math.min(Math.max(estimate, found), Math.max(total, found)));
@@ -57,6 +57,7 @@ export function* columnDistribution(
   target: number,
 ): Generator<void, ColumnDistribution> {
   const counts = new Map<CountedValue, number>();
+  let once = 0;
   let nulls = 0;
   let bytes = 0;
   let hasOrder = true;
@@ -70,19 +71,27 @@ export function* columnDistribution(
     if (value instanceof Uint8Array) hasOrder = false;
     bytes += typeof value === "string" || value instanceof Uint8Array ? value.length : 8;
     const counted = countedValue(value);
-    counts.set(counted, (counts.get(counted) ?? 0) + 1);
+    const count = (counts.get(counted) ?? 0) + 1;
+    counts.set(counted, count);
+    if (count <= 2) once += count === 1 ? 1 : -1;
   }
   const present = values.length - nulls;
   const nullFraction = values.length === 0 ? 0 : nulls / values.length;
-  const distinct = estimateDistinct(counts.values(), present, total * (1 - nullFraction));
+  const distinct = estimateDistinct({ found: counts.size, once }, present, total * (1 - nullFraction));
   const averageBytes = present === 0 ? 0 : bytes / present;
   if (!hasOrder || present === 0) {
     return { nullFraction, distinct, averageBytes, common: new Map(), histogram: [], correlation: null };
   }
-  const common = commonValues(counts, { present, distinct, target });
-  const sorted = yield* sortedInSlices([...counts.keys()]);
-  const correlation = yield* correlationOf(values, sorted, counts);
-  const histogram = histogramOf(sorted.filter((each) => !common.has(each) && isKept(each)), counts, target);
+  const common = yield* commonValues(counts, { present, distinct, target });
+  const keys: CountedValue[] = [];
+  for (const value of counts.keys()) {
+    keys.push(value);
+    if (keys.length % SLICE === 0) yield;
+  }
+  const sorted = yield* sortedInSlices(keys, isBefore);
+  const histogram = yield* histogramOf(sorted, { counts, common, target });
+  const ranks = yield* ranksOf(sorted, counts);
+  const correlation = yield* correlationOf(values, { ranks, present });
   return {
     nullFraction,
     distinct,
@@ -97,37 +106,57 @@ function isKept(value: CountedValue): boolean {
   return typeof value !== "string" || value.length <= MAX_KEPT_LENGTH;
 }
 
-function commonValues(
+function* commonValues(
   counts: ReadonlyMap<CountedValue, number>,
   { present, distinct, target }: {
     readonly present: number;
     readonly distinct: number;
     readonly target: number;
   },
-): ReadonlyMap<CountedValue, number> {
+): Generator<void, ReadonlyMap<CountedValue, number>> {
   // All that there are, where these are few.
   const isWhole = counts.size <= target && distinct <= counts.size;
   const least = isWhole ? 1 : Math.max(2, COMMON_FACTOR * present / Math.max(1, distinct));
-  const frequent = [...counts].filter(([value, count]) => count >= least && isKept(value));
-  return new Map(frequent.sort((a, b) => b[1] - a[1]).slice(0, target));
+  const frequent: (readonly [CountedValue, number])[] = [];
+  let seen = 0;
+  for (const entry of counts) {
+    if (++seen % SLICE === 0) yield;
+    if (entry[1] >= least && isKept(entry[0])) frequent.push(entry);
+  }
+  const sorted = yield* sortedInSlices(frequent, (left, right) => left[1] > right[1]);
+  return new Map(sorted.slice(0, target));
 }
 
-function histogramOf(
+/** Bounds between which as many rows lie each, of the values that are kept and not common. */
+function* histogramOf(
   sorted: readonly CountedValue[],
-  counts: ReadonlyMap<CountedValue, number>,
-  target: number,
-): CountedValue[] {
-  if (sorted.length < 2) return [...sorted];
-  const rows = sorted.reduce<number>((sum, value) => sum + (counts.get(value) ?? 0), 0);
-  const steps = Math.min(target, sorted.length - 1);
+  { counts, common, target }: {
+    readonly counts: ReadonlyMap<CountedValue, number>;
+    readonly common: ReadonlyMap<CountedValue, number>;
+    readonly target: number;
+  },
+): Generator<void, CountedValue[]> {
+  const others: CountedValue[] = [];
+  let rows = 0;
+  for (let at = 0; at < sorted.length; at++) {
+    if (at % SLICE === SLICE - 1) yield;
+    const value = sorted[at] as CountedValue;
+    if (common.has(value) || !isKept(value)) continue;
+    others.push(value);
+    rows += counts.get(value) ?? 0;
+  }
+  if (others.length < 2) return others;
+  const steps = Math.min(target, others.length - 1);
   const bounds: CountedValue[] = [];
   let seen = 0;
-  for (const value of sorted) {
+  for (let at = 0; at < others.length; at++) {
+    if (at % SLICE === SLICE - 1) yield;
+    const value = others[at] as CountedValue;
     seen += counts.get(value) ?? 0;
     // A value that fills several steps is their bound as often.
     while (bounds.length < steps && seen > bounds.length / steps * rows) bounds.push(value);
   }
-  bounds.push(sorted.at(-1) as CountedValue);
+  bounds.push(others.at(-1) as CountedValue);
   return bounds;
 }
 
@@ -136,58 +165,63 @@ export function isBefore(left: CountedValue, right: CountedValue): boolean {
   return left < right || (left === left && right !== right);
 }
 
-/** A merge sort of distinct values, in slices. */
-function* sortedInSlices(values: CountedValue[]): Generator<void, CountedValue[]> {
-  let runs: CountedValue[][] = [];
+/** A stable merge sort, in slices; `precedes`: whether the first is less than the second. */
+export function* sortedInSlices<T>(
+  values: readonly T[],
+  precedes: (left: T, right: T) => boolean,
+): Generator<void, T[]> {
+  let runs: T[][] = [];
   for (let from = 0; from < values.length; from += SLICE) {
-    runs.push(values.slice(from, from + SLICE).sort((a, b) => isBefore(a, b) ? -1 : 1));
+    const run = values.slice(from, from + SLICE);
+    runs.push(run.sort((a, b) => precedes(a, b) ? -1 : precedes(b, a) ? 1 : 0));
     yield;
   }
   while (runs.length > 1) {
-    const merged: CountedValue[][] = [];
+    const merged: T[][] = [];
     for (let at = 0; at < runs.length; at += 2) {
-      merged.push(yield* mergedInSlices(runs[at] ?? [], runs[at + 1] ?? []));
+      merged.push(yield* mergedInSlices([runs[at] ?? [], runs[at + 1] ?? []], precedes));
     }
     runs = merged;
   }
   return runs[0] ?? [];
 }
 
-function* mergedInSlices(
-  left: readonly CountedValue[],
-  right: readonly CountedValue[],
-): Generator<void, CountedValue[]> {
-  const result: CountedValue[] = [];
+function* mergedInSlices<T>(
+  [left, right]: readonly [readonly T[], readonly T[]],
+  precedes: (left: T, right: T) => boolean,
+): Generator<void, T[]> {
+  const result: T[] = [];
   let [i, j] = [0, 0];
   while (i < left.length || j < right.length) {
-    const a = left[i], b = right[j];
-    if (b === undefined || (a !== undefined && isBefore(a, b))) {
-      result.push(a as CountedValue);
-      i++;
-    } else {
-      result.push(b);
-      j++;
-    }
+    const isRight = i === left.length || j < right.length && precedes(right[j] as T, left[i] as T);
+    result.push((isRight ? right[j++] : left[i++]) as T);
     if (result.length % SLICE === 0) yield;
   }
   return result;
 }
 
+/** Puts the middle rank of a value in the place of its count. */
+function* ranksOf(
+  sorted: readonly CountedValue[],
+  counts: Map<CountedValue, number>,
+): Generator<void, ReadonlyMap<CountedValue, number>> {
+  let below = 0;
+  for (let at = 0; at < sorted.length; at++) {
+    if (at % SLICE === SLICE - 1) yield;
+    const value = sorted[at] as CountedValue;
+    const count = counts.get(value) ?? 0;
+    counts.set(value, below + (count - 1) / 2);
+    below += count;
+  }
+  return counts;
+}
+
 /** Pearson's coefficient of the rows' order and that of their values, as many of one value being on its middle rank. */
 function* correlationOf(
   values: readonly StoredValue[],
-  sorted: readonly CountedValue[],
-  counts: ReadonlyMap<CountedValue, number>,
+  { ranks, present }: { readonly ranks: ReadonlyMap<CountedValue, number>; readonly present: number },
 ): Generator<void, number> {
-  const ranks = new Map<CountedValue, number>();
-  let below = 0;
-  for (const value of sorted) {
-    const count = counts.get(value) ?? 0;
-    ranks.set(value, below + (count - 1) / 2);
-    below += count;
-  }
-  yield;
-  const middle = (below - 1) / 2;
+  const middle = (present - 1) / 2;
   let [position, product, squares, rankSquares] = [0, 0, 0, 0];
   for (let at = 0; at < values.length; at++) {
     if (at % SLICE === SLICE - 1) yield;

@@ -4,7 +4,13 @@
  * combinations are the most common.
  */
 import type { StoredValue } from "../../operations/effect.ts";
-import { type CountedValue, countedValue, estimateDistinct } from "../access/column_distribution.ts";
+import {
+  type CountedValue,
+  countedValue,
+  type DistinctFound,
+  estimateDistinct,
+  sortedInSlices,
+} from "../access/column_distribution.ts";
 
 /** How far the last of the columns follows from the others. */
 export interface Dependency {
@@ -51,13 +57,13 @@ export function* groupDistribution(
   for (const set of subsets(places)) {
     const groups = yield* combine(set.map((place) => codes[place] as Int32Array));
     if (set.length === 1) singles.push(groups);
-    if (set.length >= 2) distinct.set(set.join(), estimateDistinct(groups.counts, sampled, total));
+    if (set.length >= 2) distinct.set(set.join(), estimateDistinct(yield* foundIn(groups), sampled, total));
     for (const to of places) {
       if (set.includes(to)) continue;
       const degree = yield* degreeOf(groups, codes[to] as Int32Array);
       if (degree > 0) dependencies.push({ from: set, to, degree });
     }
-    if (set.length === places.length) common = commonOf(groups, { columns, singles }, target);
+    if (set.length === places.length) common = yield* commonOf(groups, { columns, singles }, target);
   }
   return { distinct, dependencies, common };
 }
@@ -126,38 +132,51 @@ function* degreeOf(groups: Groups, values: Int32Array): Generator<void, number> 
     if (values[at] !== values[groups.first[group] as number]) agrees[group] = 0;
   }
   let [rows, consistent] = [0, 0];
-  groups.counts.forEach((count, group) => {
-    if (count < 2) return;
+  for (let group = 0; group < agrees.length; group++) {
+    if (group % SLICE === SLICE - 1) yield;
+    const count = groups.counts[group] as number;
+    if (count < 2) continue;
     rows += count;
     if (agrees[group] === 1) consistent += count;
-  });
+  }
   return rows === 0 ? 0 : consistent / rows;
 }
 
-function commonOf(
+function* commonOf(
   groups: Groups,
   { columns, singles }: {
     readonly columns: readonly (readonly StoredValue[])[];
     readonly singles: readonly Groups[];
   },
   target: number,
-): GroupDistribution["common"] {
+): Generator<void, GroupDistribution["common"]> {
   const sampled = groups.of.length;
   const isWhole = groups.counts.length <= target;
-  return groups.counts
-    .map((count, group) => ({ count, row: groups.first[group] as number }))
-    .filter(({ count }) => isWhole || count >= 2)
-    .sort((a, b) => b.count - a.count)
-    .slice(0, target)
-    .map(({ count, row }) => ({
-      values: columns.map((values) => {
-        const value = values[row] as StoredValue;
-        return value === null ? null : countedValue(value);
-      }),
-      share: count / sampled,
-      independentShare: singles.reduce(
-        (share, { of, counts }) => share * (counts[of[row] as number] as number) / sampled,
-        1,
-      ),
-    }));
+  const frequent: { readonly count: number; readonly row: number }[] = [];
+  for (let group = 0; group < groups.counts.length; group++) {
+    if (group % SLICE === SLICE - 1) yield;
+    const count = groups.counts[group] as number;
+    if (isWhole || count >= 2) frequent.push({ count, row: groups.first[group] as number });
+  }
+  const sorted = yield* sortedInSlices(frequent, (left, right) => left.count > right.count);
+  return sorted.slice(0, target).map(({ count, row }) => ({
+    values: columns.map((values) => {
+      const value = values[row] as StoredValue;
+      return value === null ? null : countedValue(value);
+    }),
+    share: count / sampled,
+    independentShare: singles.reduce(
+      (share, { of, counts }) => share * (counts[of[row] as number] as number) / sampled,
+      1,
+    ),
+  }));
+}
+
+function* foundIn({ counts }: Groups): Generator<void, DistinctFound> {
+  let once = 0;
+  for (let group = 0; group < counts.length; group++) {
+    if (group % SLICE === SLICE - 1) yield;
+    if (counts[group] === 1) once++;
+  }
+  return { found: counts.length, once };
 }

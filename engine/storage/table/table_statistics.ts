@@ -56,9 +56,11 @@ export function sampleStatistics(rows: SampledRows, columnId: number): PartStati
   }
   if (sampled === 0) return undefined;
   const present = sampled - nulls;
+  let once = 0;
+  for (const count of counts.values()) if (count === 1) once++;
   return {
     rows: rows.liveCount,
-    distinct: estimateDistinct(counts.values(), present, rows.liveCount * (present / sampled)),
+    distinct: estimateDistinct({ found: counts.size, once }, present, rows.liveCount * (present / sampled)),
     nullFraction: nulls / sampled,
     minimum,
     maximum,
