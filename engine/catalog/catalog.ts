@@ -1,6 +1,6 @@
 /**
  * The catalog: an immutable value. A change gives a new catalog that shares everything untouched with the old one, so
- * a transaction can hold a private one, a snapshot keeps its own, and plans are cached by {@link Catalog.version}.
+ * a transaction can hold a private one, a snapshot keeps its own, and plans are kept with {@link Catalog.serial}.
  *
  * Invariant: names are unique among tables, views, sequences and indexes of one schema (PostgreSQL's relation names).
  */
@@ -59,10 +59,17 @@ const INITIAL: CatalogContents = {
   settings: {},
 };
 
+let lastSerial = 0;
+
 const NO_FUNCTIONS: readonly UserFunctionDefinition[] = [];
 
 /** All definitions at one point of the log. */
 export class Catalog {
+  /**
+   * No other catalog of this process has it, and later ones have higher ones: what is made for a catalog is known by
+   * it. Its version is not enough, for what comes after a catalog that was rolled back has the same one.
+   */
+  readonly serial = ++lastSerial;
   readonly contents: CatalogContents;
   readonly #relations = new Map<string, Relation>();
   readonly #tables = new Map<number, TableDefinition>();
@@ -108,11 +115,6 @@ export class Catalog {
   /** The version of the cluster that the catalog is of. */
   get clusterVersion(): number {
     return versionOfSettings(this.contents.settings);
-  }
-
-  /** Grows with every change; the key of cached plans. */
-  get version(): number {
-    return this.contents.version;
   }
 
   /** The id the next new object must take. */

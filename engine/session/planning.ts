@@ -145,7 +145,7 @@ export class Planning {
    * catalog meanwhile. Raises 0A000 when the result would have another shape than announced.
    */
   current(session: PlanningSession, plan: CachedPlan): CachedPlan {
-    if (plan.catalogVersion === session.catalog.version && !plan.isDropped) return plan;
+    if (plan.catalogSerial === session.catalog.serial && !plan.isDropped) return plan;
     const { text, tree, declared, literals, variables } = plan.origin;
     const fresh = this.#plan(session, text, tree.get(), declared, literals, variables);
     const shapeOf = (each: CachedPlan): string =>
@@ -213,7 +213,7 @@ export class Planning {
         literals,
         ...(variables === undefined ? {} : { variables }),
       },
-      catalogVersion: catalog.version,
+      catalogSerial: catalog.serial,
       searchPath: session.evaluation.searchPath,
       short: planned.parts === undefined && isShortWrite(planned.plan),
       isBounded: isBounded(planned.plan),
@@ -239,7 +239,7 @@ export class Planning {
 
   #isCurrent(session: PlanningSession, plan: CachedPlan): boolean {
     const { catalog } = session;
-    if (plan.catalogVersion !== catalog.version || plan.isDropped) return false;
+    if (plan.catalogSerial !== catalog.serial || plan.isDropped) return false;
     if (!isSamePath(plan.searchPath, session.evaluation.searchPath)) return false;
     const { tableIds } = plan.planned;
     for (let i = 0; i < tableIds.length; i++) {

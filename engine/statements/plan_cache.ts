@@ -47,7 +47,7 @@ export interface CachedPlan {
   /** Null: it is for any literals. */
   readonly variants: PlanVariants | null;
   readonly compiled: CompiledStatement;
-  readonly catalogVersion: number;
+  readonly catalogSerial: number;
   readonly searchPath: readonly string[];
   /** A modification that touches few rows and runs in one piece. */
   readonly short: boolean;
@@ -111,7 +111,7 @@ export class PlanCache {
   put(key: string, plan: CachedPlan): void {
     for (const shelf of [this.#small, this.#large]) {
       shelf.remove(key);
-      shelf.removeBefore(plan.catalogVersion);
+      shelf.removeBefore(plan.catalogSerial);
     }
     (plan.bytes < LARGE_PLAN_BYTES ? this.#small : this.#large).put(key, plan);
   }
@@ -160,10 +160,10 @@ class Shelf {
   }
 
   /** Removes plans of versions of the catalog that are over: nobody can use them again. */
-  removeBefore(catalogVersion: number): void {
+  removeBefore(catalogSerial: number): void {
     for (const [key, plan] of this.plans) {
       // Plans are made for the newest version, but for those of transactions that changed the catalog themselves.
-      if (plan.catalogVersion >= catalogVersion) return;
+      if (plan.catalogSerial >= catalogSerial) return;
       this.remove(key);
     }
   }

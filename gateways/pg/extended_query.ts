@@ -293,7 +293,7 @@ export class ExtendedQuery {
       this.#recent.clear();
       return session.prepare(text, types);
     }
-    const stamp = `${session.catalog.version} ${session.settings.generation}`;
+    const stamp = `${session.catalog.serial} ${session.settings.generation}`;
     if (stamp !== this.#recentStamp) {
       this.#recent.clear();
       this.#recentStamp = stamp;

@@ -44,7 +44,7 @@ export interface SessionPort {
   readonly status: TransactionStatus;
   readonly settings: SettingsPort;
   readonly evaluation: { readonly textOptions: TextOptions };
-  readonly catalog: { readonly version: number };
+  readonly catalog: { readonly serial: number };
   readonly currentTransaction: { readonly hasDdl: boolean } | null;
   readonly preparedByName: Map<string, PreparedStatement>;
   /** Cursors of DECLARE. */

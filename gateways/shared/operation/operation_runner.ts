@@ -127,7 +127,7 @@ const preparedOf = new WeakMap<Session, Map<string, PreparedStatement>>();
 function prepare(session: Session, text: string, parameters: readonly Parameter[]): PreparedStatement {
   const declared = parameters.map(declaredType);
   // Types of parameters follow from tables and the search path; a change of either makes other statements of the texts.
-  let key = `${session.catalog.version} ${session.settings.generation}`;
+  let key = `${session.catalog.serial} ${session.settings.generation}`;
   for (const type of declared) key += type === undefined ? " ?" : ` ${JSON.stringify(type)}`;
   key += `\n${text}`;
   let known = preparedOf.get(session);
