@@ -198,15 +198,22 @@ Deno.test("only rows are written that may have a partner, or whose group has no 
       while (!kind.test(operator["Node Type"])) operator = operator.Plans[0];
       return [operator["Disk Usage"] ?? 0, operator.Runs ?? 0];
     };
-    const join = (condition: string) =>
+    const joined = (kind: string, condition: string) =>
       written(
-        `SELECT count(*), max(y.c), max(x.c) FROM (SELECT c || '' AS k, c FROM t WHERE ${condition}) x JOIN (SELECT c || '' AS k, c FROM t WHERE c < '8') y ON x.k = y.k`,
+        `SELECT count(*), max(y.c), max(x.c) FROM (SELECT c || '' AS k, c FROM t WHERE ${condition}) x ${kind} JOIN (SELECT c || '' AS k, c FROM t WHERE c < '8') y ON x.k = y.k`,
         /^Hash .*Join$/,
       );
-    const [all, parts] = await join("true");
-    ok(parts > 64 && parts < 128, `${parts} parts: those that fit are kept of one side only`);
-    const [some] = await join("c >= '8' OR a < 100");
-    ok(some > 0 && some < all * 0.7, `${some} of ${all} kB: rows without a partner are not written`);
+    const excluded = (condition: string) =>
+      written(
+        `SELECT count(*), max(c) FROM (SELECT repeat(c, 9) AS k, c FROM t WHERE ${condition}) x WHERE k NOT IN (SELECT repeat(c, 9) FROM t WHERE c < '8')`,
+        /^Hash .*Join$/,
+      );
+    for (const join of [...["", "LEFT", "FULL"].map((kind) => (c: string) => joined(kind, c)), excluded]) {
+      const [all, parts] = await join("true");
+      ok(parts > 64 && parts < 128, `${parts} parts: those that fit are kept of one side only`);
+      const [some] = await join("c >= '8' OR a < 100");
+      ok(some > 0 && some < all * 0.65, `${some} of ${all} kB: rows without a partner are not written`);
+    }
     const groups = (key: string) =>
       written(`SELECT md5((${key})::text), count(*), max(d) FROM t GROUP BY 1`, /Aggregate/);
     const [unique] = await groups("a");

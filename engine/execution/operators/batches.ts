@@ -1,7 +1,7 @@
 /**
  * A join of a statement that has begun anew, as far as its kept rows fit into memory (hybrid hashing; DeWitt et al.,
- * SIGMOD 1984): rows of the other side that belong to these parts go on batch by batch as they come, and only those of
- * other parts are written.
+ * SIGMOD 1984): rows of the other side that belong to these parts go on batch by batch as they come, as do those that
+ * are known to have no partner anywhere, and only the others are written.
  *
  * The pipelines of one round are, in this order: those that build the hash table, the one over the rows of the other
  * side, and those over kept rows with or without a partner. The first run with the first batch, the last behind all.
@@ -17,6 +17,7 @@ import { joinParts, type Part, PART_COUNT } from "../runtime/partitioned_rows.ts
 import type { RowBuffer } from "../runtime/row_buffer.ts";
 import { allOf, GeneratorWork } from "../runtime/work.ts";
 import type { DividedCode, RowBatches } from "./divided_code.ts";
+import type { DividedFilters } from "./divided_filters.ts";
 import { emitSpill, openSpillOf, type SpillNames } from "./sort.ts";
 
 /** What a batch takes at the most, unless rows are large: it should be in a processor's cache. */
@@ -70,6 +71,7 @@ export class Batches implements RowBatches {
   readonly #kept: DividedCode;
   readonly #other: DividedCode;
   readonly #plan: Plan;
+  readonly #filters: DividedFilters;
   readonly #key = {};
   #pipelines: { readonly build: Pipeline[]; readonly probe: Pipeline[]; readonly rest: Pipeline[] } | null =
     null;
@@ -77,12 +79,18 @@ export class Batches implements RowBatches {
   /** `plan`: that of the other side. */
   constructor(
     compilation: Compilation,
-    { kept, other, plan }: { readonly kept: DividedCode; readonly other: DividedCode; readonly plan: Plan },
+    { kept, other, plan, filters }: {
+      readonly kept: DividedCode;
+      readonly other: DividedCode;
+      readonly plan: Plan;
+      readonly filters: DividedFilters;
+    },
   ) {
     this.slot = compilation.newSlot();
     this.#kept = kept;
     this.#other = other;
     this.#plan = plan;
+    this.#filters = filters;
   }
 
   /** Notes the program of a round. */
@@ -116,6 +124,7 @@ export class Batches implements RowBatches {
     const kept = this.#kept;
     const rows = kept.rowsIn(state);
     const joinsFollow = hasJoin(this.#plan);
+    const { ends } = this.#filters;
     return new GeneratorWork((function* () {
       const running = new Running(state);
       if (rows.parts.length === 0) {
@@ -136,7 +145,7 @@ export class Batches implements RowBatches {
         own.push(part);
       }
       if (rows.parts.length > 0) running.kept = joinParts(own);
-      running.isOn = running.own.includes(1);
+      running.isOn = !ends || running.own.includes(1);
       state.charge(running.reserved);
       return running;
     })());
@@ -161,8 +170,9 @@ export class Batches implements RowBatches {
   }
 
   /** See {@link RowBatches}. */
-  isOwn(code: Emitter, hash: string): string {
-    return `${code.recall<{ own: string }>(this.#key).own}[${hash} & ${PART_COUNT - 1}] !== 0`;
+  goesOn(code: Emitter, hash: string): string {
+    const isOwn = `${code.recall<{ own: string }>(this.#key).own}[${hash} & ${PART_COUNT - 1}] !== 0`;
+    return this.#filters.ends ? isOwn : `${isOwn} || ${this.#filters.misses(code, hash)}`;
   }
 
   /** See {@link RowBatches}. */

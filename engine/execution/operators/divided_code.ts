@@ -58,16 +58,16 @@ interface RowsTaken {
   readonly key?: (code: Emitter, value: Value, position: number) => void;
   /** The same for the hash of all keys. */
   readonly hash?: (code: Emitter, hash: string) => void;
-  /** Where rows of some parts go, batch by batch. */
+  /** Where rows go that are not written. */
   readonly batches?: RowBatches | null;
 }
 
-/** Where rows of some parts go, batch by batch. */
+/** Where rows go that are not written, batch by batch. */
 export interface RowBatches {
   /** Declares what {@link take} uses. */
   open(code: Emitter): void;
-  /** Emits a test of a row's hash: whether the row is of these parts. */
-  isOwn(code: Emitter, hash: string): string;
+  /** A test of a row's hash: whether the row goes there. */
+  goesOn(code: Emitter, hash: string): string;
   /** Emits that a row is put into the batch. */
   take(code: Emitter, values: readonly Value[]): void;
   close(code: Emitter): void;
@@ -201,7 +201,7 @@ export class DividedCode {
       });
     };
     if (batches === null) return put();
-    code.block(`if (${batches.isOwn(code, hash)}) `, "conditional", () => batches.take(code, values));
+    code.block(`if (${batches.goesOn(code, hash)}) `, "conditional", () => batches.take(code, values));
     code.block("else ", "conditional", put);
   }
 

@@ -1,6 +1,6 @@
 /**
  * The code that notes the keys of the rows that a divided join keeps, and asks rows of the other side for them before
- * these are put aside: see {@link KeptFilters}.
+ * these are put aside: see {@link KeptFilters}. Those without a partner end, or are the join's and go on at once.
  */
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
@@ -14,18 +14,23 @@ import { offerFilters } from "./runtime_filter.ts";
 /** See the file's head. */
 export class DividedFilters {
   readonly slot: number;
+  /** Rows of the other side end without a partner. */
+  readonly ends: boolean;
   readonly #isAsked: readonly boolean[];
   readonly #key = {};
 
-  /** `other`: the side whose rows end without a partner. */
+  /** `other`: the side that is not kept. */
   constructor(
     compilation: Compilation,
     other: { readonly plan: Plan; readonly keys: readonly Expression[] },
-    others: readonly Expression[],
+    { others, ends }: { readonly others: readonly Expression[]; readonly ends: boolean },
   ) {
     this.slot = compilation.newSlot();
+    this.ends = ends;
     const { plan, keys } = other;
-    this.#isAsked = offerFilters(compilation, plan, { keys, others, slot: this.slot, isDivided: true });
+    this.#isAsked = ends
+      ? offerFilters(compilation, plan, { keys, others, slot: this.slot, isDivided: true })
+      : keys.map(() => false);
   }
 
   /** Emits that the key of a kept row is noted. */
@@ -40,21 +45,27 @@ export class DividedFilters {
     code.emit(`${this.#names(code)}.hashes.add(${hash});`);
   }
 
-  /** Emits that a row of the other side ends whose key is NULL. */
+  /** Emits that a row of the other side ends whose key is NULL, where rows do. */
   test(code: Emitter, { isNull }: Value): void {
-    if (isNull !== null) code.emit(`if (${isNull}) ${code.skip}`);
+    if (this.ends && isNull !== null) code.emit(`if (${isNull}) ${code.skip}`);
   }
 
-  /** Emits that it ends when no kept row has the hash of its keys. */
+  /** Emits that it ends when no kept row has the hash of its keys, where rows do. */
   testHash(code: Emitter, hash: string): void {
     // The scan has asked for the key itself.
-    if (this.#isAsked.every((isAsked) => isAsked)) return;
+    if (this.ends && !this.#isAsked.every((isAsked) => isAsked)) {
+      code.emit(`if (${this.misses(code, hash)}) ${code.skip}`);
+    }
+  }
+
+  /** A test that no kept row has the hash of a row of the other side. */
+  misses(code: Emitter, hash: string): string {
     const filters = this.#names(code);
     const { words, mask } = code.once(this.#key, () => ({
       words: code.define("words", `${filters}.hashes.words`),
       mask: code.define("mask", `${filters}.hashes.mask`),
     }));
-    code.emit(`if ((${words}[(${hash} & ${mask}) >>> 5] & (1 << ${hash})) === 0) ${code.skip}`);
+    return `(${words}[(${hash} & ${mask}) >>> 5] & (1 << ${hash})) === 0`;
   }
 
   #names(code: Emitter): string {

@@ -167,7 +167,7 @@ interface Side {
   readonly code: DividedCode;
 }
 
-/** Puts the sides of a join into a region; what rows of the other side do whose part is in memory is the answer. */
+/** Puts the sides of a join into a region; what rows of the other side do that are not written is the answer. */
 function produceSides(
   plan: Plan & { readonly kind: "hash_join" },
   { kept, other }: { readonly kept: Side; readonly other: Side },
@@ -175,17 +175,25 @@ function produceSides(
 ): Batches {
   const { compilation } = region;
   const nulls = plan.nullAware ? nullsSlot(plan, compilation) : null;
-  const batches = new Batches(compilation, { kept: kept.code, other: other.code, plan: other.input.plan });
-  const filters = endsOthers(plan) ? new DividedFilters(compilation, other.input, kept.input.keys) : null;
-  region.reset(batches.slot, ...nulls === null ? [] : [nulls], ...filters === null ? [] : [filters.slot]);
+  const filters = new DividedFilters(compilation, other.input, {
+    others: kept.input.keys,
+    ends: endsOthers(plan),
+  });
+  const batches = new Batches(compilation, {
+    kept: kept.code,
+    other: other.code,
+    plan: other.input.plan,
+    filters,
+  });
+  region.reset(batches.slot, filters.slot, ...nulls === null ? [] : [nulls]);
   region.produce(
     kept.input.plan,
     kept.code.sink({
       key: (code, value, position) => {
         if (nulls !== null) noteNull(code, value, nulls);
-        filters?.note(code, value, position);
+        filters.note(code, value, position);
       },
-      hash: (code, hash) => filters?.noteHash(code, hash),
+      hash: (code, hash) => filters.noteHash(code, hash),
     }),
   );
   kept.code.finish(plan, region);
@@ -193,8 +201,8 @@ function produceSides(
   region.produce(
     other.input.plan,
     other.code.sink({
-      key: (code, value) => filters?.test(code, value),
-      hash: (code, hash) => filters?.testHash(code, hash),
+      key: (code, value) => filters.test(code, value),
+      hash: (code, hash) => filters.testHash(code, hash),
       batches,
     }),
   );
@@ -202,8 +210,8 @@ function produceSides(
 }
 
 /** Whether rows of the side that is not kept end without a partner. */
-function endsOthers({ join, keepsLeft, nullAware }: Plan & { readonly kind: "hash_join" }): boolean {
-  return !nullAware && (keepsLeft === true || join === "inner" || join === "semi" || join === "right");
+function endsOthers({ join, keepsLeft }: Plan & { readonly kind: "hash_join" }): boolean {
+  return keepsLeft === true || join === "inner" || join === "semi" || join === "right";
 }
 
 /** See {@link nullsSlot}. */
