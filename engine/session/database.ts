@@ -216,7 +216,7 @@ async function execute(
     last = outcome;
     durableOp = Math.max(durableOp, outcome.durableOp);
   };
-  await session.engine.whenParsed(sql, () => session.simple(sql, new RowBuffer(), onOutcome));
+  await session.whenParsed(sql, () => session.simple(sql, new RowBuffer(), onOutcome));
   await session.whenDurable(durableOp);
   return resultOf(last);
 }
@@ -230,7 +230,7 @@ async function query<T extends Row>(
 }
 
 function prepare(session: Session, sql: string): MaybePromise<PreparedStatement> {
-  return session.engine.whenParsed(sql, () => session.prepare(sql, []));
+  return session.whenParsed(sql, () => session.prepare(sql, []));
 }
 
 async function run(

@@ -47,7 +47,7 @@ import { Notifications } from "./notifications.ts";
 import type { ExternalSources } from "../statements/refresh/external_port.ts";
 import type { RunningRefresh } from "../statements/refresh/refresh_host.ts";
 import { LongTexts } from "./long_texts.ts";
-import { Planning } from "./planning.ts";
+import { Planning, type PlanningSession } from "./planning.ts";
 import { Session } from "./session.ts";
 import { StateWaits } from "./state_need.ts";
 import type { SessionOptions } from "./session_options.ts";
@@ -570,8 +570,10 @@ export class Engine implements SessionEngine, SeatedEngine {
     return op;
   }
 
-  whenParsed<T>(text: string, run: () => MaybePromise<T>): MaybePromise<T> {
-    return this.#longTexts.whenParsed(text)?.then(run) ?? run();
+  whenParsed<T>(session: PlanningSession, text: string, run: () => MaybePromise<T>): MaybePromise<T> {
+    const plan = (statements: readonly ParsedStatement[]) =>
+      this.plans.planAhead(session, text, statements, this);
+    return this.#longTexts.whenParsed(text, plan)?.then(run) ?? run();
   }
 
   /** Parses a text of statements; raises 42601 and the like. */

@@ -1,17 +1,17 @@
-/** Statement texts of megabytes are parsed ahead, piece by piece, so that others have their turns between. */
+/** Long texts of statements are parsed and planned ahead, piece by piece, so that others have their turns between. */
 import { DatabaseError } from "../base/errors.ts";
 import type { SliceTurns } from "../host/slice_turns.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
 import { parseInPieces } from "../sql/parser/parse_in_pieces.ts";
 
-/** Shorter texts are parsed when they are needed. */
-const LONG_CHARACTERS = 64 * 1024;
+/** Shorter texts are parsed and planned when they are needed; tests change it. */
+export const longTexts = { leastCharacters: 64 * 1024 };
 /** How long a text is parsed before others get their turn. */
 const TURN_MICROSECONDS = 2_000;
 
 /** Whether a text is parsed ahead. */
 export function isLongText(text: string): boolean {
-  return text.length >= LONG_CHARACTERS;
+  return text.length >= longTexts.leastCharacters;
 }
 
 /** What parsing needs of the engine. */
@@ -31,9 +31,12 @@ export class LongTexts {
     this.#engine = engine;
   }
 
-  /** Resolves when a long text is parsed; it is to be used at once. null: it is short. */
-  whenParsed(text: string): Promise<void> | null {
-    return isLongText(text) ? this.#parseInTurns(text) : null;
+  /** Resolves when a long text is parsed, and planned by `plan`; it is to be used at once. null: it is short. */
+  whenParsed(
+    text: string,
+    plan: (statements: readonly ParsedStatement[]) => Promise<void>,
+  ): Promise<void> | null {
+    return isLongText(text) ? this.#parseInTurns(text, plan) : null;
   }
 
   /** The statements of a text that was parsed just now. Raises what is wrong with it. */
@@ -43,9 +46,12 @@ export class LongTexts {
     return parsed;
   }
 
-  async #parseInTurns(text: string): Promise<void> {
+  async #parseInTurns(
+    text: string,
+    plan: (statements: readonly ParsedStatement[]) => Promise<void>,
+  ): Promise<void> {
     const engine = this.#engine;
-    const pieces = parseInPieces(text);
+    const pieces = parseInPieces(text, () => engine.monotonic(), TURN_MICROSECONDS);
     let turnEnd = engine.monotonic() + TURN_MICROSECONDS;
     try {
       let piece = pieces.next();
@@ -57,6 +63,7 @@ export class LongTexts {
         piece = pieces.next();
       }
       await engine.yieldToLoop();
+      await plan(piece.value);
       this.#parsed.set(text, piece.value);
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;

@@ -3,6 +3,7 @@
  */
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import { Pieces } from "../base/pieces.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { compileStatement } from "../execution/compile_statement.ts";
@@ -34,6 +35,7 @@ import { StatementTree } from "../statements/statement_tree.ts";
 import type { StateMachine } from "../state_machine/state_machine.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { isLongText } from "./long_texts.ts";
+import type { SliceTurns } from "../host/slice_turns.ts";
 import { asDatabaseError } from "../statements/statement_errors.ts";
 import { isPlannable } from "../statements/statement_kind.ts";
 import { isBounded, isShort, isShortWrite, isSingleRow } from "./statement_runner.ts";
@@ -41,6 +43,8 @@ import { systemRelation, systemRelationNames } from "../system_catalog/system_re
 
 /** A plan is made anew when a table has grown or shrunk by this factor since. */
 const REPLAN_FACTOR = 8;
+/** How long a statement is planned before others get their turn; tests change it. */
+export const planningPieces = { microseconds: 4_000 };
 /** Tables below this size do not make a plan stale. */
 const REPLAN_FLOOR_ROWS = 1000;
 
@@ -53,10 +57,20 @@ export interface PlanningSession {
   readonly evaluation: StatementHost["evaluation"];
 }
 
+/** What planning in pieces needs of its engine. */
+export interface PlanningEngine {
+  monotonic(): number;
+  readonly slices: SliceTurns;
+  /** The shards that have the rows; null: they are here. */
+  readonly shards: object | null;
+}
+
 /** See the file's head. */
 export class Planning {
   readonly cache = new PlanCache();
   readonly #machine: StateMachine;
+  /** What is wrong with statements that were planned ahead. */
+  readonly #refused = new WeakMap<ParsedStatement, DatabaseError>();
 
   constructor(machine: StateMachine) {
     this.#machine = machine;
@@ -103,10 +117,10 @@ export class Planning {
     parsed: ParsedStatement,
     declared: readonly (SqlType | undefined)[],
   ): CachedPlan {
+    const refusal = this.#refused.get(parsed);
+    if (refusal !== undefined) throw refusal;
     const ownCatalog = session.currentTransaction?.hasDdl === true;
-    const key = `p${placeOf(session)}${
-      declared.map((type) => type === undefined ? "?" : JSON.stringify(type)).join(",")
-    }\n${text.slice(parsed.start, parsed.end)}`;
+    const key = parsedKey(session, text, parsed, declared);
     if (!ownCatalog) {
       const cached = this.#usable(session, key);
       if (cached !== undefined) return cached;
@@ -117,6 +131,45 @@ export class Planning {
     return plan;
   }
 
+  /**
+   * Plans the statement of a long text piece by piece, so that {@link plan} finds it, or what is wrong with it. Several
+   * statements, those with parameters, whose types follow from the whole, and those of shards, which get terms and no
+   * calls, are planned when they run.
+   */
+  async planAhead(
+    session: PlanningSession,
+    text: string,
+    statements: readonly ParsedStatement[],
+    engine: PlanningEngine,
+  ): Promise<void> {
+    const [parsed, second] = statements;
+    if (parsed === undefined || second !== undefined || engine.shards !== null) return;
+    if (!isPlannable(parsed.statement) || parsed.parameterCount > 0) return;
+    const key = parsedKey(session, text, parsed, []);
+    if (this.#usable(session, key) !== undefined) return;
+    let pieces = new Pieces(() => engine.monotonic());
+    let { catalog, evaluation: { searchPath } } = session;
+    while (session.currentTransaction?.hasDdl !== true) {
+      // What was bound before names what there was.
+      if (session.catalog !== catalog || !isSamePath(session.evaluation.searchPath, searchPath)) {
+        pieces = new Pieces(() => engine.monotonic());
+        ({ catalog, evaluation: { searchPath } } = session);
+      }
+      try {
+        const planned = pieces.run(
+          planningPieces.microseconds,
+          () => this.#plan(session, text, parsed, [], [], { pieces }),
+        );
+        if (planned !== null) return this.cache.put(key, planned.value);
+      } catch (error) {
+        if (!(error instanceof DatabaseError)) throw error;
+        this.#refused.set(parsed, error);
+        return;
+      }
+      await engine.slices.next(planningPieces.microseconds);
+    }
+  }
+
   /** Plans a statement of a PL/pgSQL block; such plans are not shared. */
   planWithVariables(
     session: PlanningSession,
@@ -124,7 +177,7 @@ export class Planning {
     parsed: ParsedStatement,
     variables: PlanVariables,
   ): CachedPlan {
-    return this.#plan(session, text, parsed, variables.types, [], variables);
+    return this.#plan(session, text, parsed, variables.types, [], { variables });
   }
 
   /** The plan of a prepared statement, made anew when the catalog or the tables' sizes have changed. */
@@ -147,7 +200,7 @@ export class Planning {
   current(session: PlanningSession, plan: CachedPlan): CachedPlan {
     if (plan.catalogSerial === session.catalog.serial && !plan.isDropped) return plan;
     const { text, tree, declared, literals, variables } = plan.origin;
-    const fresh = this.#plan(session, text, tree.get(), declared, literals, variables);
+    const fresh = this.#plan(session, text, tree.get(), declared, literals, variables && { variables });
     const shapeOf = (each: CachedPlan): string =>
       JSON.stringify([
         each.planned.columns.map((column) => [column.name, column.type]),
@@ -190,7 +243,7 @@ export class Planning {
     parsed: ParsedStatement,
     declared: readonly (SqlType | undefined)[],
     literals: readonly ExtractedLiteral[],
-    variables?: PlanVariables,
+    { variables, pieces }: { readonly variables?: PlanVariables; readonly pieces?: Pieces } = {},
   ): CachedPlan {
     const { catalog } = session;
     const environment = this.environment(session, text, declared, literals);
@@ -200,6 +253,7 @@ export class Planning {
       ...environment,
       ...(literals.length === 0 ? {} : { peeked }),
       ...variables?.binding,
+      ...(pieces === undefined ? {} : { pieces }),
     });
     const variantOf = peeked.variants;
     return {
@@ -312,6 +366,17 @@ function hasIndexConstants(table: TableDefinition | undefined): boolean {
 
 /** A text without these has no number and no string. */
 const CONSTANT = /['0-9]/;
+
+/** What the plan of a parsed statement is found by. */
+function parsedKey(
+  session: PlanningSession,
+  text: string,
+  { start, end }: ParsedStatement,
+  declared: readonly (SqlType | undefined)[],
+): string {
+  const types = declared.map((type) => type === undefined ? "?" : JSON.stringify(type));
+  return `p${placeOf(session)}${types.join(",")}\n${text.slice(start, end)}`;
+}
 
 /** What sets a session's names apart: sessions with temporary tables do not take each other's plans. */
 function placeOf(session: PlanningSession): string {

@@ -194,6 +194,11 @@ export class Session implements SessionHost {
     this.#notices.push(notice);
   }
 
+  /** See {@link SessionEngine.whenParsed}. */
+  whenParsed<T>(text: string, run: () => MaybePromise<T>): MaybePromise<T> {
+    return this.engine.whenParsed(this, text, run);
+  }
+
   /** Runs all statements of a text; several are one transaction. `onOutcome` is called after each, in order. */
   simple(text: string, sink: ResultSink, onOutcome: (outcome: StatementOutcome) => void): MaybePromise<void> {
     this.#requireOpen();
@@ -208,10 +213,7 @@ export class Session implements SessionHost {
     }
     return this.#guarded(() => {
       const statements = this.engine.parse(text);
-      if (statements.length === 0) {
-        onOutcome(this.outcome("", null, "empty"));
-        return;
-      }
+      if (statements.length === 0) return onOutcome(this.outcome("", null, "empty"));
       const run = (): MaybePromise<void> => {
         if (statements.length > 1) {
           return runSeveral(this, statements, (parsed, index) => {
@@ -229,16 +231,15 @@ export class Session implements SessionHost {
   prepare(text: string, parameterTypes: readonly (SqlType | undefined)[]): PreparedStatement {
     this.#requireOpen();
     this.currentText = text;
-    const statements = this.engine.parse(text);
-    if (statements.length > 1) {
+    const [parsed = null, second] = this.engine.parse(text);
+    if (second !== undefined) {
       throw new DatabaseError(
         SQLSTATE.syntaxError,
         "cannot insert multiple commands into a prepared statement",
       );
     }
-    const parsed = statements[0];
-    if (parsed !== undefined) this.#requireUsable(parsed.statement);
-    return this.prepareParsed(text, parsed ?? null, parameterTypes);
+    if (parsed !== null) this.#requireUsable(parsed.statement);
+    return this.prepareParsed(text, parsed, parameterTypes);
   }
 
   /** The same for a statement that has been parsed already; null: an empty text. */
@@ -562,10 +563,9 @@ export class Session implements SessionHost {
 
   /** Runs one parsed statement. */
   #runParsed(text: string, parsed: ParsedStatement, sink: ResultSink): MaybePromise<StatementOutcome> {
-    const { statement } = parsed;
-    this.#requireUsable(statement);
-    if (!isPlannable(statement)) {
-      return runUtility(this, text.slice(parsed.start, parsed.end), statement, sink);
+    this.#requireUsable(parsed.statement);
+    if (!isPlannable(parsed.statement)) {
+      return runUtility(this, text.slice(parsed.start, parsed.end), parsed.statement, sink);
     }
     if (parsed.parameterCount > 0) {
       throw new DatabaseError(SQLSTATE.undefinedParameter, "there is no parameter $1", {

@@ -206,6 +206,7 @@ export function planBytes(planned: PlannedStatement, text: string): number {
       bytes += each.kind === "constant" || each.kind === "parameter" || each.kind === "column"
         ? LEAF_BYTES
         : OPERATION_BYTES;
+      if (each.kind === "call") bytes += each.function.heldBytes ?? 0;
     },
   };
   visitPlan(planned.plan, count);

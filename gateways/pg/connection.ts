@@ -426,7 +426,7 @@ export class Connection {
         input.expectEnd();
         extended.dropUnnamed();
         this.#sink.expectSimple();
-        const running = session.engine.whenParsed(
+        const running = session.whenParsed(
           text,
           () => session.simple(text, this.#sink, this.#onOutcome),
         );

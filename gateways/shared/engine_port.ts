@@ -37,8 +37,6 @@ export interface SettingsPort {
 
 /** One client's session. */
 export interface SessionPort {
-  /** Runs what needs the statements of the text, when those of a long one have been parsed and others had turns. */
-  readonly engine: { whenParsed<T>(text: string, run: () => MaybePromise<T>): MaybePromise<T> };
   readonly processId: number;
   readonly secretKey: number;
   readonly status: TransactionStatus;
@@ -52,6 +50,8 @@ export interface SessionPort {
     get(name: string): { readonly portal: PortalPort } | undefined;
     close(name: string): void;
   };
+  /** Runs what needs the statements of the text, when a long one has been parsed and planned and others had turns. */
+  whenParsed<T>(text: string, run: () => MaybePromise<T>): MaybePromise<T>;
   simple(text: string, sink: ResultSink, onOutcome: (outcome: StatementOutcome) => void): MaybePromise<void>;
   prepare(text: string, parameterTypes: readonly (SqlType | undefined)[]): PreparedStatement;
   execute(

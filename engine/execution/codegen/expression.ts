@@ -14,6 +14,7 @@ import { expressionKey, mayBeNull } from "../../sql/plan/build.ts";
 import { shapeSteps } from "../../sql/plan/expression_steps.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
 import { cannotFail } from "../../sql/plan/harmless.ts";
+import { longTermsOf } from "../../sql/plan/long_terms.ts";
 import { visitExpression } from "../../sql/plan/traverse.ts";
 import { compareValues, hashKey } from "../../types/compare.ts";
 import { SqlArray } from "../../types/sql_array.ts";
@@ -23,6 +24,7 @@ import type { SqlValue } from "../../types/value.ts";
 import { emitTruth, emitUtf8Prefix } from "./condition.ts";
 import { type Emitter, NULL_VALUE, type Value } from "./emitter.ts";
 import { largeCallCode } from "./large_calls.ts";
+import { emitLongTerms } from "./long_terms.ts";
 import { emitCharge, emitConstantPart, meteredCastOf, meteredOn } from "./metering.ts";
 import { expressionFacts, isExecutionConstant } from "./plan_analysis.ts";
 import { emitSubquery } from "./subquery.ts";
@@ -90,6 +92,10 @@ function emitOperation(code: Emitter, expression: Expression): Value {
     case "column":
       return emitValue(code, expression);
     case "call": {
+      const terms = longTermsOf(expression.function);
+      if (terms !== undefined) {
+        return emitLongTerms(code, terms, expression.args.map((arg) => emitValue(code, arg)), emitValue);
+      }
       const called = meteredOn(code, expression.function, expression.args);
       const prefix = emitUtf8Prefix(code, expression);
       const values = expression.args.map((arg, index) =>

@@ -12,6 +12,7 @@
 import type { Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import { expressionKey } from "../../sql/plan/build.ts";
+import { longTermsOf } from "../../sql/plan/long_terms.ts";
 import { operands, subqueryPlan } from "../../sql/plan/traverse.ts";
 import type { StoredValue } from "../../operations/effect.ts";
 import type { RowCondition } from "../../storage/access/readable_table.ts";
@@ -96,6 +97,8 @@ function isImmutable(expression: Expression): boolean {
   if (expression.kind === "call") {
     const { volatility, userFunctionId } = expression.function;
     if (volatility !== "immutable" || userFunctionId !== undefined) return false;
+    // Their code belongs to an execution.
+    if (longTermsOf(expression.function) !== undefined) return false;
   } else if (expression.kind === "cast" && (expression.cast.volatility ?? "immutable") !== "immutable") {
     return false;
   }

@@ -4,21 +4,35 @@
  * Invariant: parameter types only go from unknown to known, by the first context that needs one.
  */
 import type { RelationShape } from "../../catalog/definitions.ts";
+import { onceIn, type PieceState } from "../../base/pieces.ts";
 import { DatabaseError, type ErrorFields, SQLSTATE, type SqlState } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { Delete, Expression as Ast, Insert, Update } from "../parser/ast.ts";
 import { errorPosition } from "../parser/source_text.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
+import { expressionKey, longExpressionKey } from "../plan/build.ts";
+import { operands } from "../plan/traverse.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { BoundQuery } from "./bound_query.ts";
 import type { CommonTableScope } from "./scope.ts";
 import type { PlanningEnvironment } from "./environment.ts";
 
+/** Operands whose keys are made in pieces. */
+const LONG_KEY = 1000;
+
 /** A common table's definition while the statement is bound. */
 export type WithDefinition = (Plan & { readonly kind: "with" })["definitions"][number];
 
+/** What is known of expressions that were bound in a piece before: they are the same objects in all pieces. */
+interface BoundBefore {
+  readonly rowFields: WeakMap<Expression, readonly Expression[]>;
+  readonly positions: WeakMap<Expression, number>;
+}
+
+const boundBefore = new WeakMap<object, BoundBefore>();
+
 /** The state of binding one statement: column numbers, parameters, positions of errors, what was used. */
-export class Binding {
+export class Binding implements PieceState<null> {
   readonly environment: PlanningEnvironment;
   /** By parameter index; undefined while it is not known. */
   readonly parameterTypes: (SqlType | undefined)[];
@@ -28,9 +42,9 @@ export class Binding {
   /** How `table.column` is shown in messages about a column. */
   readonly columnNames = new Map<ColumnRef, string>();
   /** The fields of rows of FROM that may be missing as a whole. */
-  readonly rowFields = new WeakMap<Expression, readonly Expression[]>();
+  readonly rowFields: BoundBefore["rowFields"];
   /** Where a column reference is in the text. */
-  readonly positions = new WeakMap<Expression, number>();
+  readonly positions: BoundBefore["positions"];
   /** Views that are being expanded, against endless recursion. */
   readonly openViews: string[] = [];
   /**
@@ -61,6 +75,12 @@ export class Binding {
 
   constructor(environment: PlanningEnvironment) {
     this.environment = environment;
+    const { pieces } = environment;
+    const known = (pieces && boundBefore.get(pieces)) ??
+      { rowFields: new WeakMap(), positions: new WeakMap() };
+    if (pieces !== undefined) boundBefore.set(pieces, known);
+    this.rowFields = known.rowFields;
+    this.positions = known.positions;
     if (environment.reads !== undefined) this.storedShapes.push(environment.reads);
     this.#parameterCount = Math.max(environment.parameterCount ?? 0, environment.parameterTypes?.length ?? 0);
     this.parametersFixed = environment.parameterCount !== undefined ||
@@ -75,6 +95,44 @@ export class Binding {
 
   get parameterCount(): number {
     return this.#parameterCount;
+  }
+
+  /**
+   * Grows with each subquery, aggregate, window, set-returning function and sequence, which have a part elsewhere in
+   * the statement. Where it is the same, an expression is all that was made.
+   */
+  get progress(): number {
+    const flags = Number(this.writesSequences) + Number(this.locks) + Number(this.directArguments.any);
+    return this.#nextColumn + this.#nextWith + flags;
+  }
+
+  save(): null {
+    return null;
+  }
+
+  restore(): void {}
+
+  /** What `bind` makes of each item of a list, which may be long. */
+  each<Item, Bound>(list: readonly Item[], bind: (item: Item, index: number) => Bound): readonly Bound[] {
+    const { pieces } = this.environment;
+    if (pieces === undefined) return list.map(bind);
+    return pieces.collect(
+      { state: this, mark: list.length },
+      (index) => index < list.length ? bind(list[index] as Item, index) : undefined,
+    );
+  }
+
+  /** What follows from the items of a long list. */
+  once<T>(make: () => T): T {
+    return onceIn(this.environment.pieces, make);
+  }
+
+  /** {@link expressionKey}, in pieces where the expression is long. */
+  keyOf(expression: Expression): string {
+    if (this.environment.pieces === undefined || operands(expression).length < LONG_KEY) {
+      return expressionKey(expression);
+    }
+    return this.once(() => longExpressionKey(expression, (terms) => this.each(terms, expressionKey)));
   }
 
   /** Takes note that `$n` is used; answers false when there is no such parameter. */

@@ -478,8 +478,8 @@ function bindAggregate(binding: Binding, level: QueryLevel, ast: FunctionCall, n
   const key = [
     name,
     distinct,
-    args.map(expressionKey).join(),
-    filter === null ? "" : expressionKey(filter),
+    args.map((each) => binding.keyOf(each)).join(),
+    filter === null ? "" : binding.keyOf(filter),
     orderBy.map((each) => `${expressionKey(each.expression)}${each.descending}${each.nullsFirst}`).join(),
     isDirect,
   ].join("|");

@@ -328,10 +328,13 @@ export function unify(
   what: string,
   offsets: readonly (number | undefined)[] = [],
 ): { readonly type: SqlType; readonly expressions: readonly Expression[] } {
-  const type = commonTypeOf(binding, expressions.map((each) => each.type), what, offsets);
+  const type = binding.once(() => commonTypeOf(binding, expressions.map((each) => each.type), what, offsets));
   return {
     type,
-    expressions: expressions.map((each, index) => coerceImplicit(binding, each, type, offsets[index])),
+    expressions: binding.each(
+      expressions,
+      (each, index) => coerceImplicit(binding, each, type, offsets[index]),
+    ),
   };
 }
 

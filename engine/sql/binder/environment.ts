@@ -3,6 +3,7 @@
  *
  * An environment belongs to one statement. Nothing here is read again when the plan runs.
  */
+import type { Pieces } from "../../base/pieces.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { RelationShape } from "../../catalog/definitions.ts";
 import type { ColumnStatistics } from "../../storage/access/readable_table.ts";
@@ -72,6 +73,8 @@ export interface PlanningEnvironment {
   noteUserFunction?(id: number): void;
   /** Stops the statement until the module of this text is prepared; absent: it is prepared when it is needed. */
   awaitModule?(text: string): void;
+  /** The statement is planned piece by piece; absent: at once. */
+  readonly pieces?: Pieces;
   /** Values of {@link literals} that the plan may be made for; absent: it is made for any. */
   readonly peeked?: PeekedLiterals;
   /** Undefined: nothing is known of the table. */

@@ -1,6 +1,6 @@
 /**
- * Evaluation of expressions without columns and subqueries: for constant folding, and for arguments that a statement
- * must know before it runs.
+ * Evaluation of expressions without subqueries: for constant folding, for arguments that a statement must know before
+ * it runs, and for long expressions before they have run some times.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { gas } from "../../base/gas.ts";
@@ -9,7 +9,7 @@ import { isSubArray } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { metered, meteredCast } from "../functions/call_steps.ts";
 import type { BoundFunction, EvaluationContext } from "../functions/definition.ts";
-import type { Expression } from "../plan/expression.ts";
+import type { ColumnRef, Expression } from "../plan/expression.ts";
 
 function call(context: EvaluationContext, chosen: BoundFunction, args: readonly SqlValue[]): SqlValue {
   if (chosen.strict && args.includes(null)) return null;
@@ -20,9 +20,13 @@ function notEvaluable(what: string): never {
   throw new DatabaseError(SQLSTATE.featureNotSupported, `cannot use ${what} here`);
 }
 
-/** The value of an expression. */
-export function evaluate(expression: Expression, context: EvaluationContext): SqlValue {
-  const value = (each: Expression) => evaluate(each, context);
+/** The value of an expression; `row`: those of the columns in it. */
+export function evaluate(
+  expression: Expression,
+  context: EvaluationContext,
+  row?: ReadonlyMap<ColumnRef, SqlValue>,
+): SqlValue {
+  const value = (each: Expression) => evaluate(each, context, row);
   switch (expression.kind) {
     case "constant":
       return expression.value;
@@ -134,7 +138,7 @@ export function evaluate(expression: Expression, context: EvaluationContext): Sq
       return result;
     }
     case "column":
-      return notEvaluable("column references");
+      return row?.get(expression.column) ?? (row === undefined ? notEvaluable("column references") : null);
     case "parameter":
       return notEvaluable("parameters");
     case "subscript":

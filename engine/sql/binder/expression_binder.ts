@@ -114,7 +114,7 @@ function bindNode(binding: Binding, level: QueryLevel, ast: Ast): Expression {
       const packed = ast.packed === undefined ? null : bindPackedComparisons(binding, level, ast.packed);
       if (packed !== null) return packed;
       const place = ast.operator.toUpperCase();
-      const args = ast.operands.map((each) => bindCondition(binding, level, each, place));
+      const args = binding.each(ast.operands, (each) => bindCondition(binding, level, each, place));
       return { kind: ast.operator, type: BOOLEAN, args };
     }
     case "not":
@@ -188,7 +188,7 @@ function bindNode(binding: Binding, level: QueryLevel, ast: Ast): Expression {
     case "array": {
       const packed = ast.packed === undefined ? null : bindPackedArray(binding, ast.packed);
       if (packed !== null) return packed;
-      const items = ast.items.map((each) => bindExpression(binding, level, each));
+      const items = binding.each(ast.items, (each) => bindExpression(binding, level, each));
       if (items.length === 0) {
         throw binding.error(
           SQLSTATE.indeterminateDatatype,
@@ -504,13 +504,13 @@ function bindInList(binding: Binding, level: QueryLevel, ast: InListTest): Expre
     const packed = bindPackedRows(binding, operand.fields, ast.packedRows, ast.position);
     if (packed !== null) return ast.negated ? negate(packed) : packed;
   }
-  const items = ast.items.map((each) => bindOperand(binding, level, each));
+  const items = binding.each(ast.items, (each) => bindOperand(binding, level, each));
   const types = [operand, ...items].map((each) => each.type);
   const isRow = isConstructor(operand) || items.some(isConstructor);
   const type = isRow ? undefined : commonType(types);
   if (type === undefined || (items.length === 1 && types.every((each) => each.kind !== "unknown"))) {
     for (const each of [operand, ...items]) refuseSet(binding, each, "IN", ast.position);
-    const tests = items.map((item) => bindBinary(binding, "=", operand, item, ast.position));
+    const tests = binding.each(items, (item) => bindBinary(binding, "=", operand, item, ast.position));
     const any = disjunction(tests);
     return ast.negated ? negate(any) : any;
   }
@@ -522,7 +522,7 @@ function bindInList(binding: Binding, level: QueryLevel, ast: InListTest): Expre
     type: BOOLEAN,
     equals,
     argument: coerceImplicit(binding, operand, taken, ast.position),
-    list: items.map((item, index) => coerceImplicit(binding, item, taken, positions[index])),
+    list: binding.each(items, (item, index) => coerceImplicit(binding, item, taken, positions[index])),
     negated: ast.negated,
   };
 }
@@ -624,6 +624,7 @@ function computedOnce(operand: Expression): Expression {
 }
 
 function bindCase(binding: Binding, level: QueryLevel, ast: CaseExpression): Expression {
+  const { progress } = binding;
   const operand = ast.operand === null ? null : bindExpression(binding, level, ast.operand);
   const settledOperand = operand === null ? null : computedOnce(settle(binding, operand));
   const bindOtherwise = () => ast.otherwise === null ? null : bindExpression(binding, level, ast.otherwise);
@@ -635,34 +636,39 @@ function bindCase(binding: Binding, level: QueryLevel, ast: CaseExpression): Exp
       : bindPackedCase(binding, compared, ast.packed, bindOtherwise, ast.position);
     if (packed !== null) return packed;
   }
-  const conditions = ast.branches.map((branch) =>
-    settledOperand === null ? bindCondition(binding, level, branch.condition, "CASE/WHEN") : coerceCondition(
-      binding,
-      bindBinary(
-        binding,
-        "=",
-        settledOperand,
-        bindExpression(binding, level, branch.condition),
-        branch.condition.position,
-      ),
-      "CASE/WHEN",
-      branch.condition.position,
-    )
+  const conditions = binding.each(
+    ast.branches,
+    (branch) =>
+      settledOperand === null
+        ? bindCondition(binding, level, branch.condition, "CASE/WHEN")
+        : coerceCondition(
+          binding,
+          bindBinary(
+            binding,
+            "=",
+            settledOperand,
+            bindExpression(binding, level, branch.condition),
+            branch.condition.position,
+          ),
+          "CASE/WHEN",
+          branch.condition.position,
+        ),
   );
-  const results = ast.branches.map((branch) => bindExpression(binding, level, branch.result));
+  const results = binding.each(ast.branches, (branch) => bindExpression(binding, level, branch.result));
   const otherwise = bindOtherwise();
   const all = otherwise === null ? results : [otherwise, ...results];
   const offsets = [...(ast.otherwise === null ? [] : [ast.otherwise.position])];
   offsets.push(...ast.branches.map((branch) => branch.result.position));
   const { type, expressions } = unify(binding, all, "CASE", offsets);
   const converted = otherwise === null ? expressions : expressions.slice(1);
-  return {
+  const assembled = (): Expression => ({
     kind: "case",
     ...(settledOperand?.kind === "operand" ? { operand: settledOperand.key } : {}),
     type: otherwise === null ? withoutLimits(type) : type,
     branches: conditions.map((when, index) => ({ when, then: converted[index] ?? constant(type, null) })),
     otherwise: otherwise === null ? null : expressions[0] ?? null,
-  };
+  });
+  return binding.progress === progress ? binding.once(assembled) : assembled();
 }
 
 function bindCast(binding: Binding, level: QueryLevel, ast: CastExpression): Expression {
@@ -673,7 +679,7 @@ function bindCast(binding: Binding, level: QueryLevel, ast: CastExpression): Exp
     const array = packed === undefined ? null : bindPackedArray(binding, packed, type.element);
     if (array !== null) return array;
     if (ast.operand.items.length === 0) return { kind: "array", type, elements: [] };
-    const elements = ast.operand.items.map((each) => {
+    const elements = binding.each(ast.operand.items, (each) => {
       const element = bindExpression(binding, level, each);
       const wanted = each.kind === "array" || element.type.kind === "array" ? type : type.element;
       return coerceExplicit(binding, element, wanted, each.position);
@@ -685,7 +691,7 @@ function bindCast(binding: Binding, level: QueryLevel, ast: CastExpression): Exp
 }
 
 function bindConditional(binding: Binding, level: QueryLevel, ast: ConditionalFunction): Expression {
-  const args = ast.arguments.map((each) => bindExpression(binding, level, each));
+  const args = binding.each(ast.arguments, (each) => bindExpression(binding, level, each));
   const offsets = ast.arguments.map((each) => each.position);
   const name = ast.function.toUpperCase();
   if (ast.function === "nullif") {

@@ -9,7 +9,7 @@ import { SQLSTATE } from "../../base/errors.ts";
 import { unreachable } from "../../base/assert.ts";
 import { LIMITS } from "../../base/limits.ts";
 import type { Expression as Ast, GroupingElement } from "../parser/ast.ts";
-import { columnReference, expressionKey, isNullable } from "../plan/build.ts";
+import { columnReference, isNullable } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
 import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/rewrite.ts";
@@ -126,7 +126,7 @@ export class Grouping {
 
   /** Adds a key unless it is there; answers its index. */
   add(expression: Expression): number {
-    const key = expressionKey(expression);
+    const key = this.#binding.keyOf(expression);
     const known = this.#byKey.get(key);
     if (known !== undefined) return known;
     const index = this.keys.length;
@@ -142,7 +142,7 @@ export class Grouping {
 
   /** The index of a grouped expression, or undefined. */
   indexOf(expression: Expression): number | undefined {
-    return this.#byKey.get(expressionKey(expression));
+    return this.#byKey.get(this.#binding.keyOf(expression));
   }
 
   /** 42803 unless a direct argument of an ordered-set aggregate is made of grouped expressions. */
@@ -154,7 +154,7 @@ export class Grouping {
 
   /** Rewrites an expression over the query's rows into one over its groups. */
   above(expression: Expression, inSubquery = false): Expression {
-    const index = this.#byKey.get(expressionKey(expression));
+    const index = this.#byKey.get(this.#binding.keyOf(expression));
     const key = index === undefined ? undefined : this.keys[index];
     if (key !== undefined) return this.#reference(key);
     if (expression.kind === "column") {

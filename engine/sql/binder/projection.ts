@@ -49,7 +49,7 @@ class Outputs {
 
   /** The column that holds an expression's value. */
   add(expression: Expression): Expression {
-    const key = expressionKey(expression);
+    const key = this.#binding.keyOf(expression);
     const shared = volatilityOf(expression) === "volatile" ? undefined : this.#byKey.get(key);
     if (shared !== undefined) return { ...shared };
     const output = this.#binding.newColumn();

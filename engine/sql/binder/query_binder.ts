@@ -210,7 +210,7 @@ function bindValues(binding: Binding, place: QueryPlace, values: Values): BoundQ
   level.clause = "VALUES";
   const late = bindLiteralRows(binding, place, level, values);
   if (late !== null) return late;
-  const rows = values.rows.map((row) => bindRowItems(binding, level, row));
+  const rows = binding.each(values.rows, (row) => bindRowItems(binding, level, row));
   const width = rows[0]?.length ?? 0;
   for (const [index, row] of rows.entries()) {
     if (row.length !== width) {
@@ -231,10 +231,12 @@ function bindValues(binding: Binding, place: QueryPlace, values: Values): BoundQ
       allUnknown && expected !== undefined ? expected : commonTypeOf(binding, cells, "VALUES", offsets),
     );
   }
-  const list = rows.map((row, at) =>
-    row.map((cell, index) =>
-      coerceImplicit(binding, cell, types[index] ?? cell.type, values.rows[at]?.[index]?.position)
-    )
+  const list = binding.each(
+    rows,
+    (row, at) =>
+      row.map((cell, index) =>
+        coerceImplicit(binding, cell, types[index] ?? cell.type, values.rows[at]?.[index]?.position)
+      ),
   );
   const outputs = binding.newColumns(width);
   const columns = outputs.map((column, index): OutputColumn => ({

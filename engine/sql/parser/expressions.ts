@@ -256,8 +256,9 @@ function parseLogical(
   precedence: number,
   position: number,
 ): Expression {
-  const operands = [left];
-  while (stream.acceptWord(operator)) {
+  const rest = stream.collect((): readonly Expression[] | undefined => {
+    if (!stream.acceptWord(operator)) return undefined;
+    const operands: Expression[] = [];
     const { mark } = stream;
     const packed = takePackedComparisons(stream, operator) ??
       (operator === "or" ? takePackedAlternatives(stream) : null);
@@ -280,8 +281,9 @@ function parseLogical(
       });
     }
     operands.push(parseOperators(stream, precedence + 1, false));
-  }
-  return { kind: "logical", operator, operands, position };
+    return operands;
+  });
+  return { kind: "logical", operator, operands: [left, ...rest.flat()], position };
 }
 
 interface OperatorUse {

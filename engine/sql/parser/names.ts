@@ -7,9 +7,9 @@ import type { TokenStream } from "./token_stream.ts";
 
 /** Reads `item, item, …`: at least one. */
 export function parseList<T>(stream: TokenStream, parseItem: (stream: TokenStream) => T): T[] {
-  const items = [parseItem(stream)];
-  while (stream.acceptSymbol(",")) items.push(parseItem(stream));
-  return items;
+  const first = parseItem(stream);
+  const rest = stream.collect(() => stream.acceptSymbol(",") ? parseItem(stream) : undefined);
+  return [first, ...rest];
 }
 
 /** Reads `(item, item, …)`: at least one. */

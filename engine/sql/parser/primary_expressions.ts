@@ -310,13 +310,13 @@ function parseCase(stream: TokenStream): Expression {
   };
 }
 
-function parseBranches(stream: TokenStream): CaseBranch[] {
-  const branches: CaseBranch[] = [];
-  while (stream.acceptWord("when")) {
+function parseBranches(stream: TokenStream): readonly CaseBranch[] {
+  const branches = stream.collect((): CaseBranch | undefined => {
+    if (!stream.acceptWord("when")) return undefined;
     const condition = parseExpression(stream);
     stream.expectWords("then");
-    branches.push({ condition, result: parseExpression(stream) });
-  }
+    return { condition, result: parseExpression(stream) };
+  });
   if (branches.length === 0) throw stream.syntaxError();
   return branches;
 }

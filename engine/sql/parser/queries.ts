@@ -32,7 +32,7 @@ import { acceptOrderBy, parseWindowSpecification } from "./function_calls.ts";
 import { KEYWORDS } from "./keywords.ts";
 import { parseList, parseObjectName, parseOptionalNameList, parseParenthesizedList } from "./names.ts";
 import { TOKEN } from "./token.ts";
-import type { TokenStream, ValuesRow } from "./token_stream.ts";
+import type { TokenStream } from "./token_stream.ts";
 
 /** Whether a query begins at the token. */
 export function isQueryStart(stream: TokenStream, ahead = 0): boolean {
@@ -238,17 +238,13 @@ function parseTableCommand(stream: TokenStream): Select {
   };
 }
 
-/** Reads a row of VALUES. */
-export function parseValuesRow(stream: TokenStream): ValuesRow {
-  const { position } = stream;
-  return { items: parseParenthesizedList(stream, parseExpressionOrDefault), position };
-}
-
 function parseValues(stream: TokenStream): Values {
   const position = stream.position;
-  const ahead = stream.takeRowsAhead();
-  if (ahead === null) stream.advance();
-  const rows = ahead ?? parseList(stream, parseValuesRow);
+  stream.advance();
+  const rows = parseList(stream, () => {
+    const { position } = stream;
+    return { items: parseParenthesizedList(stream, parseExpressionOrDefault), position };
+  });
   const length = rows[0]?.items.length;
   for (const row of rows) {
     if (row.items.length === length) continue;

@@ -54,24 +54,23 @@ export type { ParseOptions };
 /** Parses all statements of a text; empty statements between semicolons are left out. */
 export function parseStatements(text: string, options: ParseOptions = {}): ParsedStatement[] {
   const stream = new TokenStream(text, options);
-  const statements: ParsedStatement[] = [];
-  while (true) {
+  const statements = stream.collect((): ParsedStatement | undefined => {
     while (stream.acceptSymbol(";"));
-    if (stream.kind() === TOKEN.end) break;
+    if (stream.kind() === TOKEN.end) return undefined;
     stream.resetParameters();
     const start = stream.position;
     const statement = parseOne(stream);
     if (!stream.isAtEnd) throw stream.syntaxError();
-    statements.push({
+    return {
       statement,
       start,
       end: stream.previousEnd,
       parameterCount: stream.parameterCount,
       pinnedLiterals: [],
-    });
-  }
+    };
+  });
   const pinnedLiterals = stream.pinnedLiterals();
-  if (pinnedLiterals.length === 0) return statements;
+  if (pinnedLiterals.length === 0) return [...statements];
   return statements.map((statement) => ({ ...statement, pinnedLiterals }));
 }
 

@@ -7,12 +7,12 @@
  */
 
 import { LIMITS } from "../../base/limits.ts";
+import type { Pieces, PieceState } from "../../base/pieces.ts";
 import { closest } from "../../base/suggest.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { KEYWORD_CATEGORY, SUGGESTED_KEYWORDS } from "./keywords.ts";
 import { refusalHint } from "./refusal_hints.ts";
 import { errorPosition } from "./source_text.ts";
-import type { Expression } from "./ast_expression.ts";
 import { tokenize } from "./lexer.ts";
 import { TOKEN, type TokenKind, type TokenList } from "./token.ts";
 
@@ -24,24 +24,21 @@ export interface ParseOptions {
   readonly lengthMax?: number;
   /** The tokens of the text, where they are known already. */
   readonly tokens?: TokenList;
-  /** Lists of VALUES that were parsed before the statement around them, by the token that they begin with. */
-  readonly rowsAhead?: ReadonlyMap<number, RowsAhead>;
+  /** The text is parsed in pieces. */
+  readonly pieces?: Pieces;
 }
 
-/** A row of VALUES. */
-export interface ValuesRow {
-  readonly items: readonly Expression[];
-  readonly position: number;
-}
-
-/** Rows of VALUES, and the token behind them. */
-export interface RowsAhead {
-  readonly rows: readonly ValuesRow[];
-  readonly end: number;
+/** What is counted up to a place of the text. */
+interface SavedStream {
+  readonly index: number;
+  readonly treeDepth: number;
+  readonly parameterCount: number;
 }
 
 /** A cursor over tokens. `ahead` counts tokens from the current one. */
-export class TokenStream {
+export class TokenStream implements PieceState<SavedStream> {
+  /** Nodes have no effects. */
+  readonly progress = 0;
   readonly text: string;
   readonly #tokens: TokenList;
   #index = 0;
@@ -51,7 +48,7 @@ export class TokenStream {
   readonly #literalIndexes: ReadonlyMap<number, number> | null;
   readonly #usedLiterals = new Set<number>();
   #parameterCount = 0;
-  readonly #rowsAhead: ReadonlyMap<number, RowsAhead> | undefined;
+  readonly #pieces: Pieces | undefined;
 
   constructor(text: string, options: ParseOptions = {}) {
     if (options.lengthMax !== undefined && text.length > options.lengthMax) {
@@ -62,7 +59,7 @@ export class TokenStream {
     }
     this.text = text;
     this.#tokens = options.tokens ?? tokenize(text);
-    this.#rowsAhead = options.rowsAhead;
+    this.#pieces = options.pieces;
     this.#literalIndexes = options.literals === undefined
       ? null
       : new Map(options.literals.map((literal, index) => [literal.position, index]));
@@ -108,12 +105,23 @@ export class TokenStream {
     this.#index = mark;
   }
 
-  /** The rows of VALUES here, if they were parsed before; moves behind them. */
-  takeRowsAhead(): readonly ValuesRow[] | null {
-    const ahead = this.#rowsAhead?.get(this.#index);
-    if (ahead === undefined) return null;
-    this.#index = ahead.end;
-    return ahead.rows;
+  /** What `next` reads until it answers undefined: the items of a list, which may be long. */
+  collect<T>(next: () => T | undefined): readonly T[] {
+    if (this.#pieces !== undefined) return this.#pieces.collect({ state: this, mark: this.#index }, next);
+    const items: T[] = [];
+    for (let item = next(); item !== undefined; item = next()) items.push(item);
+    return items;
+  }
+
+  /** What {@link restore} goes back to. */
+  save(): SavedStream {
+    return { index: this.#index, treeDepth: this.#treeDepth, parameterCount: this.#parameterCount };
+  }
+
+  restore(saved: SavedStream): void {
+    this.#index = saved.index;
+    this.#treeDepth = saved.treeDepth;
+    this.#parameterCount = saved.parameterCount;
   }
 
   /** Moves to the next token. */

@@ -107,9 +107,22 @@ export function expressionKey(expression: Expression): string {
   return key;
 }
 
-function makeKey(expression: Expression): string {
+/** The same, where `keysOf` makes the keys of many operands. */
+export function longExpressionKey(
+  expression: Expression,
+  keysOf: (operands: readonly Expression[]) => readonly string[],
+): string {
+  const key = keys.get(expression) ?? makeKey(expression, keysOf);
+  keys.set(expression, key);
+  return key;
+}
+
+function makeKey(
+  expression: Expression,
+  keysOf = (operands: readonly Expression[]): readonly string[] => operands.map(expressionKey),
+): string {
   const under = operands(expression);
-  const parts = under.length === 0 ? "" : under.map(expressionKey).join(",");
+  const parts = under.length === 0 ? "" : keysOf(under).join(",");
   const plan = subqueryPlan(expression);
   const subquery = plan === null ? "" : `#${planNumber(plan)}`;
   switch (expression.kind) {

@@ -5,6 +5,7 @@
  * joins; outer joins become inner ones; conditions go down, joins are ordered, access paths chosen; what remains of
  * subqueries is optimized in its turn; unneeded columns are dropped; estimates are written down.
  */
+import { onceIn } from "../../base/pieces.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";
 import type { OutputColumn } from "../binder/bound_query.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
@@ -14,6 +15,7 @@ import { pruneColumns, removeRenames } from "./columns.ts";
 import { markDependentGroups } from "./dependent_groups.ts";
 import { Estimator } from "./estimate.ts";
 import { useIndexExpressions } from "./index_expressions.ts";
+import { withLongTerms } from "./long_terms.ts";
 import { simplifyOuterJoins } from "./outer_joins.ts";
 import { PhysicalPlanner } from "./physical.ts";
 import { simplifyPlan } from "./simplify.ts";
@@ -32,9 +34,11 @@ export function optimize(
   environment: PlanningEnvironment,
   newColumn: () => ColumnRef,
 ): OptimizedStatement {
-  const plain = removeRenames(plan, columns);
+  const { pieces } = environment;
+  const plain = onceIn(pieces, () => removeRenames(plan, columns));
   const estimator = new Estimator(environment);
-  const simplified = useIndexExpressions(simplifyPlan(plain.plan), environment);
+  const usual = onceIn(pieces, () => useIndexExpressions(simplifyPlan(plain.plan, pieces), environment));
+  const simplified = pieces === undefined ? usual : withLongTerms(usual, pieces);
   estimator.register(simplified);
   const unnested = new Unnesting(estimator, newColumn).rewrite(simplified);
   estimator.register(unnested);

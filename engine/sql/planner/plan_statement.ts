@@ -1,5 +1,6 @@
 /** From a syntax tree to a plan that can be run: binding, then optimization. */
 import { SQLSTATE } from "../../base/errors.ts";
+import { onceIn } from "../../base/pieces.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { withAssignedTypes } from "../binder/assigned_types.ts";
 import { Binding } from "../binder/binding.ts";
@@ -49,11 +50,15 @@ export function planStatement(
   environment: PlanningEnvironment,
   options: PlanOptions = {},
 ): PlannedStatement {
-  const binding = new Binding(environment);
-  const bound = bindStatement(binding, statement);
+  const { pieces } = environment;
+  const { binding, bound } = onceIn(pieces, () => {
+    const binding = new Binding(environment);
+    return { binding, bound: bindStatement(binding, statement) };
+  });
   const parameterTypes = settleParameters(binding);
   const planOf = (plan: Plan, columns: readonly OutputColumn[]): PlannedStatement => {
-    const split = statementParts(plan);
+    // Who reads a part knows it by its relation.
+    const split = onceIn(pieces, () => statementParts(plan));
     const body = split?.body ?? plan;
     const optimized = options.optimize === false
       ? { plan: body, columns }

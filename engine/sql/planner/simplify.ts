@@ -7,6 +7,7 @@
  */
 import { SWAPPED } from "./column_values.ts";
 import { gas, type GasPlace } from "../../base/gas.ts";
+import type { Pieces } from "../../base/pieces.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { evaluate } from "../binder/evaluate.ts";
 import { foldingContext } from "../binder/folding_context.ts";
@@ -27,13 +28,17 @@ import {
   TRUE,
   volatilityOf,
 } from "../plan/build.ts";
+import { lengthOf, longTerms, mapTerms } from "./long_terms.ts";
 import type { Plan } from "../plan/plan.ts";
 import { mapInputs, mapOperands, mapOwnExpressions, rewriteExpression } from "../plan/rewrite.ts";
 import { columnTypes, operands, outputColumns } from "../plan/traverse.ts";
 
-/** Simplifies every expression of a plan. */
-export function simplifyPlan(plan: Plan): Plan {
-  const next = mapOwnExpressions(mapInputs(plan, simplifyPlan), simplify);
+/** Simplifies every expression of a plan, the terms of long ones in pieces. */
+export function simplifyPlan(plan: Plan, pieces?: Pieces): Plan {
+  const next = mapOwnExpressions(
+    mapInputs(plan, (input) => simplifyPlan(input, pieces)),
+    (each) => simplify(each, pieces),
+  );
   if (next.kind === "filter") {
     const condition = simplifyCondition(next.condition);
     if (isTrue(condition)) return next.input;
@@ -57,8 +62,13 @@ function withoutRows(plan: Plan): Plan {
 }
 
 /** Simplifies an expression and its subqueries. */
-export function simplify(expression: Expression): Expression {
-  return simplifyNode(mapOperands(expression, simplify, simplifyPlan));
+export function simplify(expression: Expression, pieces?: Pieces): Expression {
+  const map = (each: Expression) => simplify(each, pieces);
+  const mapPlan = (plan: Plan) => simplifyPlan(plan, pieces);
+  const isLong = pieces !== undefined && lengthOf(expression) >= longTerms.leastCount;
+  return simplifyNode(
+    isLong ? mapTerms(expression, map, pieces) : mapOperands(expression, map, mapPlan),
+  );
 }
 
 /** Simplifies a condition of which only TRUE matters: NULL counts as FALSE. */

@@ -53,10 +53,6 @@ export class ScriptedEngine implements EnginePort {
 
   readonly notifications = { attach: () => {} };
 
-  whenParsed<T>(_text: string, run: () => MaybePromise<T>): MaybePromise<T> {
-    return run();
-  }
-
   onDurable(listener: (durableOp: OpNumber) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -97,6 +93,10 @@ export class ScriptedSession implements SessionPort {
     this.engine = engine;
     this.processId = processId;
     this.settings = new Settings(settings);
+  }
+
+  whenParsed<T>(_text: string, run: () => MaybePromise<T>): MaybePromise<T> {
+    return run();
   }
 
   simple(

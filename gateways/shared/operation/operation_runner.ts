@@ -44,7 +44,7 @@ export function runOperation(
 ): MaybePromise<void> {
   switch (operation.kind) {
     case "sql":
-      return session.engine.whenParsed(
+      return session.whenParsed(
         operation.text,
         () =>
           operation.parameters === null ? session.simple(operation.text, sink, onOutcome) : runStatement(

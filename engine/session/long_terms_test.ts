@@ -1,0 +1,167 @@
+/** Statements of long texts, which are parsed and planned in pieces: the same answers and errors as of short ones. */
+import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { keptLists, Pieces } from "../base/pieces.ts";
+import { DatabaseError } from "../base/errors.ts";
+import { termParts } from "../execution/codegen/long_terms.ts";
+import { longTerms } from "../sql/planner/long_terms.ts";
+import { open } from "../../mod.ts";
+import { longTexts } from "./long_texts.ts";
+import { planningPieces } from "./planning.ts";
+
+const TINY = {
+  keptCount: 0,
+  leastCharacters: 0,
+  microseconds: 0,
+  leastCount: 2,
+  length: 2,
+  interpretedTimes: 1,
+};
+
+function setLimits(limits: typeof TINY): typeof TINY {
+  const before = {
+    keptCount: keptLists.leastCount,
+    ...longTexts,
+    ...planningPieces,
+    ...longTerms,
+    ...termParts,
+  };
+  keptLists.leastCount = limits.keptCount;
+  longTexts.leastCharacters = limits.leastCharacters;
+  planningPieces.microseconds = limits.microseconds;
+  longTerms.leastCount = limits.leastCount;
+  termParts.length = limits.length;
+  termParts.interpretedTimes = limits.interpretedTimes;
+  return before;
+}
+
+Deno.test("Statements in pieces of one item give what whole ones give", async () => {
+  await using database = await open(":memory:");
+  await database.execute(
+    `CREATE TABLE t (id int PRIMARY KEY, b int, n numeric(9,2), c text, d date, f float8, g bigint, flag boolean);
+    INSERT INTO t SELECT n, n % 7 - 1, n / 4.0, 'x' || n % 11, date '2020-01-01' + n % 9, n / 8.0, n * 5000000000, n % 3 = 0
+      FROM generate_series(1, 40) n;
+    INSERT INTO t (id) VALUES (0);
+    CREATE TABLE u (id int PRIMARY KEY, b int, c text);
+    INSERT INTO u SELECT n, n % 5, 'x' || n % 6 FROM generate_series(1, 20) n;`,
+  );
+  let seed = 7;
+  const below = (count: number) => (seed = (seed * 48271) % 2147483647) % count;
+  const pick = <T>(list: readonly T[]): T => list[below(list.length)] as T;
+  const some = (make: () => string) => Array.from({ length: 2 + below(5) }, make);
+  const integer = (depth: number): string =>
+    depth === 0 ? pick(["t.id", "t.b", `${below(9)}`, "NULL::int", "t.b + 1"]) : pick([
+      () => integer(0),
+      () =>
+        `CASE ${some(() => `WHEN ${condition(depth - 1)} THEN ${integer(depth - 1)}`).join(" ")} ELSE ${
+          integer(0)
+        } END`,
+      () => `CASE ${integer(0)} ${some(() => `WHEN ${integer(0)} THEN ${integer(depth - 1)}`).join(" ")} END`,
+      () => `COALESCE(${some(() => `NULLIF(${integer(depth - 1)}, ${integer(0)})`).join()})`,
+      () => `(ARRAY[${some(() => integer(depth - 1)).join()}])[${1 + below(3)}]`,
+      () => `(SELECT max(u.id) FROM u WHERE u.b = ${integer(0)} OR u.c = t.c OR u.id = ${below(9)})`,
+    ])();
+  const condition = (depth: number): string =>
+    depth === 0
+      ? pick([
+        `t.b = ${below(6)}`,
+        `t.c <> 'x${below(9)}'`,
+        "t.flag",
+        `t.n > ${below(9)}.5`,
+        `t.f < ${below(5)}`,
+        `t.g <> ${below(9)}`,
+        "t.c IS NULL",
+        `t.d < '2020-01-0${1 + below(8)}'`,
+      ])
+      : pick([
+        () => condition(0),
+        () => `(${some(() => condition(depth - 1)).join(" OR ")})`,
+        () => `(${some(() => condition(depth - 1)).join(" AND ")})`,
+        () => `${integer(0)} ${pick(["", "NOT "])}IN (${some(() => integer(depth - 1)).join()})`,
+        () => `NOT (${condition(depth - 1)})`,
+        () =>
+          `EXISTS (SELECT FROM u WHERE u.id = t.id AND (${some(() => `u.b = ${integer(0)}`).join(" OR ")}))`,
+        () => `${integer(depth - 1)} / ${integer(0)} = 1`,
+      ])();
+  const statements: readonly (() => string)[] = [
+    () =>
+      `SELECT t.id, ${integer(2)} AS x, ${integer(1)} AS y, ${condition(1)} AS z FROM t WHERE ${
+        condition(2)
+      } ORDER BY t.id`,
+    () =>
+      `WITH w AS (UPDATE u SET c = c WHERE u.b > ${below(5)} OR u.id < ${below(9)} RETURNING id, b)
+        SELECT t.id, w.id AS x FROM t JOIN w ON w.b = t.b AND ${condition(1)} ORDER BY 1, 2`,
+    () =>
+      `SELECT sum(${integer(2)}) AS x, count(*) FILTER (WHERE ${condition(1)}) AS y FROM t WHERE ${
+        condition(1)
+      }`,
+    () =>
+      `SELECT t.b, count(*) AS x, max(${integer(1)}) AS y FROM t GROUP BY t.b HAVING ${
+        some(() => pick(["count(*) > 3", "t.b = 1", "max(t.id) > 9"])).join(" OR ")
+      } ORDER BY t.b`,
+    () =>
+      `SELECT t.id, u.id AS uid FROM t JOIN u ON ${
+        condition(2)
+      } AND u.id <> t.id AND u.b = t.b ORDER BY t.id, u.id`,
+    () =>
+      `SELECT t.id, u.id AS uid FROM t LEFT JOIN u ON u.b = t.b AND (${
+        condition(1)
+      } OR u.c <> t.c) ORDER BY ${integer(1)}, t.id, u.id`,
+    () =>
+      `SELECT * FROM (VALUES ${
+        some(() => `(${below(9)} + 1, upper('a${below(9)}'), NULLIF(${below(2)}, 1))`).join()
+      }) v (i, j, k) ORDER BY i, j, k`,
+    () =>
+      `SELECT t.id, row_number() OVER (PARTITION BY ${condition(1)} ORDER BY ${
+        integer(1)
+      }, t.id) AS x FROM t ORDER BY t.id`,
+    () =>
+      `SELECT * FROM (SELECT t.id, ${integer(1)} AS x FROM t UNION ALL SELECT t.b, ${
+        integer(1)
+      } FROM t WHERE ${condition(1)}) v ORDER BY 1, 2`,
+  ];
+  const given = async (sql: string) => {
+    try {
+      return await database.query(sql);
+    } catch (error) {
+      ok(error instanceof DatabaseError, `${sql}: ${error}`);
+      return [error.code, error.message];
+    }
+  };
+  let errors = 0;
+  const before = setLimits(TINY);
+  try {
+    for (let round = 0; round < 90; round++) {
+      const rest = pick(statements)();
+      setLimits(before);
+      const expected = await given(rest);
+      setLimits(TINY);
+      deepStrictEqual(await given(`${rest} /* not the same text */ LIMIT 10000`), expected, rest);
+      if (typeof expected[0] === "string") errors++;
+    }
+  } finally {
+    setLimits(before);
+  }
+  ok(errors < 40, `${errors} statements have no answer`);
+});
+
+Deno.test("Pieces.collect() keeps items, and makes lists with effects as a whole", () => {
+  const pieces = new Pieces(() => 0);
+  const state = { progress: 0, save: () => null, restore: () => {} };
+  let made = 0, runs = 0;
+  const list = (count: number, make: (index: number) => unknown) =>
+    pieces.collect({ state, mark: count, leastCount: 0 }, (index) => index < count ? make(index) : undefined);
+  const work = () => {
+    state.progress = 0;
+    const first = list(3, () => ++made);
+    const whole = list(2, (index) => [state.progress++, list(2, (inner) => `${index}${inner}`)]);
+    const nested = list(2, (index) => list(2, (inner) => index * 10 + inner));
+    return [first, whole, nested];
+  };
+  let result: ReturnType<typeof pieces.run<unknown>> = null;
+  while (result === null) {
+    result = pieces.run(0, work);
+    strictEqual(++runs < 40, true);
+  }
+  deepStrictEqual(result.value, [[1, 2, 3], [[0, ["00", "01"]], [1, ["10", "11"]]], [[0, 1], [10, 11]]]);
+  strictEqual(made, 3);
+});
