@@ -42,13 +42,14 @@ export function withLongTerms(plan: Plan, pieces: Pieces): Plan {
         return mapOwnExpressions(next, map);
     }
   };
+  const mapped = (terms: readonly Expression[]) => inPieces(terms, map, pieces);
   const map = (each: Expression): Expression => {
     if (lengthOf(each) < longTerms.leastCount) return mapOperands(each, map, mapPlan);
     switch (each.kind) {
       case "and":
-        return shorterAnd({ ...each, args: each.args.map(map) }, pieces);
+        return shorterAnd({ ...each, args: mapped(each.args) }, pieces);
       case "or":
-        return calledTerms({ ...each, args: each.args.map(map) }, pieces) ?? each;
+        return calledTerms({ ...each, args: mapped(each.args) }, pieces) ?? each;
       case "in_list":
         return inArray(each) ?? calledTerms(each, pieces) ?? each;
       case "array":
@@ -67,12 +68,20 @@ export function mapTerms(
   pieces: Pieces,
 ): Expression {
   const terms = operands(expression);
-  const mapped = pieces.collect({ state: NO_STATE, mark: terms.length }, (index) => {
+  const mapped = inPieces(terms, map, pieces);
+  const found = new Map(terms.map((term, index) => [term, mapped[index] ?? term]));
+  return mapOperands(expression, (term) => found.get(term) ?? term);
+}
+
+function inPieces<T>(
+  terms: readonly Expression[],
+  map: (term: Expression) => T,
+  pieces: Pieces,
+): readonly T[] {
+  return pieces.collect({ state: NO_STATE, mark: terms.length }, (index) => {
     const term = terms[index];
     return term === undefined ? undefined : map(term);
   });
-  const found = new Map(terms.map((term, index) => [term, mapped[index] ?? term]));
-  return mapOperands(expression, (term) => found.get(term) ?? term);
 }
 
 /** How many terms an expression has that may be long. */
@@ -179,10 +188,7 @@ function lateValues(plan: Plan & { readonly kind: "values" }, pieces: Pieces): P
 }
 
 function factsOf(terms: readonly Expression[], pieces: Pieces): TermFacts | null {
-  const all = pieces.collect(
-    { state: NO_STATE, mark: terms.length },
-    (index) => index < terms.length ? termFacts(terms[index] as Expression) : undefined,
-  );
+  const all = inPieces(terms, termFacts, pieces);
   const columns = new Map<number, ColumnExpression>();
   let volatility: Volatility = "immutable";
   for (const facts of all) {

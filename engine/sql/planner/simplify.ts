@@ -75,6 +75,8 @@ export function simplify(expression: Expression, pieces?: Pieces): Expression {
 export function simplifyCondition(condition: Expression): Expression {
   const parts = conjuncts(factorDisjunctions(condition)).flatMap((part) => conjuncts(asCondition(part)));
   if (parts.some(isNeverTrue)) return FALSE;
+  // The key of a long one takes a while.
+  if (parts.length === 1) return parts[0] ?? TRUE;
   const seen = new Set<string>();
   const unique = parts.filter((part) => {
     const key = expressionKey(part);
@@ -179,8 +181,8 @@ function simplifyOr(expression: Expression & { readonly kind: "and" | "or" }): E
  * not folded; but where it decides, the rest may not fail.
  */
 function constantsFirst(args: readonly Expression[]): readonly Expression[] {
-  const { true: fixed = [], false: others = [] } = Object.groupBy(args, (each) => `${isFixed(each)}`);
-  return [...fixed, ...others];
+  const fixed = args.filter(isFixed);
+  return fixed.length === 0 ? args : [...fixed, ...args.filter((each) => !isFixed(each))];
 }
 
 /** Whether an expression has one value for all rows of all executions with the same parameters. */
