@@ -82,7 +82,7 @@ export class ScriptedSession implements SessionPort {
   status: TransactionStatus = "idle";
   readonly settings: Settings;
   readonly evaluation = { textOptions: DEFAULT_TEXT_OPTIONS };
-  readonly catalog = { version: 1 };
+  readonly catalog = { serial: 1 };
   readonly currentTransaction = null;
   readonly preparedByName = new Map<string, PreparedStatement>();
   readonly cursors = { get: () => undefined, close: () => {} };
