@@ -26,13 +26,19 @@ export interface RunRequest {
   /** Kept sides of its joins, and where in the shared memory they begin. */
   readonly kept: readonly SharedTable[];
   readonly keptAt: number;
+  /** Where in the shared memory each morsel has a byte: who has set it to 1 has the morsel. */
+  readonly marksAt: number;
+  /** Which one of those that run it the worker is. */
+  readonly place: number;
 }
 
-/** Blocks of a file, which a fragment is to be run over. */
+/** Blocks of a file, which a fragment is to be run over by who takes them first. */
 export interface MorselRequest {
   readonly kind: "morsel";
   readonly run: number;
   readonly morsel: number;
+  /** Whose it is; others take it when they have none of their own. */
+  readonly home: number;
   readonly file: StoredFile;
   /** In the place of the run's; null: those. */
   readonly parameters: readonly StoredValue[] | null;
@@ -76,8 +82,8 @@ export type ToWorker =
   | MorselRequest
   /** One more batch of a morsel may be sent. */
   | { readonly kind: "credit"; readonly run: number; readonly morsel: number }
-  /** Nobody wants anything more of a run; `isAwaited`: the worker says that it reads its tables no more. */
-  | { readonly kind: "end"; readonly run: number; readonly isAwaited: boolean }
+  /** Nobody wants anything more of a run; the worker says that it does nothing more for it. */
+  | { readonly kind: "end"; readonly run: number }
   | IndexRequest
   | CopyRequest
   | CallRequest
@@ -126,7 +132,7 @@ export type FromWorker =
   | IndexReply
   | CopyReply
   | CallReply
-  /** Nothing more is read of a run's tables. */
+  /** Nothing more is done for a run. */
   | { readonly endedRun: number };
 
 /** Rows of a morsel, or why there are none. */

@@ -2,8 +2,9 @@
  * The rows of a fragment that workers run over the morsels of a table, in the order that a scan would give them in.
  * Rows that are in no file are read here, when it is their turn.
  *
- * Workers may be ahead of the reader by so many morsels, and by four batches in each. A morsel whose turn it is never
- * waits for another one: each worker does its morsels in their order.
+ * All workers know the next morsels, and take one after the other without asking this thread: the first one that marks
+ * a morsel in shared memory has it. Workers may be ahead of the reader by so many morsels, and by four batches in each.
+ * A morsel whose turn it is never waits for another one: each worker takes its own in order, then those of others.
  */
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
@@ -18,15 +19,10 @@ import type { GatheredStream } from "../statements/statement_host.ts";
 import { SpillNeed } from "../transactions/signals.ts";
 import type { FragmentGiven, FragmentOver } from "./fragment_over.ts";
 import type { MorselReply, RunRequest } from "./messages.ts";
-import type { SharedMemory } from "./shared_memory.ts";
-import { copyTables, measureTables, type SharedTable, tablesOver } from "./shared_tables.ts";
+import { FOR_MARKS, type SharedMemory } from "./shared_memory.ts";
+import { copyTables, measureTables, tablesOver } from "./shared_tables.ts";
 import type { WorkerPort } from "./worker_port.ts";
 
-/**
- * Morsels that a worker has at a time: the next one is there when it is done with one, though this thread may get no
- * processor for a millisecond or two.
- */
-export const AT_A_WORKER = 4;
 /** Values of kept sides that travel to each worker are no more than morsels are left times so many. */
 const MAX_VALUES_A_MORSEL = 4096;
 
@@ -39,7 +35,7 @@ interface Stretch {
   apart: Bounds | null;
   /** Workers run it. */
   isShared: boolean;
-  /** Who does; null: nobody yet. */
+  /** Who does; null: nothing has come yet. */
   worker: WorkerPort | null;
   /** What has come and was not read, and how many have come in all. */
   readonly batches: GatheredBatch[];
@@ -69,11 +65,11 @@ export interface MorselRun {
   readonly prune: readonly ZonePredicate[];
   /** Where the parameters are that say which groups a morsel has alone; null: it does not matter. */
   readonly apart: { readonly columnId: number; readonly low: number; readonly high: number } | null;
-  /** Where kept sides of joins are put for workers. */
+  /** Where kept sides of joins are put for workers, and the marks of who has which morsel. */
   readonly memory: SharedMemory;
   /** Blocks of a morsel. */
   readonly morselBlocks: number;
-  /** How many more a worker may have than the one that is being read. */
+  /** How many more than the one that is being read there may be for each worker. */
   readonly morselsAhead: number;
   /** So many blocks, or fewer, are read here. */
   readonly fewBlocks: number;
@@ -93,12 +89,14 @@ export class MorselStream implements GatheredStream {
   readonly next: BatchSource;
   readonly #run: MorselRun;
   readonly #stretches: Stretch[];
-  /** Which worker has how many morsels. */
-  readonly #atWorker = new Map<WorkerPort, number>();
+  /** Those that know the fragment. */
+  readonly #readers = new Set<WorkerPort>();
   readonly #work = new Map<number, WorkerWork>();
   readonly #ahead: number;
-  /** Morsels that nobody has yet. */
-  #left: number;
+  /** Morsels for workers. */
+  readonly #shared: number;
+  /** Stretches that have been looked at, and whose morsels workers know. */
+  #announced = 0;
   #bytes = 0;
   /** The stretch that is being read. */
   #reading = 0;
@@ -108,7 +106,7 @@ export class MorselStream implements GatheredStream {
   /** Puts kept sides where workers see them; null: that is done. */
   #sharing: Generator<void, void> | null;
   /** What workers have of the shared memory; null: nothing. */
-  #stretch: { readonly at: number; readonly bytes: number } | null = null;
+  #memory: { readonly at: number; readonly bytes: number } | null = null;
   #wake: () => void = () => {};
   #failure: unknown = null;
   #isClosed = false;
@@ -117,10 +115,10 @@ export class MorselStream implements GatheredStream {
     this.#run = run;
     this.#ahead = run.workers.length * run.morselsAhead + 1;
     this.#stretches = stretchesOf(run);
-    this.#left = this.#stretches.filter(({ isShared }) => isShared).length;
+    this.#shared = this.#stretches.filter(({ isShared }) => isShared).length;
     this.next = () => this.#next();
     this.#kept = run.given.kept;
-    this.#sharing = this.#left === 0 ? null : this.#share();
+    this.#sharing = this.#shared === 0 ? null : this.#share();
     if (this.#kept.size === 0) this.#sharing?.next();
   }
 
@@ -141,75 +139,61 @@ export class MorselStream implements GatheredStream {
   *#share(): Generator<void, void> {
     const { memory, workers } = this.#run;
     const measured = yield* measureTables(this.#kept);
-    const isWorth = measured !== null && measured.travelling <= this.#left * MAX_VALUES_A_MORSEL;
-    const { bytes = 0, tables = [] } = measured ?? {};
-    if (isWorth && bytes > 0) this.#stretch = memory.take(bytes);
-    if (measured === null || !isWorth || bytes > 0 && this.#stretch === null) {
+    const isWorth = measured !== null && measured.travelling <= this.#shared * MAX_VALUES_A_MORSEL;
+    const tables = measured?.bytes ?? 0;
+    const marks = this.#stretches.length;
+    if (isWorth) this.#memory = memory.take(tables + marks, tables > 0 ? FOR_MARKS : 0);
+    if (measured === null || this.#memory === null) {
       for (const stretch of this.#stretches) stretch.isShared = false;
-      this.#left = 0;
       return;
     }
-    const at = this.#stretch?.at ?? 0;
+    const { at } = this.#memory;
+    const marksAt = at + tables;
+    new Uint8Array(memory.memory, marksAt, marks).fill(0);
     yield* copyTables(measured, memory.memory, at);
-    this.#kept = tablesOver(tables, memory.memory, at);
-    for (const worker of workers) this.#open(worker, tables, at);
-    this.#shareOut();
+    this.#kept = tablesOver(measured.tables, memory.memory, at);
+    for (const [place, worker] of workers.entries()) {
+      this.#open(worker, { kept: measured.tables, keptAt: at, marksAt, place });
+    }
+    this.#announce();
   }
 
-  #open(worker: WorkerPort, kept: readonly SharedTable[], keptAt: number): void {
-    const request = { ...this.#run.request, kept, keptAt };
+  #open(
+    worker: WorkerPort,
+    own: Pick<RunRequest, "kept" | "keptAt" | "marksAt" | "place">,
+  ): void {
+    const request = { ...this.#run.request, ...own };
     const isKnown = worker.known.get(request.fragment) === true;
     if (!isKnown) worker.known.add(request.fragment, true);
-    this.#atWorker.set(worker, 0);
+    this.#readers.add(worker);
     worker.tell(isKnown ? { ...request, code: null } : request);
   }
 
-  /** Gives workers what they have room for; near the end it is less, so that all are done at the same time. */
-  #shareOut(): void {
-    for (const [worker, count] of this.#atWorker) {
-      let has = count;
-      for (; has < Math.min(AT_A_WORKER, Math.max(2, this.#left / this.#atWorker.size / 2)); has++) {
-        const number = this.#choose(worker, has === 0);
-        if (number < 0) break;
-        this.#give(worker, number);
-      }
-      this.#atWorker.set(worker, has);
-    }
-  }
-
-  /** Which morsel a worker gets: one that it had before, for it has the blocks in its cache; -1: none. */
-  #choose(worker: WorkerPort, isIdle: boolean): number {
-    let other = -1;
+  /** Sends workers the morsels that they may take. */
+  #announce(): void {
     const end = Math.min(this.#stretches.length, this.#reading + this.#ahead);
-    for (let number = this.#reading; number < end; number++) {
-      const stretch = this.#stretches[number] as Stretch;
-      if (stretch.worker !== null || !stretch.isShared) continue;
-      if (this.#homeOf(stretch) === worker) return number;
-      if (other < 0) other = number;
+    for (; this.#announced < end; this.#announced++) {
+      const stretch = this.#stretches[this.#announced] as Stretch;
+      if (stretch.isShared) this.#announceOne(stretch, this.#announced);
     }
-    return isIdle ? other : -1;
   }
 
-  #homeOf({ piece, from }: Stretch): WorkerPort | undefined {
-    const { workers, morselBlocks } = this.#run;
-    return workers[((piece.file?.stored.op ?? 0) + Math.floor(from / morselBlocks)) % workers.length];
-  }
-
-  #give(worker: WorkerPort, number: number): void {
-    const stretch = this.#stretches[number] as Stretch;
+  #announceOne(stretch: Stretch, morsel: number): void {
     const file = assertDefined(stretch.piece.file ?? undefined, "a file");
-    stretch.worker = worker;
-    this.#left--;
     const hidden = new Map<number, Uint8Array>();
     for (let block = stretch.from; block < stretch.to; block++) {
       const mask = file.hidden(block);
       if (mask !== null) hidden.set(block, mask);
     }
-    const { run } = this.#run.request;
+    const { request: { run }, met, workers, morselBlocks } = this.#run;
     const { from, to } = stretch;
     const parameters = this.#parametersFor(stretch);
-    this.#run.met((to - from) * BLOCK_ROWS);
-    worker.tell({ kind: "morsel", run, morsel: number, parameters, file: file.stored, from, to, hidden });
+    // The same one each time, which has the blocks in its cache.
+    const home = (file.stored.op + Math.floor(from / morselBlocks)) % workers.length;
+    met((to - from) * BLOCK_ROWS);
+    for (const worker of this.#readers) {
+      worker.tell({ kind: "morsel", run, morsel, home, parameters, file: file.stored, from, to, hidden });
+    }
   }
 
   #parametersFor({ apart: bounds }: Stretch): readonly StoredValue[] | null {
@@ -222,10 +206,13 @@ export class MorselStream implements GatheredStream {
   }
 
   /** Takes what a worker says. */
-  take({ morsel: number, batch, isLast, error, isOfFile, microseconds }: MorselReply): void {
+  take(
+    { morsel: number, batch, isLast, error, isOfFile, microseconds }: MorselReply,
+    worker: WorkerPort,
+  ): void {
     const stretch = this.#stretches[number];
-    const worker = stretch?.worker ?? null;
-    if (stretch === undefined || worker === null || this.#isClosed) return;
+    if (stretch === undefined || this.#isClosed) return;
+    stretch.worker = worker;
     const { index } = worker;
     const work = this.#work.get(index) ?? { rows: 0, bytes: 0, batches: 0, microseconds: 0, morsels: 0 };
     const rows = batch?.rowCount ?? 0;
@@ -243,17 +230,13 @@ export class MorselStream implements GatheredStream {
     // What others have opened they can still read, and say what is wrong with it; what has come comes again.
     if (isOfFile) stretch.isShared = false;
     else if (error !== null) stretch.error = fromRemote(error);
-    if (isLast) {
-      stretch.hasEnded = true;
-      this.#atWorker.set(worker, (this.#atWorker.get(worker) ?? 1) - 1);
-      this.#shareOut();
-    }
+    if (isLast) stretch.hasEnded = true;
     if (number === this.#reading) this.#wake();
   }
 
   /** A worker cannot go on. */
   lost(worker: WorkerPort, error: DatabaseError): void {
-    if (!this.#atWorker.has(worker) || this.#failure !== null) return;
+    if (!this.#readers.has(worker) || this.#failure !== null) return;
     this.#failure = error;
     this.#wake();
   }
@@ -263,10 +246,9 @@ export class MorselStream implements GatheredStream {
     this.#isClosed = true;
     this.#failure ??= new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to user request");
     const { request: { run }, stop, memory } = this.#run;
-    const stretch = this.#stretch;
-    const workers = [...this.#atWorker.keys()];
-    stop(stretch === null ? [] : workers, () => stretch !== null && memory.give(stretch));
-    for (const worker of workers) worker.tell({ kind: "end", run, isAwaited: stretch !== null });
+    const taken = this.#memory;
+    stop([...this.#readers], () => taken !== null && memory.give(taken));
+    for (const worker of this.#readers) worker.tell({ kind: "end", run });
   }
 
   #next(): ReturnType<BatchSource> {
@@ -281,7 +263,7 @@ export class MorselStream implements GatheredStream {
       const batch = stretch.isShared ? this.#come(stretch) : this.#readHere(stretch);
       if (batch !== undefined) return batch;
       this.#reading++;
-      this.#shareOut();
+      this.#announce();
     }
   }
 

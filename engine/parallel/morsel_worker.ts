@@ -23,6 +23,9 @@ import { IndexWork } from "./index_work.ts";
 import type { FromWorker, MorselReply, MorselRequest, RunRequest, ToWorker } from "./messages.ts";
 import { tablesOver } from "./shared_tables.ts";
 
+/** Fewer rows than this can wait for more, as long as the worker knows of more morsels than the other number. */
+const SMALL_ROWS = 256, LEAST_KNOWN = 2;
+
 /** What a worker works with. */
 export interface WorkerOptions {
   readonly disk: Disk;
@@ -32,7 +35,8 @@ export interface WorkerOptions {
   readonly sharedMemory: SharedArrayBuffer;
   /** Microseconds. */
   monotonic(): number;
-  send(reply: FromWorker): void;
+  /** `isLate`: it can wait for what comes next. */
+  send(reply: FromWorker, isLate?: boolean): void;
 }
 
 /** A morsel that is being worked on. */
@@ -50,7 +54,11 @@ interface Morsel {
 interface Run {
   readonly request: RunRequest;
   readonly code: Known;
-  readonly queue: MorselRequest[];
+  /** What no worker has, as far as it knows: its own morsels, and those of others. */
+  readonly own: MorselRequest[];
+  readonly others: MorselRequest[];
+  /** By morsel: 1 when a worker has it. */
+  readonly marks: Uint8Array;
   readonly kept: KeptTables;
   current: Morsel | null;
 }
@@ -91,15 +99,19 @@ export class MorselWorker {
         this.#runs.set(request.run, {
           request,
           code: known,
-          queue: [],
+          own: [],
+          others: [],
+          marks: new Uint8Array(this.#options.sharedMemory, request.marksAt),
           kept: tablesOver(request.kept, this.#options.sharedMemory, request.keptAt),
           current: null,
         });
         return;
       }
-      case "morsel":
-        this.#runs.get(request.run)?.queue.push(request);
+      case "morsel": {
+        const run = this.#runs.get(request.run);
+        (run?.request.place === request.home ? run.own : run?.others)?.push(request);
         return;
+      }
       case "credit": {
         const current = this.#runs.get(request.run)?.current;
         if (current?.number === request.morsel) current.credits++;
@@ -107,7 +119,7 @@ export class MorselWorker {
       }
       case "end":
         this.#runs.delete(request.run);
-        if (request.isAwaited) this.#options.send({ endedRun: request.run });
+        this.#options.send({ endedRun: request.run });
         return;
       case "index":
         this.#indexes.push(
@@ -179,21 +191,23 @@ export class MorselWorker {
         this.#runs.delete(number);
         continue;
       }
-      if (run.current === null ? run.queue.length === 0 : isHeld(run.current)) continue;
+      const taken = run.current === null ? takeMorsel(run) : null;
+      if (run.current === null ? taken === null : isHeld(run.current)) continue;
       // The others come first from now on.
       this.#runs.delete(number);
       this.#runs.set(number, run);
-      this.#work(run);
+      this.#work(run, taken);
       return true;
     }
     return false;
   }
 
-  #work(run: Run): void {
+  /** `taken`: what is begun; null: the current one goes on. */
+  #work(run: Run, taken: MorselRequest | null): void {
     const begin = this.#options.monotonic();
-    const number = run.current?.number ?? assertDefined(run.queue[0], "a morsel").morsel;
+    const number = assertDefined(run.current?.number ?? taken?.morsel, "a morsel");
     try {
-      const morsel = run.current ??= this.#begin(run, assertDefined(run.queue.shift(), "a morsel"));
+      const morsel = run.current ??= this.#begin(run, assertDefined(taken ?? undefined, "a morsel"));
       const isDone = morsel.task.step();
       morsel.microseconds += this.#options.monotonic() - begin;
       if (isDone) this.#say(run, morsel, { batch: morsel.execution.rest(), isLast: true });
@@ -204,7 +218,6 @@ export class MorselWorker {
       // Something may go wrong with the rows before it first, where they are written.
       const batch = isOfFile ? null : run.current?.execution.rest() ?? null;
       run.current = null;
-      run.queue.splice(0, run.queue[0]?.morsel === number ? 1 : 0);
       const microseconds = this.#options.monotonic() - begin;
       const said = { run: run.request.run, morsel: number, batch, isLast: true, microseconds };
       this.#options.send({ ...said, error: toRemote(error), isOfFile });
@@ -217,7 +230,8 @@ export class MorselWorker {
     if (said.isLast) run.current = null;
     const { request: { run: number } } = run;
     const reply = { run: number, morsel: morsel.number, ...said, error: null, isOfFile: false, microseconds };
-    this.#options.send(reply);
+    const isSmall = (said.batch?.rowCount ?? 0) < SMALL_ROWS;
+    this.#options.send(reply, isSmall && run.own.length > LEAST_KNOWN);
   }
 
   #codeOf({ code }: Run): FragmentOver {
@@ -281,6 +295,16 @@ export class MorselWorker {
     this.#segments.get(path)?.close();
     this.#segments.delete(path);
   }
+}
+
+/** The next morsel that no worker has; null: there is none. */
+function takeMorsel({ own, others, marks }: Run): MorselRequest | null {
+  for (const queue of [own, others]) {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      if (Atomics.compareExchange(marks, next.morsel, 0, 1) === 0) return next;
+    }
+  }
+  return null;
 }
 
 /** Whether its next batch has to wait. */

@@ -1,12 +1,14 @@
 /**
- * Memory that the thread of the sessions shares with workers, for hash tables. It is reserved as a whole and handed to
- * each worker when that starts; the system gives it pages when they are first written to. Who takes a stretch gives it
- * back when no worker reads it any more: collectors of several threads would not know how much it is that they keep.
+ * Memory that the thread of the sessions shares with workers, for hash tables and marks. It is reserved as a whole and
+ * handed to each worker when that starts; the system gives it pages when they are first written to. Who takes a stretch
+ * gives it back when no worker reads it any more: collectors of several threads would not know how much they keep.
  */
 import { LIMITS } from "../base/limits.ts";
 
 /** Stretches begin at multiples of this. */
 const GRANULE_BYTES = 1 << 16;
+/** Hash tables leave this for the marks that workers take morsels by, of which each needs a byte. */
+export const FOR_MARKS = 1 << 22;
 
 interface Stretch {
   readonly at: number;
@@ -24,9 +26,13 @@ export class SharedMemory {
     this.#free = [{ at: 0, bytes }];
   }
 
-  /** Takes so many bytes, the first that are free, so that few pages are ever used; null: there are not so many. */
-  take(bytes: number): Stretch | null {
+  /**
+   * Takes so many bytes, the first that are free, so that few pages are ever used; null: there are not so many, or
+   * fewer than `leaving` would be left.
+   */
+  take(bytes: number, leaving = 0): Stretch | null {
     const wanted = Math.max(1, Math.ceil(bytes / GRANULE_BYTES)) * GRANULE_BYTES;
+    if (this.freeBytes - wanted < leaving) return null;
     const place = this.#free.findIndex((each) => each.bytes >= wanted);
     const found = this.#free[place];
     if (found === undefined) return null;

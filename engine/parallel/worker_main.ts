@@ -6,6 +6,9 @@ import { RingChannel, type Rings } from "../sharding/ring_channel.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
 import { MorselWorker } from "./morsel_worker.ts";
 
+/** How long what is sent may be unheard of: waking a thread costs both more than a small morsel's rows. */
+const LATE_MICROSECONDS = 2_000;
+
 /** What the thread is handed when it starts. */
 export interface HandedToWorker {
   readonly rings: Rings;
@@ -25,6 +28,8 @@ function open({ rings, bells, stopFlags, sharedMemory, blockCacheBytes }: Handed
   giveWay();
   const { disk, clock } = denoHost();
   const bell = new Doorbell(bells.worker);
+  /** Since when the other thread has not been woken for what was sent; null: it has been. */
+  let unheardSince: number | null = null;
   const channel = new RingChannel<FromWorkerThread, readonly ToWorker[]>({
     writes: rings.toRouter,
     reads: rings.toShard,
@@ -40,13 +45,24 @@ function open({ rings, bells, stopFlags, sharedMemory, blockCacheBytes }: Handed
     stopFlags,
     sharedMemory,
     monotonic: () => clock.monotonic(),
-    send: (reply) => channel.send(reply),
+    send: (reply, isLate = false) => {
+      channel.send(reply, isLate);
+      unheardSince = isLate ? unheardSince ?? clock.monotonic() : null;
+    },
   });
+  const ring = (): void => {
+    if (unheardSince !== null) channel.ring();
+    unheardSince = null;
+  };
   // The channel is looked after first, whenever the bell rings. What comes meanwhile is seen between two steps.
   bell.attend({
     hasWork: () => false,
     work: () => {
-      while (worker.step()) if (channel.hasWork()) channel.work();
+      while (worker.step()) {
+        if (unheardSince !== null && clock.monotonic() - unheardSince >= LATE_MICROSECONDS) ring();
+        if (channel.hasWork()) channel.work();
+      }
+      ring();
     },
   });
   channel.send("open");

@@ -26,7 +26,7 @@ import { FragmentOver } from "./fragment_over.ts";
 import { CopyParsing } from "./copy_parsing.ts";
 import { IndexBuilds } from "./index_builds.ts";
 import type { FromWorker } from "./messages.ts";
-import { AT_A_WORKER, type MorselRun, MorselStream } from "./morsel_stream.ts";
+import { type MorselRun, MorselStream } from "./morsel_stream.ts";
 import { SharedMemory } from "./shared_memory.ts";
 import { WorkerCalls } from "./worker_calls.ts";
 import type { WorkerPort } from "./worker_port.ts";
@@ -72,7 +72,7 @@ export class Workers implements StatementWorkers {
   readonly #streams = new Map<number, MorselStream>();
   /** Hash tables of joins, for all workers. */
   #memory: SharedMemory | null = null;
-  /** Runs that have ended, whose tables some workers may still read. */
+  /** Runs that have ended, of which some workers do not know it yet. */
   readonly #ending = new Map<number, { readonly readers: Set<WorkerPort>; released(): void }>();
   readonly #indexes = new IndexBuilds();
   readonly #copies = new Map<number, CopyParsing>();
@@ -219,13 +219,13 @@ export class Workers implements StatementWorkers {
   }
 
   #receive(reply: FromWorker, index: number): void {
+    const port = this.#ports.find((each) => each.index === index);
     if ("endedRun" in reply) {
-      const port = this.#ports.find((each) => each.index === index);
       if (port !== undefined) this.#hasEnded(reply.endedRun, port);
     } else if ("call" in reply) this.#calls.take(reply);
     else if ("copy" in reply) this.#copies.get(reply.copy)?.take(reply);
     else if ("build" in reply) this.#indexes.take(reply);
-    else this.#streams.get(reply.run)?.take(reply);
+    else if (port !== undefined) this.#streams.get(reply.run)?.take(reply, port);
   }
 
   /** Nothing is read at a worker of a run's tables. */
@@ -286,6 +286,8 @@ export class Workers implements StatementWorkers {
         credits: isSort ? Infinity : CREDITS,
         kept: [],
         keptAt: 0,
+        marksAt: 0,
+        place: 0,
       },
       workers,
       pieces: prune === null ? [] : tableOf(fragment, context).pieces?.(prune) ?? [],
@@ -296,7 +298,7 @@ export class Workers implements StatementWorkers {
         high: fragment.parameters.findIndex(({ index }) => index === apart.high),
       },
       morselBlocks: isSort ? blocksToSort(ownBytes, columns, blocks) : blocks,
-      morselsAhead: isSort ? 2 : 2 * AT_A_WORKER,
+      morselsAhead: isSort ? 2 : 8,
       fewBlocks: context.settings.bytes("min_parallel_table_scan_size") / BLOCK_BYTES,
       memory: this.#sharedMemory,
       stop: (awaited, released) => {

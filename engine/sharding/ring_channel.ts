@@ -52,14 +52,19 @@ export class RingChannel<Sent, Received> implements Attended {
     end.bell.attend(this);
   }
 
-  /** Sends a message, whose content may change afterwards. */
-  send(message: Sent): void {
+  /** Sends a message, whose content may change afterwards; when it is `late` the other thread need not wake for it. */
+  send(message: Sent, isLate = false): void {
     const bytes = this.#encoder.encode(message);
     const taken = this.#waiting.length === 0 ? this.#out.write(bytes) : 0;
     if (taken < bytes.length) {
       this.#waiting.push(bytes.slice(taken));
       this.#writeWaiting();
     }
+    if (!isLate) this.ring();
+  }
+
+  /** Wakes the other thread. */
+  ring(): void {
     this.#end.otherBell.ring();
   }
 

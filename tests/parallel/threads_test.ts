@@ -66,6 +66,8 @@ Deno.test("workers in threads answer as the engine alone, and are started again 
       credits: 1,
       kept: [],
       keptAt: 0,
+      marksAt: 0,
+      place: 0,
     });
     const running = ask("SELECT id, k FROM t WHERE k = 3").then(() => "", String);
     match(await running, /^$|worker [01] has ended/);
