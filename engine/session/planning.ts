@@ -71,6 +71,8 @@ export class Planning {
   readonly #machine: StateMachine;
   /** What is wrong with statements that were planned ahead. */
   readonly #refused = new WeakMap<ParsedStatement, DatabaseError>();
+  /** Of transactions that may be rolled back, so that no two have the same. */
+  #lastObjectId = 0;
 
   constructor(machine: StateMachine) {
     this.#machine = machine;
@@ -227,6 +229,7 @@ export class Planning {
       catalog,
       searchPath: session.evaluation.searchPath,
       temporarySchema: session.temporarySchema,
+      newObjectId: (least) => this.#lastObjectId = Math.max(this.#lastObjectId + 1, least),
       evaluation: session.evaluation,
       parameterTypes: declared,
       literals,

@@ -7,7 +7,7 @@ export function endTemporaryTables(transaction: Transaction, schema: string): vo
   if (transaction.neverWrites && !transaction.hasEffects) return;
   for (const table of tablesOnCommit(transaction.catalog, schema)) {
     if (table.options[ON_COMMIT] === "drop") {
-      for (const change of dropTableChanges(transaction.catalog, table)) transaction.change(change);
+      for (const change of dropTableChanges(transaction.catalog, table)) transaction.change(change, schema);
     } else if (transaction.table(table.id).estimatedRows > 0) transaction.truncate(table.id);
   }
 }

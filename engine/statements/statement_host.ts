@@ -46,6 +46,8 @@ export interface StatementHost {
   readonly engine: StatementEngine;
   /** As the running transaction sees it. */
   readonly catalog: Catalog;
+  /** The schema of the session's temporary tables. */
+  readonly temporarySchema: string;
   readonly currentTransaction: Transaction | null;
   readonly block: TransactionBlock | null;
   readonly evaluation: EvaluationContext & {

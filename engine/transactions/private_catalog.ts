@@ -8,19 +8,23 @@ import { onlyAddsColumns } from "./added_columns.ts";
 export interface CatalogMark {
   readonly changes: number;
   readonly catalog: Catalog;
+  /** What is committed at that moment. */
+  readonly base: Catalog;
 }
 
 /** See the file's head. */
 export class PrivateCatalog {
   readonly #changes: CatalogChange[] = [];
   readonly #manager: { readonly catalog: Catalog };
-  /** What the changes have made of it; of no meaning while there are none. */
+  /** What the changes have made of the committed one; of no meaning while there are none. */
   #changed: Catalog;
+  /** The committed one that they were made of. */
+  #base: Catalog;
 
   /** `manager`: has the committed one. */
   constructor(manager: { readonly catalog: Catalog }) {
     this.#manager = manager;
-    this.#changed = manager.catalog;
+    this.#changed = this.#base = manager.catalog;
   }
 
   get now(): Catalog {
@@ -38,7 +42,19 @@ export class PrivateCatalog {
 
   apply(change: CatalogChange): void {
     this.#changed = this.now.apply(change);
+    this.#base = this.#manager.catalog;
     this.#changes.push(change);
+  }
+
+  /**
+   * Another transaction has committed definitions, which have nothing to do with the changes made here (`claims.ts`):
+   * these are made to what is committed now.
+   */
+  rebase(): void {
+    const { catalog } = this.#manager;
+    if (!this.isChanged || this.#base === catalog) return;
+    this.#base = catalog;
+    this.#changed = this.#changes.reduce((made, change) => made.apply(change), catalog);
   }
 
   /** Whether a definition changes a committed table in another way than by adding columns. */
@@ -69,13 +85,15 @@ export class PrivateCatalog {
   }
 
   mark(): CatalogMark {
-    return { changes: this.#changes.length, catalog: this.#changed };
+    return { changes: this.#changes.length, catalog: this.#changed, base: this.#base };
   }
 
   rollbackTo(mark: CatalogMark): void {
     if (this.#changes.length <= mark.changes) return;
     this.#changes.length = mark.changes;
     this.#changed = mark.catalog;
+    this.#base = mark.base;
+    this.rebase();
   }
 }
 

@@ -508,8 +508,8 @@ export class Transaction {
   }
 
   /** Applies a DDL change to the private catalog and to the transaction's own rows of that table. */
-  change(change: CatalogChange): void {
-    claimCatalog(this.#manager, this);
+  change(change: CatalogChange, temporarySchema: string | null = null): void {
+    claimCatalog(this.#manager, this, change, temporarySchema);
     const tableId = changedTable(change);
     const before = this.#manager.catalog.table(tableId);
     if (change.kind === "put_table") {
@@ -527,11 +527,10 @@ export class Transaction {
     this.#catalog.apply(change);
     this.views.clear();
     const writeSet = this.#writeSets.get(tableId);
-    if (writeSet === undefined) return;
-    if (change.kind === "drop_table") {
+    if (writeSet !== undefined && change.kind === "drop_table") {
       this.#note({ kind: "writeSet", tableId, before: writeSet });
       this.#writeSets.delete(tableId);
-    } else if (change.kind === "put_table") {
+    } else if (writeSet !== undefined && change.kind === "put_table") {
       this.#note({ kind: "contents", writeSet, saved: writeSet.copy() });
       writeSet.spreadBatches();
       writeSet.remap(change.table);
@@ -637,6 +636,7 @@ export class Transaction {
    * uncommitted rows can only have got columns, which its rows lack.
    */
   catalogChanged(): void {
+    this.#catalog.rebase();
     this.views.clear();
     for (const [tableId, { definition }] of this.#writeSets) {
       const next = this.catalog.table(tableId);

@@ -44,6 +44,8 @@ export interface PlanningEnvironment {
   readonly searchPath: readonly string[];
   /** The schema of the session's temporary tables, whether it exists or not; absent: there are none. */
   readonly temporarySchema?: string;
+  /** An id that no other object has or had, `least` or higher; absent: there is no other transaction. */
+  newObjectId?(least: number): number;
   /** The text that AST positions refer to, to turn them into error positions; absent: errors carry none. */
   readonly text?: string;
   /** Types that the client declared, by `$n` - 1; undefined: to be inferred. */

@@ -53,8 +53,10 @@ export class DefinitionBinder {
 
   /** A new object id. */
   newId(): number {
-    this.#nextId = Math.max(this.#nextId, this.#catalog.nextObjectId);
-    return this.#nextId++;
+    const least = Math.max(this.#nextId, this.#catalog.nextObjectId);
+    const id = this.environment.newObjectId?.(least) ?? least;
+    this.#nextId = id + 1;
+    return id;
   }
 
   /** Adds a catalog change. */
@@ -138,7 +140,8 @@ export class DefinitionBinder {
 
   /** The schema that a new object goes to. Raises 3F000 and refuses system schemas. */
   schemaFor(name: ObjectName, persistence: Persistence = "permanent"): string {
-    if (persistence === "temporary" || name.schema === "pg_temp") return this.#temporarySchema(name);
+    const isOwn = name.schema === "pg_temp" || name.schema === this.environment.temporarySchema;
+    if (persistence === "temporary" || isOwn) return this.#temporarySchema(name);
     const schema = name.schema ??
       this.environment.searchPath.find((each) => each !== "pg_catalog" && !isTemporarySchema(each));
     if (schema === undefined) {
@@ -146,6 +149,13 @@ export class DefinitionBinder {
     }
     if (this.#catalog.schema(schema) === undefined) {
       throw this.error(SQLSTATE.invalidSchemaName, `schema "${schema}" does not exist`, name.position);
+    }
+    if (isTemporarySchema(schema)) {
+      throw this.error(
+        SQLSTATE.invalidTableDefinition,
+        "cannot create relations in temporary schemas of other sessions",
+        name.position,
+      );
     }
     if (schema === "pg_catalog" || schema === "information_schema") {
       throw this.error(

@@ -1,6 +1,7 @@
 /** DROP of tables, indexes, views, sequences and schemas. */
 import { SQLSTATE } from "../../base/errors.ts";
 import type { TableDefinition, ViewDefinition } from "../../catalog/definitions.ts";
+import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import { signatureText } from "../../functions/function_text.ts";
 import type { DropObject, ObjectName } from "../parser/ast.ts";
 import { dropOwnedSequences } from "./alter_table.ts";
@@ -286,7 +287,7 @@ function dropSchema(binder: DefinitionBinder, name: ObjectName, ast: DropObject)
     missing(binder, ast, "schema", name);
     return;
   }
-  if (schema.name === "pg_catalog" || schema.name === "information_schema") {
+  if (["pg_catalog", "information_schema"].includes(schema.name) || isTemporarySchema(schema.name)) {
     throw binder.error(
       SQLSTATE.dependentObjectsStillExist,
       `cannot drop schema ${schema.name} because it is required by the database system`,

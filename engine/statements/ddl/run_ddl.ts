@@ -190,7 +190,7 @@ class DefinitionExecution implements StatementExecution {
     const { session, transaction, context, text, types } = this.#run;
     switch (step.kind) {
       case "change":
-        transaction.change(step.change);
+        transaction.change(step.change, session.temporarySchema);
         return null;
       case "truncate":
         transaction.truncate(step.tableId);
