@@ -49,6 +49,7 @@ export class SessionEvaluation implements CatalogContext, SessionServices {
   #timeZone = "UTC";
   #dateStyle = "ISO, MDY";
   #intervalStyle = "postgres";
+  #byteaOutput = "hex";
   #searchPath: readonly string[] = [];
   #derivedFrom: unknown = null;
   #zone: TimeZone = UTC;
@@ -114,6 +115,11 @@ export class SessionEvaluation implements CatalogContext, SessionServices {
     return this.#intervalStyle;
   }
 
+  get byteaOutput(): string {
+    this.#derive();
+    return this.#byteaOutput;
+  }
+
   /** Schemas of unqualified names, in order; those that exist, pg_catalog first unless named. */
   get searchPath(): readonly string[] {
     this.#derive();
@@ -128,7 +134,7 @@ export class SessionEvaluation implements CatalogContext, SessionServices {
       timeZone: this.#zone,
       dateStyle: this.#style,
       intervalStyle: this.#intervalStyle as IntervalStyle,
-      byteaOutput: this.#session.settings.get("bytea_output") === "escape" ? "escape" : "hex",
+      byteaOutput: this.#byteaOutput === "escape" ? "escape" : "hex",
       lookupObject: (kind, name) => lookupObject(this, kind, name),
       objectName: (kind, oid) => objectName(this, kind, oid),
     };
@@ -264,6 +270,7 @@ export class SessionEvaluation implements CatalogContext, SessionServices {
     this.#timeZone = settings.get("timezone");
     this.#dateStyle = settings.get("datestyle");
     this.#intervalStyle = settings.get("intervalstyle");
+    this.#byteaOutput = settings.get("bytea_output");
     this.#zone = timeZone(this.#timeZone);
     this.#style = parseDateStyle(this.#dateStyle) ?? ISO_MDY;
     const catalog = this.#session.catalog;

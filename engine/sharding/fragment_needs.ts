@@ -8,14 +8,15 @@ const VALUE_BYTES = 16;
 
 /** What a fragment may ask of a session. */
 export function factsOf(evaluation: EvaluationContext): SessionFacts {
-  const { transactionTimestamp, statementTimestamp, timeZone, dateStyle, intervalStyle } = evaluation;
-  const { user, database, searchPath } = evaluation;
+  const { transactionTimestamp, statementTimestamp, timeZone, dateStyle } = evaluation;
+  const { intervalStyle, byteaOutput, user, database, searchPath } = evaluation;
   return {
     transactionTimestamp,
     statementTimestamp,
     timeZone,
     dateStyle,
     intervalStyle,
+    byteaOutput,
     user,
     database,
     searchPath,

@@ -40,6 +40,7 @@ export const testEvaluation: EvaluationContext = {
   timeZone: "UTC",
   dateStyle: "ISO, MDY",
   intervalStyle: "postgres",
+  byteaOutput: "hex",
   user: "tester",
   database: "test",
   searchPath: ["public"],

@@ -17,6 +17,7 @@ export const foldingContext: EvaluationContext = {
   timeZone: "UTC",
   dateStyle: "ISO, MDY",
   intervalStyle: "postgres",
+  byteaOutput: "hex",
   user: "",
   database: "",
   searchPath: ["public"],

@@ -49,6 +49,7 @@ export function textOptions(context: EvaluationContext): TextOptions {
     timeZone: timeZone(context.timeZone),
     dateStyle: dateStyleOf(context.dateStyle),
     intervalStyle: intervalStyleOf(context.intervalStyle),
+    byteaOutput: context.byteaOutput === "escape" ? "escape" : "hex",
     lookupObject: (kind, name) => Number(objectNumber(context, kind, name)),
     objectName: (kind, oid) => objectText(context, kind, oid),
   };
@@ -315,7 +316,7 @@ function fitsLength(from: number | undefined, to: number | undefined): boolean {
   return to === undefined || (from !== undefined && from <= to);
 }
 
-/** Whether the text form depends on DateStyle, IntervalStyle, TimeZone or the clock. */
+/** Whether the text form depends on DateStyle, IntervalStyle, TimeZone, bytea_output or the clock. */
 function dependsOnSettings(type: SqlType): boolean {
   switch (type.kind) {
     case "date":
@@ -323,6 +324,7 @@ function dependsOnSettings(type: SqlType): boolean {
     case "timestamp":
     case "timestamptz":
     case "interval":
+    case "bytea":
     case "regclass":
     case "regtype":
     case "regproc":
@@ -371,7 +373,7 @@ function conversionFromText(from: SqlType, to: SqlType, place: CastContext): Con
     default:
       return {
         runIn: (context, value: string) => parseText(to, value, textOptions(context)),
-        volatility: dependsOnSettings(to) ? "stable" : "immutable",
+        volatility: to.kind !== "bytea" && dependsOnSettings(to) ? "stable" : "immutable",
       };
   }
 }

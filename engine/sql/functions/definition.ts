@@ -22,6 +22,7 @@ export interface EvaluationContext {
   readonly timeZone: string;
   readonly dateStyle: string;
   readonly intervalStyle: string;
+  readonly byteaOutput: string;
   readonly user: string;
   readonly database: string;
   /** Schemas searched for unqualified names. */

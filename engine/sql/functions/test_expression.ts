@@ -29,6 +29,7 @@ export const testContext: EvaluationContext = {
   timeZone: "UTC",
   dateStyle: "ISO, MDY",
   intervalStyle: "postgres",
+  byteaOutput: "hex",
   user: "tester",
   database: "test",
   searchPath: ["public"],
