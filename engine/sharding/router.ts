@@ -135,8 +135,7 @@ export class Router implements Shards {
       requireFilled: (branch, tableId) => this.#cuts.requireFilled(branch, tableId),
       isPlannedFor: (branch, fragment) => this.#cuts.isPlannedFor(branch, fragment),
       mayRunAnew: (transaction, error) => {
-        const mayGoOn = transaction.seesAnew && error instanceof DatabaseError &&
-          error.code === SQLSTATE.serializationFailure;
+        const mayGoOn = transaction.seesAnew && isLost(error);
         if (mayGoOn) this.#cuts.leave(transaction, this.#cuts.of(transaction));
         return mayGoOn;
       },
@@ -472,8 +471,18 @@ export class Router implements Shards {
     // Others come in between from here on. A row that was fetched ahead is locked: whoever has effects writes it.
     transaction.becomeInterruptible();
     try {
-      await this.#runChecks(transaction);
-      return await this.#commitChecked(transaction, commitHere);
+      for (;;) {
+        await this.#runChecks(transaction);
+        try {
+          return await this.#commitChecked(transaction, commitHere);
+        } catch (error) {
+          // READ COMMITTED relies on nothing but what its checks have read, and they may read it again.
+          if (!transaction.seesAnew || !isLost(error)) throw error;
+          requireOpen(transaction);
+          transaction.keepReads(0);
+          transaction.deferred.repeat();
+        }
+      }
     } finally {
       this.#engine.manager.end(transaction);
     }
@@ -548,6 +557,7 @@ export class Router implements Shards {
     const parts = new Map(concerned.map((shard): [number, BranchCommit] => [shard, {
       branch: branch?.begun.has(shard) === true ? branch.number : null,
       timestamp: transaction.timestamp,
+      level: transaction.level,
       reads: readAt.get(shard) ?? [],
       effects: slices.find((slice) => slice.shard === shard)?.effects ?? null,
     }]));
@@ -765,6 +775,10 @@ async function waitFor(thrown: unknown): Promise<void> {
   if (!isRetrySignal(thrown) || thrown.kind !== "outside_wait") throw thrown;
   const never = new AbortController().signal;
   await new Promise<void>((resolve, reject) => thrown.begin(never, resolve, reject));
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === SQLSTATE.serializationFailure;
 }
 
 function requireOpen(transaction: Transaction): void {

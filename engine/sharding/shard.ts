@@ -34,6 +34,8 @@ import { StorageEngine } from "../storage/storage_engine.ts";
 import type { PartLog } from "../storage/storage_parts.ts";
 import { batchRow } from "../transactions/batch_values.ts";
 import { changedMeanwhile } from "../transactions/conflicts.ts";
+import { duplicateId } from "../transactions/duplicates.ts";
+import type { IsolationLevel } from "../transactions/isolation_level.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import { type PendingPart, TransactionManager } from "../transactions/transaction_manager.ts";
 import { storageClassOf } from "../types/physical_type.ts";
@@ -298,7 +300,11 @@ export class Shard {
   // ---------------------------------------------------------------- commits
 
   /** Raises 40001 when something has come in the way, if that is not certain not to be. */
-  #agree(number: number, { branch, timestamp, reads, effects: bytes }: BranchCommit, looks: boolean): void {
+  #agree(
+    number: number,
+    { branch, timestamp, level, reads, effects: bytes }: BranchCommit,
+    looks: boolean,
+  ): void {
     const transaction = branch === null
       ? this.manager.begin({ interruptible: true, timestamp })
       : this.#branch(branch);
@@ -309,7 +315,7 @@ export class Shard {
       appendAll(transaction.reads, reads);
       if (looks) this.manager.validate(transaction);
       const effects = bytes === null ? [] : decodeEffects(bytes);
-      if (looks) this.#requireNewIds(effects);
+      if (looks) this.#requireNewIds(effects, level);
       if (bytes !== null) {
         const created = new CreatedIds(effects);
         for (const [, each] of looks ? this.#agreed.entries() : []) {
@@ -324,25 +330,28 @@ export class Shard {
     }
   }
 
-  /** Ids that a transaction gives to new rows may have been taken since it looked. */
-  #requireNewIds(effects: readonly Effect[]): void {
+  /** Ids that a transaction gives to new rows may have been taken since it looked, and before it had locked them. */
+  #requireNewIds(effects: readonly Effect[], level: IsolationLevel): void {
     const emptied = new Set<number>();
     for (const effect of effects) {
       if (effect.kind === "truncate") emptied.add(effect.tableId);
       else if ("tableId" in effect && emptied.has(effect.tableId)) continue;
-      else if (effect.kind === "create") this.#requireNewId(effect.tableId, effect.id);
+      else if (effect.kind === "create") this.#requireNewId(effect.tableId, effect.id, level);
       else if (effect.kind === "create_batch") {
         const { tableId, batch } = effect;
-        for (let row = 0; row < batch.rowCount; row++) this.#requireNewId(tableId, batch.ids[row] as number);
+        for (let row = 0; row < batch.rowCount; row++) {
+          this.#requireNewId(tableId, batch.ids[row] as number, level);
+        }
       }
     }
   }
 
-  #requireNewId(tableId: number, id: RowId): void {
+  #requireNewId(tableId: number, id: RowId, level: IsolationLevel): void {
     const { catalog, rowCounters, lastOp } = this.#machine;
-    if (id > (rowCounters.get(tableId) ?? 0) && id > 0 || catalog.table(tableId) === undefined) return;
+    const table = catalog.table(tableId);
+    if (id > (rowCounters.get(tableId) ?? 0) && id > 0 || table === undefined) return;
     if (this.#machine.store(tableId).find(id, lastOp) === NO_ROW) return;
-    throw changedMeanwhile();
+    throw level === "serializable" ? changedMeanwhile() : duplicateId(table, id);
   }
 
   #apply({ op, timestamp, agreed, effects }: Request<"apply">): void {

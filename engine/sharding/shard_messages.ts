@@ -9,6 +9,7 @@ import { DamagedFileError } from "../storage/table/damaged_file.ts";
 import type { RowBatch, RowId, StoredRow, StoredValue } from "../operations/effect.ts";
 import type { EvaluationContext } from "../sql/functions/definition.ts";
 import type { IndexBounds, ZonePredicate } from "../storage/access/readable_table.ts";
+import type { IsolationLevel } from "../transactions/isolation_level.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
 
 /** Which rows of a table are wanted. */
@@ -41,6 +42,7 @@ export interface BranchCommit {
   /** null: the transaction has read nothing there. */
   readonly branch: number | null;
   readonly timestamp: number;
+  readonly level: IsolationLevel;
   readonly reads: readonly ReadPredicate[];
   /** See `encodeEffects`; null: nothing is written there. */
   readonly effects: Uint8Array | null;

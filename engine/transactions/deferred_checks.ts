@@ -1,5 +1,10 @@
 /** Checks of a transaction that wait for its commit, and what SET CONSTRAINTS says of them. */
 
+interface DeferredCheck {
+  readonly check: () => void;
+  readonly constraintId: number;
+}
+
 /** By table: the constraints whose checks of its rows wait for the commit. */
 type PendingChecks = ReadonlyMap<number, ReadonlySet<number>>;
 
@@ -9,7 +14,9 @@ const NO_CONSTRAINTS: ReadonlySet<number> = new Set();
 export class DeferredChecks {
   /** Whether what checks have read was not true: then they fail for nothing, and are made again. */
   readonly #isGuess: () => boolean;
-  readonly #checks: { readonly check: () => void; readonly constraintId: number }[] = [];
+  #checks: DeferredCheck[] = [];
+  /** Those that have been made. */
+  #made: DeferredCheck[] = [];
   #pending: PendingChecks = new Map();
   /** By constraint, and by null for all others: what SET CONSTRAINTS has said. */
   modes: ReadonlyMap<number | null, "deferred" | "immediate"> = new Map();
@@ -42,7 +49,14 @@ export class DeferredChecks {
   /** Runs the checks. They may not add further ones. */
   run(): void {
     for (const { check } of this.#checks) this.#run(check);
-    if (!this.#isGuess()) this.#checks.length = 0;
+    if (this.#isGuess()) return;
+    this.#made = this.#checks;
+    this.#checks = [];
+  }
+
+  /** What has been made is to be made again: what it has read has changed since. */
+  repeat(): void {
+    this.#checks = this.#made;
   }
 
   #run(check: () => void): void {
