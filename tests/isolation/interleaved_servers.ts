@@ -1,15 +1,18 @@
 /** The engine in memory, and PostgreSQL, as servers whose sessions interleave. */
 import { setImmediate } from "node:timers";
 import pg from "pg";
+import { memoryHost } from "../../engine/host/memory_host.ts";
+import { shardInThisThread } from "../../engine/sharding/open_sharded.ts";
 import { RowBuffer } from "../../engine/statements/row_buffer.ts";
 import type { Engine } from "../../engine/session/engine.ts";
 import type { Session } from "../../engine/session/session.ts";
+import { openShardedEngine } from "../sharding/sharded_database.ts";
 import type { PrivatePostgresql } from "../slt/private_postgresql.ts";
 import { memoryEngine } from "./client_for_test.ts";
 import type { Asked, InterleavedServer } from "./interleavings.ts";
 
-/** Turns of the event loop after which a statement that has no answer waits for another session. */
-const TURNS = 40;
+/** Turns of the event loop after which a statement that has no answer waits for another session; over shards. */
+const TURNS = 40, TURNS_OF_SHARDS = 300;
 
 function answerOf(tag: string, rows: readonly (readonly unknown[])[]): string {
   return `${tag} ${rows.map((row) => row.map(String).join()).join(";")}`;
@@ -25,12 +28,19 @@ async function note(asked: Asked, answer: Promise<string>): Promise<void> {
 
 /** See the file's head. */
 export class InterleavedEngine implements InterleavedServer {
+  readonly #shards: number;
   #engine: Engine | null = null;
   #sessions: Session[] = [];
 
+  constructor(shards = 1) {
+    this.#shards = shards;
+  }
+
   async reset(sql: string, sessions: number): Promise<void> {
     await this.#engine?.close();
-    this.#engine = await memoryEngine();
+    this.#engine = this.#shards === 1
+      ? await memoryEngine()
+      : await openShardedEngine(this.#shards, shardInThisThread(memoryHost()));
     const engine = this.#engine;
     this.#sessions = Array.from({ length: sessions }, () => engine.openSession());
     await this.#run(engine.openSession(), sql);
@@ -54,7 +64,8 @@ export class InterleavedEngine implements InterleavedServer {
   }
 
   async settle(): Promise<void> {
-    for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setImmediate(resolve));
+    const turns = this.#shards === 1 ? TURNS : TURNS_OF_SHARDS;
+    for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** Ends it. */
