@@ -8,7 +8,7 @@
  */
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import type { BatchSource, GatheredBatch, KeptTables, PlaceWork } from "../execution/runtime/execution.ts";
+import type { BatchSource, GatheredBatch, PlaceWork } from "../execution/runtime/execution.ts";
 import type { FragmentExecution, FragmentTask } from "../sharding/fragment_runs.ts";
 import { batchBytes } from "../sharding/fragment_needs.ts";
 import { fromRemote } from "../sharding/shard_messages.ts";
@@ -20,7 +20,7 @@ import { SpillNeed } from "../transactions/signals.ts";
 import type { FragmentGiven, FragmentOver } from "./fragment_over.ts";
 import type { MorselReply, RunRequest } from "./messages.ts";
 import { FOR_MARKS, type SharedMemory } from "./shared_memory.ts";
-import { copyTables, measureTables, tablesOver } from "./shared_tables.ts";
+import { copyTables, measureTables } from "./shared_tables.ts";
 import type { WorkerPort } from "./worker_port.ts";
 
 /** Values of kept sides that travel to each worker are no more than morsels are left times so many. */
@@ -101,8 +101,6 @@ export class MorselStream implements GatheredStream {
   /** The stretch that is being read. */
   #reading = 0;
   #here: ReadHere | null = null;
-  /** Kept sides as they are read here. */
-  #kept: KeptTables;
   /** Puts kept sides where workers see them; null: that is done. */
   #sharing: Generator<void, void> | null;
   /** What workers have of the shared memory; null: nothing. */
@@ -117,9 +115,8 @@ export class MorselStream implements GatheredStream {
     this.#stretches = stretchesOf(run);
     this.#shared = this.#stretches.filter(({ isShared }) => isShared).length;
     this.next = () => this.#next();
-    this.#kept = run.given.kept;
     this.#sharing = this.#shared === 0 ? null : this.#share();
-    if (this.#kept.size === 0) this.#sharing?.next();
+    if (run.given.kept.size === 0) this.#sharing?.next();
   }
 
   get bytes(): number {
@@ -137,8 +134,8 @@ export class MorselStream implements GatheredStream {
 
   /** Shares the work out, when kept sides are where workers see them; without that all is read here. */
   *#share(): Generator<void, void> {
-    const { memory, workers } = this.#run;
-    const measured = yield* measureTables(this.#kept);
+    const { given, memory, workers } = this.#run;
+    const measured = yield* measureTables(given.kept);
     const isWorth = measured !== null && measured.travelling <= this.#shared * MAX_VALUES_A_MORSEL;
     const tables = measured?.bytes ?? 0;
     const marks = this.#stretches.length;
@@ -151,7 +148,6 @@ export class MorselStream implements GatheredStream {
     const marksAt = at + tables;
     new Uint8Array(memory.memory, marksAt, marks).fill(0);
     yield* copyTables(measured, memory.memory, at);
-    this.#kept = tablesOver(measured.tables, memory.memory, at);
     for (const [place, worker] of workers.entries()) {
       this.#open(worker, { kept: measured.tables, keptAt: at, marksAt, place });
     }
@@ -303,7 +299,7 @@ export class MorselStream implements GatheredStream {
     const { over, given, met } = this.#run;
     const sent: GatheredBatch[] = [];
     const send = (batch: GatheredBatch): boolean => sent.push(batch) > 0;
-    const { task, execution } = over.start({ ...given, kept: this.#kept, send }, (columnIds, options) => {
+    const { task, execution } = over.start({ ...given, send }, (columnIds, options) => {
       const cursor = piece.scan(columnIds, options, from, to);
       const next = (): ReturnType<BlockCursor["next"]> => {
         const block = cursor.next();

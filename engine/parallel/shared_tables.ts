@@ -199,7 +199,13 @@ function tableOver(table: SharedTable, memory: SharedArrayBuffer, start: number)
     const { storage, data, nulls, values, type, big } = assertDefined(table.columns[position], "a column");
     if (values !== null) {
       const known = values.map((value) => fromStored(type, value));
-      column.data = Array.from(integers(data), (place) => place < 0 ? null : known[place] as SqlValue);
+      const places = integers(data);
+      const list = new Array<SqlValue>(places.length);
+      for (let row = 0; row < list.length; row++) {
+        const place = places[row] as number;
+        list[row] = place < 0 ? null : known[place] as SqlValue;
+      }
+      column.data = list;
     } else if (storage === "i32") column.data = integers(data);
     else if (storage === "bool") column.data = bytes(data);
     else column.data = new Float64Array(memory, start + data.at, data.length);

@@ -235,6 +235,12 @@ Deno.test("what is shared out shows in EXPLAIN, and is not for statements that s
     const analyzed = await answer(session, `EXPLAIN ANALYZE ${sql}`);
     match(analyzed, /Gather \(workers: 2\)/);
     match(analyzed, /Worker 0: morsels=\d+ rows=\d+ .*\n.*Worker 1: morsels=\d+ rows=\d+ /);
+    // Of a join's sides the kept one has a fourth of the other's rows at the most.
+    await answer(session, "SET min_parallel_table_scan_size = '16kB'");
+    const join = (most: number) =>
+      `SELECT sum(a.k) FROM t AS a JOIN (SELECT g FROM u WHERE g < ${most}) AS b ON a.id = b.g`;
+    match(await answer(session, `EXPLAIN ${join(1000)}`), /Shared Hash/);
+    match(await answer(session, `EXPLAIN ${join(4000)}`), /^(?!.*Shared Hash)/s);
     await answer(session, "SET min_parallel_table_scan_size = '8MB'");
     ok(!await isShared());
   } finally {

@@ -88,10 +88,11 @@ const SMALL_BYTES = 4096;
 
 /**
  * How many rows of a table that threads share out are read for each row that travels, at the least: what it costs to
- * travel is some times what it costs to scan or to probe. Groups apart are fewer than they are taken for. The same for
- * each row of a side that is kept: two workers were slower with more of them (Q7 and Q8 of TPC-H).
+ * travel is some times what it costs to scan or to probe, and a group is merged besides (with a 40th of the rows, as in
+ * Q3 of TPC-H, two workers were slower than none). Groups apart are fewer than they are taken for. A row of a side that
+ * is kept does not travel, but is copied to where all threads see it, for what reading two of the other side costs.
  */
-const READ_FOR = { row: 32, group: 16, groupApart: 8, kept: 64 } as const;
+const READ_FOR = { row: 32, group: 64, groupApart: 8, kept: 4 } as const;
 
 /** Rows of groups that take no more are sent to one place each, so that a join above runs where other rows are. */
 const FEW_BYTES = 1 << 18;
