@@ -47,7 +47,7 @@ import { Notifications } from "./notifications.ts";
 import type { ExternalSources } from "../statements/refresh/external_port.ts";
 import type { RunningRefresh } from "../statements/refresh/refresh_host.ts";
 import { LongTexts } from "./long_texts.ts";
-import { Planning, type PlanningSession } from "./planning.ts";
+import { type DeclaredTypes, Planning, type PlanningSession } from "./planning.ts";
 import { Session } from "./session.ts";
 import { StateWaits } from "./state_need.ts";
 import type { SessionOptions } from "./session_options.ts";
@@ -570,9 +570,13 @@ export class Engine implements SessionEngine, SeatedEngine {
     return op;
   }
 
-  whenParsed<T>(session: PlanningSession, text: string, run: () => MaybePromise<T>): MaybePromise<T> {
+  whenParsed<T>(
+    session: PlanningSession,
+    { text, declared }: { readonly text: string; readonly declared: DeclaredTypes },
+    run: () => MaybePromise<T>,
+  ): MaybePromise<T> {
     const plan = (statements: readonly ParsedStatement[]) =>
-      this.plans.planAhead(session, text, statements, this);
+      this.plans.planAhead(session, { text, declared, statements }, this);
     return this.#longTexts.whenParsed(text, plan)?.then(run) ?? run();
   }
 

@@ -119,9 +119,9 @@ Deno.test("Statements in pieces of one item give what whole ones give", async ()
         integer(1)
       } FROM t WHERE ${condition(1)}) v ORDER BY 1, 2`,
   ];
-  const given = async (sql: string) => {
+  const given = async (sql: string, parameters: readonly number[] = []) => {
     try {
-      return await database.query(sql);
+      return await database.query(sql, parameters);
     } catch (error) {
       ok(error instanceof DatabaseError, `${sql}: ${error}`);
       return [error.code, error.message];
@@ -136,6 +136,9 @@ Deno.test("Statements in pieces of one item give what whole ones give", async ()
       const expected = await given(rest);
       setLimits(TINY);
       deepStrictEqual(await given(`${rest} /* not the same text */ LIMIT 10000`), expected, rest);
+      const parameters: number[] = [];
+      const withParameters = rest.replace(/(?<=t\.b = )\d/g, (digit) => `$${parameters.push(Number(digit))}`);
+      deepStrictEqual(await given(withParameters, parameters), expected, withParameters);
       if (typeof expected[0] === "string") errors++;
     }
   } finally {

@@ -57,6 +57,9 @@ export interface PlanningSession {
   readonly evaluation: StatementHost["evaluation"];
 }
 
+/** Types of parameters, by their numbers; undefined where they follow from the statement. */
+export type DeclaredTypes = readonly (SqlType | undefined)[];
+
 /** What planning in pieces needs of its engine. */
 export interface PlanningEngine {
   monotonic(): number;
@@ -135,19 +138,21 @@ export class Planning {
 
   /**
    * Plans the statement of a long text piece by piece, so that {@link plan} finds it, or what is wrong with it. Several
-   * statements, those with parameters, whose types follow from the whole, and those of shards, which get terms and no
-   * calls, are planned when they run.
+   * statements, and those of shards, which get terms and no calls, are planned when they run.
    */
   async planAhead(
     session: PlanningSession,
-    text: string,
-    statements: readonly ParsedStatement[],
+    { text, declared, statements }: {
+      readonly text: string;
+      readonly declared: DeclaredTypes;
+      readonly statements: readonly ParsedStatement[];
+    },
     engine: PlanningEngine,
   ): Promise<void> {
     const [parsed, second] = statements;
     if (parsed === undefined || second !== undefined || engine.shards !== null) return;
-    if (!isPlannable(parsed.statement) || parsed.parameterCount > 0) return;
-    const key = parsedKey(session, text, parsed, []);
+    if (!isPlannable(parsed.statement)) return;
+    const key = parsedKey(session, text, parsed, declared);
     if (this.#usable(session, key) !== undefined) return;
     let pieces = new Pieces(() => engine.monotonic());
     let { catalog, evaluation: { searchPath } } = session;
@@ -160,7 +165,7 @@ export class Planning {
       try {
         const planned = pieces.run(
           planningPieces.microseconds,
-          () => this.#plan(session, text, parsed, [], [], { pieces }),
+          () => this.#plan(session, text, parsed, declared, [], { pieces }),
         );
         if (planned !== null) return this.cache.put(key, planned.value);
       } catch (error) {
@@ -256,7 +261,7 @@ export class Planning {
       ...environment,
       ...(literals.length === 0 ? {} : { peeked }),
       ...variables?.binding,
-      ...(pieces === undefined ? {} : { pieces }),
+      ...(pieces === undefined ? {} : { pieces, bindsAtOnce: parsed.parameterCount > 0 }),
     });
     const variantOf = peeked.variants;
     return {

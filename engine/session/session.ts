@@ -17,9 +17,9 @@ import type { ObjectName, ParsedStatement, Statement } from "../sql/parser/ast.t
 import type { PlanEnvironment } from "../sql/planner/plan_statement.ts";
 import type { SessionEncryption } from "../system_catalog/catalog_context.ts";
 import type { SessionOptions } from "./session_options.ts";
-import type { SqlType } from "../types/sql_type.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Transaction } from "../transactions/transaction.ts";
+import type { DeclaredTypes } from "./planning.ts";
 import type { SessionEngine } from "./session_engine.ts";
 import { type IsolationLevel, levelOf } from "../transactions/isolation_level.ts";
 import { Cancellation } from "./cancellation.ts";
@@ -195,8 +195,8 @@ export class Session implements SessionHost {
   }
 
   /** See {@link SessionEngine.whenParsed}. */
-  whenParsed<T>(text: string, run: () => MaybePromise<T>): MaybePromise<T> {
-    return this.engine.whenParsed(this, text, run);
+  whenParsed<T>(text: string, run: () => MaybePromise<T>, declared: DeclaredTypes = []): MaybePromise<T> {
+    return this.engine.whenParsed(this, { text, declared }, run);
   }
 
   /** Runs all statements of a text; several are one transaction. `onOutcome` is called after each, in order. */
@@ -228,7 +228,7 @@ export class Session implements SessionHost {
   }
 
   /** Parses and plans one statement. Raises 42601 when the text holds several. */
-  prepare(text: string, parameterTypes: readonly (SqlType | undefined)[]): PreparedStatement {
+  prepare(text: string, parameterTypes: DeclaredTypes): PreparedStatement {
     this.#requireOpen();
     this.currentText = text;
     const [parsed = null, second] = this.engine.parse(text);
@@ -246,7 +246,7 @@ export class Session implements SessionHost {
   prepareParsed(
     text: string,
     parsed: ParsedStatement | null,
-    parameterTypes: readonly (SqlType | undefined)[],
+    parameterTypes: DeclaredTypes,
   ): Prepared {
     return prepareStatement(this, this.engine.plans, text, parsed, parameterTypes);
   }
@@ -443,7 +443,7 @@ export class Session implements SessionHost {
   }
 
   /** What the planner asks about a statement of this text, whose parameters have these types. */
-  planEnvironment(text: string, types: readonly (SqlType | undefined)[]): PlanEnvironment {
+  planEnvironment(text: string, types: DeclaredTypes): PlanEnvironment {
     return this.engine.plans.environment(this, text, types, []);
   }
 

@@ -14,7 +14,7 @@ import type { Host } from "../host/host.ts";
 import type { ClientGate } from "./client_gate.ts";
 import type { CommitTurns, Shards } from "./commit_turns.ts";
 import type { Notifications } from "./notifications.ts";
-import type { Planning, PlanningSession } from "./planning.ts";
+import type { DeclaredTypes, Planning, PlanningSession } from "./planning.ts";
 import type { PreparedBudget } from "./prepared_names.ts";
 
 /** Counters for metrics; all since the engine was opened. */
@@ -68,7 +68,11 @@ export interface SessionEngine extends ServerEngine, RefreshEngine, VisibleServe
   /** Resolves when the entry is durable; rejects when the log has failed. */
   whenDurable(op: OpNumber): Promise<void>;
   /** Runs what needs the statements of the text, when a long one has been parsed and planned and others had turns. */
-  whenParsed<T>(session: PlanningSession, text: string, run: () => MaybePromise<T>): MaybePromise<T>;
+  whenParsed<T>(
+    session: PlanningSession,
+    text: { readonly text: string; readonly declared: DeclaredTypes },
+    run: () => MaybePromise<T>,
+  ): MaybePromise<T>;
   /** Copies a consistent state to a directory while writes go on. Answers its op. */
   snapshotTo(directory: string): Promise<OpNumber>;
   statistics(): EngineStatistics;

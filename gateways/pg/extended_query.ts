@@ -85,7 +85,7 @@ export class ExtendedQuery {
       types = declared;
     }
     reader.expectEnd();
-    return this.#session.whenParsed(text, () => this.#prepare(name, text, types));
+    return this.#session.whenParsed(text, () => this.#prepare(name, text, types), types);
   }
 
   #prepare(name: string, text: string, types: readonly (SqlType | undefined)[]): void {

@@ -50,8 +50,15 @@ export interface SessionPort {
     get(name: string): { readonly portal: PortalPort } | undefined;
     close(name: string): void;
   };
-  /** Runs what needs the statements of the text, when a long one has been parsed and planned and others had turns. */
-  whenParsed<T>(text: string, run: () => MaybePromise<T>): MaybePromise<T>;
+  /**
+   * Runs what needs the statements of the text, when a long one has been parsed and planned and others had turns;
+   * `declared`: the types of parameters that are known.
+   */
+  whenParsed<T>(
+    text: string,
+    run: () => MaybePromise<T>,
+    declared?: readonly (SqlType | undefined)[],
+  ): MaybePromise<T>;
   simple(text: string, sink: ResultSink, onOutcome: (outcome: StatementOutcome) => void): MaybePromise<void>;
   prepare(text: string, parameterTypes: readonly (SqlType | undefined)[]): PreparedStatement;
   execute(

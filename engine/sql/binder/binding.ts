@@ -4,7 +4,7 @@
  * Invariant: parameter types only go from unknown to known, by the first context that needs one.
  */
 import type { RelationShape } from "../../catalog/definitions.ts";
-import { onceIn, type PieceState } from "../../base/pieces.ts";
+import { onceIn, type Pieces, type PieceState } from "../../base/pieces.ts";
 import { DatabaseError, type ErrorFields, SQLSTATE, type SqlState } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { Delete, Expression as Ast, Insert, Update } from "../parser/ast.ts";
@@ -69,13 +69,15 @@ export class Binding implements PieceState<null> {
   readonly directArguments = { asts: new WeakSet<Ast>(), bound: new WeakSet<Expression>(), any: false };
   writesSequences = false;
   locks = false;
+  readonly #pieces: Pieces | undefined;
   #nextColumn = 1;
   #nextWith = 1;
   #positionsOff = 0;
 
   constructor(environment: PlanningEnvironment) {
     this.environment = environment;
-    const { pieces } = environment;
+    const pieces = environment.bindsAtOnce === true ? undefined : environment.pieces;
+    this.#pieces = pieces;
     const known = (pieces && boundBefore.get(pieces)) ??
       { rowFields: new WeakMap(), positions: new WeakMap() };
     if (pieces !== undefined) boundBefore.set(pieces, known);
@@ -114,9 +116,8 @@ export class Binding implements PieceState<null> {
 
   /** What `bind` makes of each item of a list, which may be long. */
   each<Item, Bound>(list: readonly Item[], bind: (item: Item, index: number) => Bound): readonly Bound[] {
-    const { pieces } = this.environment;
-    if (pieces === undefined) return list.map(bind);
-    return pieces.collect(
+    if (this.#pieces === undefined) return list.map(bind);
+    return this.#pieces.collect(
       { state: this, mark: list.length },
       (index) => index < list.length ? bind(list[index] as Item, index) : undefined,
     );
@@ -124,12 +125,12 @@ export class Binding implements PieceState<null> {
 
   /** What follows from the items of a long list. */
   once<T>(make: () => T): T {
-    return onceIn(this.environment.pieces, make);
+    return onceIn(this.#pieces, make);
   }
 
   /** {@link expressionKey}, in pieces where the expression is long. */
   keyOf(expression: Expression): string {
-    if (this.environment.pieces === undefined || operands(expression).length < LONG_KEY) {
+    if (this.#pieces === undefined || operands(expression).length < LONG_KEY) {
       return expressionKey(expression);
     }
     return this.once(() => longExpressionKey(expression, (terms) => this.each(terms, expressionKey)));
