@@ -53,6 +53,7 @@ export function runOperation(
             sink,
             onOutcome,
           ),
+        operation.parameters?.map(declaredType),
       );
     case "create":
     case "update":
