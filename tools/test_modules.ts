@@ -1,16 +1,16 @@
 /**
  * The modules that a whole group of tests is run from, each of which imports one test file or several. Files that are
  * named to `deno test` run deepest folder first; modules of one folder run in the order in which they are named, so
- * that what takes longest can begin first. Small files of one folder share a module, and with it a thread: loading the
+ * that what takes longest can begin first. Small files of an area share modules, and with each a thread: loading the
  * engine takes longer than most of their tests, and what is loaded once is compiled once.
  */
 import { pathToFileURL } from "node:url";
 import { projectRoot } from "./project.ts";
 
 /** How many files share a module at most: with more of them, processors would wait for the last one. */
-const FILES = 8;
+const MAX_FILES = 24;
 /** The same below `tests/`, where they take longer. */
-const LONGER_FILES = 4;
+const MAX_LONGER_FILES = 8;
 
 /** Writes the modules into an empty folder; answers them in the files' order. */
 export async function writeTestModules(
@@ -18,17 +18,8 @@ export async function writeTestModules(
   files: readonly string[],
   isSmall: (path: string) => boolean,
 ): Promise<string[]> {
-  const modules = new Map<string, string[]>();
-  const counts = new Map<string, number>();
-  for (const path of files) {
-    const area = isSmall(path) ? path.split("/").slice(0, -1).slice(0, 2).join("_") : null;
-    const count = area === null ? 0 : counts.get(area) ?? 0;
-    if (area !== null) counts.set(area, count + 1);
-    const name = area === null
-      ? path.replaceAll("/", "_")
-      : `${area}_${Math.floor(count / filesOf(path)) + 1}.ts`;
-    modules.set(name, [...modules.get(name) ?? [], path]);
-  }
+  const areas = Map.groupBy(files, (path) => isSmall(path) ? path.split("/")[0] ?? path : path);
+  const modules = [...areas].flatMap(([area, paths]) => dealt(area.replaceAll("/", "_"), paths));
   const names: string[] = [];
   for (const [name, paths] of modules) {
     const lines = paths.map((path) =>
@@ -40,6 +31,11 @@ export async function writeTestModules(
   return names;
 }
 
-function filesOf(path: string): number {
-  return path.startsWith("tests/") ? LONGER_FILES : FILES;
+/** The files of an area in as few modules as may be; neighbors take about as long, and go to different ones. */
+function dealt(area: string, paths: readonly string[]): [name: string, paths: string[]][] {
+  const count = Math.ceil(paths.length / (area === "tests" ? MAX_LONGER_FILES : MAX_FILES));
+  return Array.from({ length: count }, (_, at) => [
+    area.endsWith(".ts") ? area : `${area}_${at + 1}.ts`,
+    paths.filter((_, index) => index % count === at),
+  ]);
 }
