@@ -144,51 +144,45 @@ async function compileProgram(
   throw new Error(`Cannot compile ${program}: deno compile failed\n${stderr.trim()}`);
 }
 
-async function bundleProgram(program: Program, configuration: string, folder: string): Promise<PackedFile> {
-  const bundle = `${folder}/${program}.js`;
-  const { code, stderr } = await run(Deno.execPath(), [
-    "bundle",
-    "--quiet",
-    "--platform",
-    "deno",
-    ...linkParameters(configuration),
-    "--output",
-    bundle,
-    `${projectRoot}/cli/${program}.ts`,
-  ]);
-  if (code !== 0) throw new Error(`Cannot bundle ${program}: deno bundle failed\n${stderr.trim()}`);
-  return await packFile(bundle);
-}
-
 /**
- * `lang` is started often and for short, so its functions are compiled now; the optimizer of releases, ten times as
- * large as all the rest, and what one command alone needs are packed.
+ * What a program does while its functions are compiled. `lang` is started often and for short; `dbd` is to serve again
+ * soon after a restart. The optimizer of releases, ten times as large as all the rest of `lang`, and what one command
+ * alone needs are packed.
  */
-function langRequest(configuration: string, folder: string): CachedProgramRequest {
-  return {
-    program: "lang",
-    configuration,
-    folder,
-    linkParameters,
-    packed: [
-      { name: "binaryen", specifier: "binaryen", exports: "default" },
-      {
-        name: "mcp",
-        specifier: new URL(`file://${projectRoot}/lang/servers/mcp/sdk.ts`).href,
-        exports: "names",
-      },
-    ],
-    commands: [
-      ["new", "game"],
-      ["build", "game"],
-      ["check", "game"],
-      ["fmt", "--check", "game"],
-      ["new", "tool", "--template", "tool"],
-      ["check", "tool"],
-      ["run", "tool"],
-      ["--help"],
-    ],
-  };
+function recordingOf(
+  program: Program,
+  features: readonly FeatureName[],
+): Pick<CachedProgramRequest, "packed" | "commands" | "stops"> {
+  const any = "127.0.0.1:0";
+  const listens = (feature: FeatureName, flag: string) => features.includes(feature) ? [flag, any] : [];
+  const gateways = [...listens("pg-gateway", "--pg-addr"), ...listens("http-gateway", "--http-addr")];
+  switch (program) {
+    case "dbd":
+      return { packed: [], commands: [["--help"], [...gateways, any, "data"]], stops: true };
+    case "dbcli":
+      return { packed: [], commands: [["--help"]] };
+    case "lang":
+      return {
+        packed: [
+          { name: "binaryen", specifier: "binaryen", exports: "default" },
+          {
+            name: "mcp",
+            specifier: new URL(`file://${projectRoot}/lang/servers/mcp/sdk.ts`).href,
+            exports: "names",
+          },
+        ],
+        commands: [
+          ["new", "game"],
+          ["build", "game"],
+          ["check", "game"],
+          ["fmt", "--check", "game"],
+          ["new", "tool", "--template", "tool"],
+          ["check", "tool"],
+          ["run", "tool"],
+          ["--help"],
+        ],
+      };
+  }
 }
 
 /** Starts what was made, so that a file that does not run, or runs something else, is never handed out. */
@@ -247,10 +241,12 @@ async function compile({ features, programs, output, launcher, target: machine }
       }
       if (selfExtracting) {
         runtime ??= await packFile(Deno.execPath(), { cacheFolder: `${projectRoot}/.cache/compile` });
-        const parts = program === "lang"
-          ? { ...await packCachedProgram(langRequest(chosen, folder)), engineFlags: ENGINE_FLAGS }
-          : { bundle: await bundleProgram(program, chosen, folder) };
-        await writeLauncher({ path: target, program, version, runtime, ...parts });
+        const parts = await packCachedProgram({
+          ...{ program, configuration: chosen, folder, linkParameters },
+          ...recordingOf(program, features),
+        });
+        const engineFlags = program === "lang" ? ENGINE_FLAGS : [];
+        await writeLauncher({ path: target, program, version, runtime, engineFlags, ...parts });
       }
       if (machine === undefined) await tryProgram(program, target, folder);
       const made = `${output}/${program}${suffix}`;

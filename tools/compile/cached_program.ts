@@ -37,6 +37,8 @@ export interface CachedProgramRequest {
   readonly packed: readonly PackedModule[];
   /** Command lines that show which functions are needed; they run in an empty folder. */
   readonly commands: readonly (readonly string[])[];
+  /** Whether those that wait for a signal get it after a moment. */
+  readonly stops?: boolean;
 }
 
 /** The module that starts the program, and the file that it reads. */
@@ -168,7 +170,7 @@ export function then(take: (module: object) => void, refuse: (error: unknown) =>
 
 /** Runs the commands in one process, and gives the compiled form of what they needed. */
 async function runCommands(request: CachedProgramRequest, home: string): Promise<Uint8Array> {
-  const { program, folder, commands } = request;
+  const { program, folder, commands, stops = false } = request;
   const work = `${folder}/${program}_work`;
   await Deno.mkdir(work);
   const recorder = `${folder}/${program}_record.js`;
@@ -176,6 +178,7 @@ async function runCommands(request: CachedProgramRequest, home: string): Promise
   await Deno.writeTextFile(
     recorder,
     `const commands = ${JSON.stringify(commands)};
+if (${stops}) Deno.addSignalListener = (signal, stop) => signal === "SIGTERM" && setTimeout(stop, 500);
 globalThis[Symbol.for("db.record")] = async (script, main) => {
   for (const command of commands) {
     const code = await main(command);
