@@ -469,31 +469,31 @@ export class Emitter {
     return made;
   }
 
-  /** The function's text, indented. */
+  /** The function's text. */
   source(name: string, parameters: string): string {
-    const lines = [
+    return [
       `function${this.isResumable ? "*" : ""} ${name}(${parameters}) {`,
       "const context = S.evaluation;",
       ...this.#root.lines,
       ...this.#top.lines,
       "}",
-    ];
-    return indent(lines);
+    ].join("\n");
   }
 
   /** Turns the text into a function. */
   compile<F>(source: string): F {
     const prelude = this.#constantNames.map((name, index) => `const ${name} = K[${index}];`).join("\n");
     // The text is made by this program from bound plans; user input only enters as escaped literals and constants.
-    return new Function("K", `"use strict";\n${prelude}\nreturn ${source};`)(this.#constants) as F;
+    // In parentheses V8 compiles it at once; without them it would parse it twice, for it is called now.
+    return new Function("K", `"use strict";\n${prelude}\nreturn (${source});`)(this.#constants) as F;
   }
 }
 
-/** Indents by braces. */
-function indent(lines: readonly string[]): string {
+/** The text of a function as it is shown: indented by braces. */
+export function indented(source: string): string {
   const result: string[] = [];
   let depth = 0;
-  for (const line of lines) {
+  for (const line of source.split("\n")) {
     if (line.startsWith("}")) depth--;
     result.push("  ".repeat(Math.max(0, depth)) + line);
     if (line.endsWith("{")) depth++;

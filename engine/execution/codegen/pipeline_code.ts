@@ -6,7 +6,7 @@
 import type { Block } from "../../storage/access/block.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import type { Compilation } from "./compilation.ts";
-import { Emitter, FEW_ROWS, type RoundLimit } from "./emitter.ts";
+import { Emitter, FEW_ROWS, indented, type RoundLimit } from "./emitter.ts";
 
 /** A resumable function that has begun; what it returns is what the plain one would have answered. */
 export type RunningPipeline = Generator<void, boolean, void>;
@@ -91,6 +91,6 @@ export class PipelineCode {
   /** The text, for EXPLAIN (CODE): of the plain version, if there can be one. */
   source(): string {
     if (this.#roundLimits === null) this.#compile();
-    return this.#sourceOf(new Emitter(this.#compilation, { isResumable: this.#isUnbounded }));
+    return indented(this.#sourceOf(new Emitter(this.#compilation, { isResumable: this.#isUnbounded })));
   }
 }
