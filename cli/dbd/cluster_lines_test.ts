@@ -1,8 +1,10 @@
 /** The lines of a log about the cluster. */
 import { deepStrictEqual } from "node:assert/strict";
+import { quickTimers } from "../../tests/support/quick_timers.ts";
 import { ClusterLines } from "./cluster_lines.ts";
 
 Deno.test("ClusterLines says each change once, and nothing of what is over within a second", async () => {
+  using _ = quickTimers();
   const lines: string[] = [];
   const connected = [true, true, true];
   let primary: { index: number; view: number } | null = { index: 1, view: 4 };

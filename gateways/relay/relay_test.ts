@@ -11,6 +11,7 @@ import type { NetworkConnection } from "../../engine/host/network.ts";
 import { denoNetwork } from "../../engine/host/deno_network.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
+import { quickTimers } from "../../tests/support/quick_timers.ts";
 import { until, untilRunning } from "../../tests/support/until.ts";
 import { OperationClient } from "../binary/client.ts";
 import { MemberDoor } from "../binary/member_door.ts";
@@ -568,7 +569,8 @@ Deno.test("Relay: clients of PostgreSQL's protocol are told what became of what 
     const half = await start();
     half.socket.write(Buffer.from([0x51, 0, 0]));
     const long = await start();
-    long.socket.write(query("SELECT repeat('x', 1000000), pg_sleep(0) FROM generate_series(1, 1000)"));
+    // More than sockets and windows hold, so that it is still under way when the primary is lost.
+    long.socket.write(query("SELECT repeat('x', 1000000), pg_sleep(0) FROM generate_series(1, 60)"));
     await until(() => long.text !== "", "the beginning of a long answer");
     long.socket.pause();
     await until(() => primary.sessions() === 9, "all sessions");
@@ -587,7 +589,7 @@ Deno.test("Relay: clients of PostgreSQL's protocol are told what became of what 
     // Half of a request was no request; half of an answer is not followed by anything.
     strictEqual(await told(half), "57P01");
     strictEqual(await told(long), "");
-    ok(!long.text.includes("SFATAL"), "an error in the middle of a row");
+    ok(!/SFATAL|SELECT 60/.test(long.text), "an error in the middle of a row, or its end");
   });
 });
 
@@ -618,6 +620,7 @@ Deno.test("Relay.targetChanged() ends what goes to the former primary", async ()
 });
 
 Deno.test("Relay.open() leaves no stream behind that is there too late, goes to a former primary, or breaks at once", async () => {
+  using _ = quickTimers();
   for (const trouble of ["late", "silent", "former", "broken"] as const) {
     const connected = Promise.withResolvers<NetworkConnection>();
     const ended = Promise.withResolvers<null>();

@@ -162,12 +162,14 @@ function examplesOf(page: string): readonly DocumentBlock[] {
 Deno.test("README: the example of the library prints what the page shows", async () => {
   await using clone = await freshClone();
   const examples = examplesOf(await readPage(clone, "README.md"));
-  ok(examples.length > 0, "the README has an example of the library");
+  const checked = await Deno.readTextFile(new URL("readme_example.ts", import.meta.url));
+  strictEqual(examples.length, 1, "the README has an example of the library");
   for (const { text, line, expected } of examples) {
+    strictEqual(text.replace("./mod.ts", "../../mod.ts"), checked.replace(/^.*\n/, ""));
     await Deno.writeTextFile(`${clone.directory}/example.ts`, text);
     const { code, stdout, stderr } = await runProgram(
       "npx",
-      ["-y", "deno@2.9.6", "run", "-A", "--check", "example.ts"],
+      ["-y", "deno@2.9.6", "run", "-A", "example.ts"],
       { directory: clone.directory, environment: clone.environment, clearEnvironment: true },
     );
     strictEqual(code, 0, `README.md, line ${line}: ${stderr}`);

@@ -20,10 +20,15 @@ export interface FreshClone extends AsyncDisposable {
 
 const git = ["-c", "safe.directory=*"];
 
-/** Makes one in a temporary folder, which goes away with it. */
+/** One after the other they are at the same place, where Deno knows the sources that it has compiled before. */
+let root: string | null = null;
+
+/** Makes one in a temporary folder, which goes away with it; there is one at a time. */
 export async function freshClone(): Promise<FreshClone> {
-  const root = await Deno.makeTempDir({ prefix: "clone-" });
-  const [directory, home, programs] = [`${root}/db`, `${root}/home`, `${root}/programs`];
+  root ??= await Deno.makeTempDir({ prefix: "clone-" });
+  const clone = root;
+  await Deno.mkdir(clone, { recursive: true });
+  const [directory, home, programs] = [`${clone}/db`, `${clone}/home`, `${clone}/programs`];
   await Deno.mkdir(home);
   await Deno.mkdir(programs);
   await cloneTo(directory);
@@ -45,7 +50,7 @@ export async function freshClone(): Promise<FreshClone> {
     directory,
     programs,
     environment,
-    [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }),
+    [Symbol.asyncDispose]: () => Deno.remove(clone, { recursive: true }),
   };
 }
 
