@@ -11,7 +11,7 @@ import { PostgresqlMissing, PrivatePostgresql } from "../slt/private_postgresql.
 
 const rounds = 10;
 const statements = 50;
-const edgeRounds = 21;
+const edgeRounds = 14;
 const edgeStatements = 200;
 
 Deno.test("random statements have PostgreSQL's answers", async () => {

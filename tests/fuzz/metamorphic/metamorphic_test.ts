@@ -1,12 +1,12 @@
 /**
- * A thousand metamorphic checks; `deno task soak:metamorphic` runs more. A failure prints the database, both sides
+ * Some hundred metamorphic checks; `deno task soak:metamorphic` runs more. A failure prints the database, both sides
  * and the seed.
  */
 import assert from "node:assert/strict";
 import { relations } from "./relations.ts";
 import { runRound } from "./run_round.ts";
 
-const rounds = 10;
+const rounds = 6;
 const checks = 100;
 
 Deno.test("equivalent queries have the same rows in every storage state", async () => {
@@ -31,7 +31,7 @@ Deno.test("equivalent queries have the same rows in every storage state", async 
 
 Deno.test("equivalent queries have the same rows in a database of four shards", async () => {
   const shards = 4;
-  for (let seed = 101; seed <= 103; seed++) {
+  for (let seed = 101; seed <= 102; seed++) {
     const { failures, checks: made } = await runRound({ seed, checks, shards });
     const again = `again with: deno task soak:metamorphic ${checks} ${seed} "" 200 ${shards}`;
     assert.equal(failures.length, 0, `${failures.join("\n\n")}\n${again}`);

@@ -8,7 +8,7 @@ import { shrink } from "../choices.ts";
 import { agrees, answersTo, compareProgram } from "./program_oracle.ts";
 import { programOf, programOfSeed } from "./statements.ts";
 
-const COUNT = 200;
+const COUNT = 120;
 
 Deno.test(`${COUNT} generated programs print the same by interpreter and compiled code`, async () => {
   const before = validated();

@@ -5,7 +5,7 @@ import { BROKEN_MEMBERS } from "./broken_members.ts";
 import { simulateCluster } from "./cluster_world.ts";
 import { WHOLE_PROGRAM } from "./whole_main.ts";
 
-const SEEDS = 50;
+const SEEDS = 25;
 /** The last of those with shards. */
 const SHARD_SEEDS = 8;
 /** A change elsewhere may make another one of the next seeds notice. */
