@@ -120,6 +120,12 @@ const STATEMENTS = [
   "SELECT x.a, x.c, y.a, y.w FROM (SELECT * FROM t WHERE a > 1000) x FULL JOIN (SELECT a, g, repeat(c, 20) AS w FROM t WHERE a <= 5000) y ON x.g = y.g AND abs(x.a - y.a) < 2",
   "SELECT a, c FROM t x WHERE EXISTS (SELECT FROM (SELECT a, g, repeat(c, 20) AS w FROM t WHERE a <= 5000) y WHERE x.g = y.g AND abs(x.a - y.a) < 40 AND y.w <> x.c)",
   "SELECT a, c FROM t x WHERE NOT EXISTS (SELECT FROM (SELECT a, g, repeat(c, 20) AS w FROM t WHERE a <= 5000) y WHERE x.g = y.g AND abs(x.a - y.a) < 40 AND y.w <> x.c)",
+  // Keys that filters may know for certain, in a narrow range, in a wide one, beside integers that are not safe.
+  "SELECT c, count(*) FROM t x WHERE NOT EXISTS (SELECT FROM t y WHERE y.a * 3 - 9000 = x.a AND y.a < 9000) GROUP BY c",
+  "SELECT c, count(*) FROM t x WHERE NOT EXISTS (SELECT FROM t y WHERE y.a * 131072 = x.a / 3 * 131072 AND y.a % 2 = 0) GROUP BY c",
+  "SELECT c, count(*), max(e) FROM t x WHERE NOT EXISTS (SELECT FROM t y WHERE y.e = x.e AND y.e < 0 AND y.a % 4 < 3) GROUP BY c",
+  "SELECT c, count(*), max(e) FROM t x WHERE NOT EXISTS (SELECT FROM t y WHERE y.e = x.e AND y.a % 8 < 5) GROUP BY c",
+  "SELECT c, count(*) FROM t WHERE b NOT IN (SELECT b + 90 FROM t WHERE a % 7 > 0 AND b < 60) GROUP BY c",
   // The kept side of a join fits, and the rows of the other one come in batches.
   "SELECT c, count(*), sum(k), max(z) FROM (SELECT x.c, y.a AS k, y.c AS z FROM t x FULL JOIN (SELECT a, c FROM t WHERE a % 400 = 0 UNION ALL SELECT -1, 'z') y ON x.a = y.a + 1) j GROUP BY c",
   "SELECT c, e, count(*) FROM (SELECT * FROM t x WHERE NOT EXISTS (SELECT FROM t y WHERE y.a % 300 = 0 AND y.b = x.b AND y.a > x.a)) j GROUP BY c, e",

@@ -124,10 +124,15 @@ export class Batches implements RowBatches {
     const kept = this.#kept;
     const rows = kept.rowsIn(state);
     const joinsFollow = hasJoin(this.#plan);
-    const { ends } = this.#filters;
+    const filters = this.#filters;
     return new GeneratorWork((function* () {
       const running = new Running(state);
-      if (rows.parts.length === 0) {
+      if (filters.isExact(state)) {
+        rows.release();
+        kept.bufferIn(state).release();
+        running.own.fill(1);
+        running.kept = joinParts([]);
+      } else if (rows.parts.length === 0) {
         const bytes = kept.bytesOfTaken(state);
         if (state.hasRoomFor(bytes)) {
           running.own.fill(1);
@@ -145,7 +150,7 @@ export class Batches implements RowBatches {
         own.push(part);
       }
       if (rows.parts.length > 0) running.kept = joinParts(own);
-      running.isOn = !ends || running.own.includes(1);
+      running.isOn = !filters.ends || running.own.includes(1);
       state.charge(running.reserved);
       return running;
     })());

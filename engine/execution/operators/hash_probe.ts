@@ -20,6 +20,7 @@ import { NULL_CODE } from "../runtime/hashing.ts";
 import { HashIndex } from "../runtime/hash_index.ts";
 import { type Interner, KeptTable } from "../runtime/kept_table.ts";
 import { type ColumnLayout, RowBuffer } from "../runtime/row_buffer.ts";
+import { type FilterNames, missesFilter, nameFilter } from "./runtime_filter.ts";
 
 /** One side of a join: what gives its rows, and the keys. */
 interface Side {
@@ -31,7 +32,7 @@ interface Side {
 export interface ProbeNames {
   readonly index: string;
   readonly next: string;
-  readonly filters: readonly Readonly<Record<"words" | "mask" | "low" | "high", string>>[];
+  readonly filters: readonly FilterNames[];
   /** Of an index over one key. */
   readonly heads: Readonly<Record<"rows" | "mask" | "direct" | "minimum", string>> | null;
   readonly buffer: ReadNames;
@@ -160,15 +161,9 @@ export class HashProbe {
     const names: ProbeNames = {
       index,
       next: code.define("next", `${index}.next`),
-      filters: this.keys.map((_key, position) => {
-        const filter = code.define("filter", `${index}.filters[${position}]`);
-        return {
-          words: code.define("words", `${filter}.words`),
-          mask: code.define("mask", `${filter}.mask`),
-          low: code.define("low", `${filter}.low`),
-          high: code.define("high", `${filter}.high`),
-        };
-      }),
+      filters: this.keys.map((_key, position) =>
+        nameFilter(code, code.define("filter", `${index}.filters[${position}]`))
+      ),
       heads: this.keys.length !== 1 ? null : {
         rows: code.define("heads", `${index}.heads`),
         mask: code.define("mask", `${index}.mask`),
@@ -193,7 +188,7 @@ export class HashProbe {
       const filter = assertDefined(names.filters[index], "a filter for each key");
       const { words, mask, low, high } = filter;
       const bit = `${words}[(${key} & ${mask}) >>> 5] & (1 << ${key})`;
-      if (skips) code.emit(`if (${key} < ${low} || ${key} > ${high} || (${bit}) === 0) ${code.skip}`);
+      if (skips) code.emit(`if (${missesFilter(key, filter)}) ${code.skip}`);
       else passes.push(`${key} >= ${low} && ${key} <= ${high} && (${bit}) !== 0`);
       return key;
     });

@@ -23,8 +23,8 @@ import { KeptFilters } from "../runtime/kept_filters.ts";
 
 type TableScan = Extract<Plan, { kind: "table_scan" }>;
 
-/** Their values are their key codes, or integers that are not safe. */
-const INTEGERS: ReadonlySet<SqlType["kind"]> = new Set([
+/** Types whose values are their key codes, or integers that are not safe. */
+export const INTEGERS: ReadonlySet<SqlType["kind"]> = new Set([
   "i8",
   "i16",
   "i32",
@@ -177,26 +177,36 @@ export function rowFilterOf(state: ExecutionState, slot: number, position: numbe
     new KeyFilter(state, Infinity, { low: -Infinity, high: Infinity });
 }
 
+/** What code knows of a filter: see {@link FilterParts}. */
+export type FilterNames = Readonly<Record<keyof FilterParts, string>>;
+
+/** Declares the parts of a filter. */
+export function nameFilter(code: Emitter, filter: string): FilterNames {
+  return {
+    words: code.define("words", `${filter}.words`),
+    mask: code.define("mask", `${filter}.mask`),
+    low: code.define("low", `${filter}.low`),
+    high: code.define("high", `${filter}.high`),
+  };
+}
+
+/** A test that a filter does not have a key, which is a number. */
+export function missesFilter(key: string, { words, mask, low, high }: FilterNames): string {
+  return `${key} < ${low} || ${key} > ${high} || (${words}[(${key} & ${mask}) >>> 5] & (1 << ${key})) === 0`;
+}
+
 /** Declares the filters of joins that a scan's rows do not come to first; the answer emits the tests of a row. */
 export function openRowFilters(code: Emitter, filters: readonly RuntimeFilter[]): (code: Emitter) => void {
   const named = filters.filter(({ isDirect }) => !isDirect).map(({ key, slot, position }) => {
     const filter = code.define("filter", `${code.use("rowFilterOf", rowFilterOf)}(S, ${slot}, ${position})`);
-    return {
-      key,
-      words: code.define("words", `${filter}.words`),
-      mask: code.define("mask", `${filter}.mask`),
-      low: code.define("low", `${filter}.low`),
-      high: code.define("high", `${filter}.high`),
-    };
+    return { key, names: nameFilter(code, filter) };
   });
   return (code) => {
-    for (const { key, words, mask, low, high } of named) {
+    for (const { key, names } of named) {
       const { code: value, isNull, plain } = emitValue(code, key);
       const known = plain === true ? "" : `typeof ${value} === "number" && `;
       const present = isNull === null ? "" : `!(${isNull}) && `;
-      const misses = `${value} < ${low} || ${value} > ${high} || ` +
-        `(${words}[(${value} & ${mask}) >>> 5] & (1 << ${value})) === 0`;
-      code.emit(`if (${present}${known}(${misses})) ${code.skip}`);
+      code.emit(`if (${present}${known}(${missesFilter(value, names)})) ${code.skip}`);
     }
   };
 }

@@ -175,10 +175,7 @@ function produceSides(
 ): Batches {
   const { compilation } = region;
   const nulls = plan.nullAware ? nullsSlot(plan, compilation) : null;
-  const filters = new DividedFilters(compilation, other.input, {
-    others: kept.input.keys,
-    ends: endsOthers(plan),
-  });
+  const filters = new DividedFilters(compilation, plan);
   const batches = new Batches(compilation, {
     kept: kept.code,
     other: other.code,
@@ -207,11 +204,6 @@ function produceSides(
     }),
   );
   return batches;
-}
-
-/** Whether rows of the side that is not kept end without a partner. */
-function endsOthers({ join, keepsLeft }: Plan & { readonly kind: "hash_join" }): boolean {
-  return keepsLeft === true || join === "inner" || join === "semi" || join === "right";
 }
 
 /** See {@link nullsSlot}. */

@@ -114,6 +114,11 @@ export class GrowingFilter implements FilterParts {
     if (code > this.high) this.high = code;
   }
 
+  /** Whether each key has a bit of its own: what the filter answers is true. */
+  get isExact(): boolean {
+    return this.high - this.low <= this.mask;
+  }
+
   /** See {@link KeyFilter.mayContain}. */
   mayContain(code: number): boolean {
     return mayContain(this, code);

@@ -61,7 +61,7 @@ function haveHash(rows: Int32Array, hashes: Int32Array, hash: number): boolean {
 export class PartitionedRows extends SpilledRows {
   #parts: Part[] | null = null;
 
-  /** Writes the buffer's rows and empties it; its arrays are filled again unless others need the memory. */
+  /** Writes the buffer's rows and empties it; its arrays are filled again unless others need their memory. */
   writeAll(buffer: RowBuffer): Work {
     return new GeneratorWork(this.#writeAll(buffer, false));
   }
@@ -74,8 +74,8 @@ export class PartitionedRows extends SpilledRows {
   *#writeAll(buffer: RowBuffer, isLast: boolean): Generator<void, void, void> {
     this.#parts ??= newParts();
     yield* this.#divide(buffer, this.#parts, 0);
-    if (isLast || this.state.isHalfFull) buffer.release();
-    else buffer.reset();
+    buffer.reset();
+    if (isLast || buffer.measure() > this.share) buffer.release();
     this.full = 0;
   }
 

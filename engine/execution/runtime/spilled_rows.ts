@@ -61,12 +61,17 @@ export abstract class SpilledRows {
     this.#share = Math.min(this.#share, bytes);
   }
 
+  /** What the buffer takes before it is written. */
+  protected get share(): number {
+    const { isHalfFull, context } = this.state;
+    return isHalfFull ? context.memoryLimitBytes * MIN_SHARE : this.#share;
+  }
+
   /** Whether the buffer has taken its share, or would with one more row; otherwise {@link full} is moved on. */
   isDue(buffer: RowBuffer): boolean {
     const { count, capacity } = buffer;
     const bytes = buffer.measure();
-    const { isHalfFull, context } = this.state;
-    const share = isHalfFull ? context.memoryLimitBytes * MIN_SHARE : this.#share;
+    const { share } = this;
     if (count > 1 && (count === capacity ? 2 * bytes : bytes) > share) {
       this.isNear = true;
       return true;
