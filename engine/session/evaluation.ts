@@ -184,7 +184,8 @@ export class SessionEvaluation implements CatalogContext, SessionServices {
 
   lastSequenceValue(): number | bigint {
     const value = this.#currentValues.get(this.#lastSequence);
-    if (value === undefined) {
+    // It may have been dropped, or rolled back, since.
+    if (value === undefined || this.#session.catalog.sequence(this.#lastSequence) === undefined) {
       throw new DatabaseError(
         SQLSTATE.objectNotInPrerequisiteState,
         "lastval is not yet defined in this session",
