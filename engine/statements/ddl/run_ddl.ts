@@ -14,6 +14,7 @@ import type {
 } from "../../execution/runtime/execution.ts";
 import type { Work } from "../../execution/runtime/work.ts";
 import type { ResultWriter } from "../../execution/runtime/result_writer.ts";
+import type { PlanningEnvironment } from "../../sql/binder/environment.ts";
 import type { DefinitionStatement } from "../../sql/parser/ast.ts";
 import { bindDefinition } from "../../sql/definition/bind_definition.ts";
 import type { DefinitionPlan, DefinitionStep } from "../../sql/definition/definition_plan.ts";
@@ -47,14 +48,17 @@ export function runDefinition(
   if (command !== null) session.requireWritable(command);
   let plan: DefinitionPlan | null = null;
   let rows: number | null = null;
+  const ids: number[] = [];
   const compiled: CompiledStatement = {
     source: () => "",
     start: (context) => {
       const transaction = assertDefined(session.currentTransaction, "transaction of a DDL statement");
+      const environment = session.planEnvironment(text, given.types);
       plan = bindDefinition(
         checked(statement),
         {
-          ...session.planEnvironment(text, given.types),
+          ...environment,
+          ...newIds(environment, ids),
           awaitModule: (module) => awaitModule(session, module),
         },
       );
@@ -71,6 +75,16 @@ export function runDefinition(
       rows === null ? "done" : "affected",
     );
   }, given.values);
+}
+
+/** Ids of new objects: the same ones when the statement runs again, for nobody else gets them. */
+function newIds(
+  { newObjectId }: PlanningEnvironment,
+  ids: number[],
+): Pick<PlanningEnvironment, "newObjectId"> {
+  if (newObjectId === undefined) return {};
+  let count = 0;
+  return { newObjectId: (least) => ids[count++] ??= newObjectId(least) };
 }
 
 /** Stops the statement while a large module is prepared in turns. */
