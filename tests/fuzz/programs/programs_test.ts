@@ -47,7 +47,7 @@ Deno.test("programOfSeed() makes the same program of a seed, and programOf() of 
 });
 
 Deno.test("generated programs use every form of the language that they know", () => {
-  const all = Array.from({ length: 3 * COUNT }, (_, seed) => programOfSeed(seed).text).join("\n");
+  const all = Array.from({ length: 5 * COUNT }, (_, seed) => programOfSeed(seed).text).join("\n");
   const forms = [
     "for inout",
     "if let Some",
