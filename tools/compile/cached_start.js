@@ -23,7 +23,10 @@ function read(name) {
 function require(name) {
   // commander loads it to start executables for commands, which this program has none of; loading takes milliseconds.
   if (name === "node:child_process") return {};
-  return process.getBuiltinModule(name);
+  const found = process.getBuiltinModule(name);
+  // Packages ask for others that may be there, and go on without them when that raises an error.
+  if (found === undefined) throw new Error(`Cannot find module "${name}"`);
+  return found;
 }
 
 /** A module that is kept packed, because it is large and seldom needed. */
