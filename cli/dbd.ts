@@ -88,7 +88,8 @@ export async function main(
   }
 }
 
-if (import.meta.main) {
+/** Runs the program as a process of its own, which what nobody has caught ends with one line. */
+export async function run(parameters: readonly string[]): Promise<number> {
   const stopOnBug = (error: unknown): void => {
     log(`stopped by an error of the program itself: ${error instanceof Error ? error.stack : String(error)}`);
     Deno.exit(1);
@@ -101,10 +102,10 @@ if (import.meta.main) {
     event.preventDefault();
     stopOnBug(event.reason);
   });
-  Deno.exit(
-    await main(Deno.args).catch((error: unknown) => {
-      stopOnBug(error);
-      return 1;
-    }),
-  );
+  return await main(parameters).catch((error: unknown) => {
+    stopOnBug(error);
+    return 1;
+  });
 }
+
+if (import.meta.main) Deno.exit(await run(Deno.args));

@@ -22,7 +22,7 @@ import { version } from "../cli/shared/version.ts";
 import { type CachedProgramRequest, ENGINE_FLAGS, packCachedProgram } from "./compile/cached_program.ts";
 import { writeConfiguration } from "./compile/feature_module.ts";
 import { type PackedFile, packFile, writeLauncher } from "./compile/launcher.ts";
-import { embedThreads, type ThreadCode } from "./compile/thread_module.ts";
+import { substituteThreads, type ThreadCode, threadText } from "./compile/thread_module.ts";
 import { projectRoot, run } from "./project.ts";
 
 const programs = ["dbd", "dbcli", "lang"] as const;
@@ -152,13 +152,20 @@ async function compileProgram(
 function recordingOf(
   program: Program,
   features: readonly FeatureName[],
-): Pick<CachedProgramRequest, "packed" | "commands" | "stops"> {
+): Pick<CachedProgramRequest, "packed" | "commands" | "statements"> {
   const any = "127.0.0.1:0";
-  const listens = (feature: FeatureName, flag: string) => features.includes(feature) ? [flag, any] : [];
-  const gateways = [...listens("pg-gateway", "--pg-addr"), ...listens("http-gateway", "--http-addr")];
+  const listens = (feature: FeatureName, flags: readonly string[]) => features.includes(feature) ? flags : [];
+  const gateways = [
+    ...listens("pg-gateway", ["--pg-addr", any, "--routers", "2"]),
+    ...listens("http-gateway", ["--http-addr", "HTTP"]),
+  ];
   switch (program) {
     case "dbd":
-      return { packed: [], commands: [["--help"], [...gateways, any, "data"]], stops: true };
+      return {
+        packed: [],
+        commands: [["--help"], [...gateways, any, "data"], ["--shards", "2", ...gateways, any, "shards"]],
+        statements: FIRST_STATEMENTS,
+      };
     case "dbcli":
       return { packed: [], commands: [["--help"]] };
     case "lang":
@@ -184,6 +191,19 @@ function recordingOf(
       };
   }
 }
+
+/** What most servers are asked soon. */
+const FIRST_STATEMENTS = [
+  "CREATE TABLE item (id SERIAL PRIMARY KEY, name TEXT NOT NULL, price NUMERIC(9, 2), made DATE)",
+  "CREATE INDEX item_name ON item (name)",
+  "INSERT INTO item (name, price, made) VALUES ('a', 1.5, '2024-01-01'), ('b', NULL, NULL)",
+  "INSERT INTO item (name, price) SELECT 'item ' || n, n FROM generate_series(1, 100) AS n",
+  "BEGIN; UPDATE item SET price = price + 1 WHERE id = 3; DELETE FROM item WHERE name = 'b'; COMMIT",
+  "SELECT id, name FROM item WHERE id = 1",
+  "SELECT made, count(*), sum(price), max(name) FROM item WHERE price > 2 GROUP BY made ORDER BY 2 DESC LIMIT 5",
+  "SELECT a.name, b.price FROM item a JOIN item b ON a.id = b.id ORDER BY b.price, a.name",
+  "CHECKPOINT",
+];
 
 /** Starts what was made, so that a file that does not run, or runs something else, is never handed out. */
 async function tryProgram(program: Program, target: string, folder: string): Promise<void> {
@@ -223,12 +243,21 @@ async function compile({ features, programs, output, launcher, target: machine }
     const configuration = await writeConfiguration({ root: projectRoot, folder, features });
     let selfExtracting = launcher;
     let runtime: PackedFile | undefined;
-    for (const program of programs) {
+    const threadsFor = (program: Program) => threadsOf[program] ?? [];
+    // Those without threads first: they find out soonest whether there is a base binary.
+    for (const program of programs.toSorted((a, b) => threadsFor(a).length - threadsFor(b).length)) {
       const suffix = machine?.includes("windows") ? ".exe" : "";
       const target = `${folder}/${program}${suffix}`;
-      const threads = threadsOf[program] ?? [];
-      const chosen = await embedThreads({ configuration, folder, threads, features, linkParameters });
-      const reason = selfExtracting ? undefined : await compileProgram(program, chosen, target, machine);
+      const threadsRequest = {
+        ...{ configuration, folder, features, linkParameters },
+        threads: threadsFor(program),
+      };
+      const reason = selfExtracting ? undefined : await compileProgram(
+        program,
+        await substituteThreads({ ...threadsRequest, sourceOf: threadText }),
+        target,
+        machine,
+      );
       if (reason !== undefined && machine !== undefined) {
         throw new Error(`Cannot compile for ${machine}: no base binary (${reason}); name one in DENORT_BIN`);
       }
@@ -242,7 +271,7 @@ async function compile({ features, programs, output, launcher, target: machine }
       if (selfExtracting) {
         runtime ??= await packFile(Deno.execPath(), { cacheFolder: `${projectRoot}/.cache/compile` });
         const parts = await packCachedProgram({
-          ...{ program, configuration: chosen, folder, linkParameters },
+          ...{ program, ...threadsRequest },
           ...recordingOf(program, features),
         });
         const engineFlags = program === "lang" ? ENGINE_FLAGS : [];

@@ -1,6 +1,6 @@
 /**
  * Where the code of a router's thread is. An executable that is made of the sources has a module of the same exports in
- * this one's place, which holds that code as a text (`tools/compile/thread_module.ts`).
+ * this one's place, which knows where it is (`tools/compile/thread_module.ts`).
  */
 
 /** The address of the code that a router's thread runs. */

@@ -5,16 +5,21 @@
  * A bundled module is read, hashed and compiled function by function at every start, which takes longer than most
  * commands. Here a small module (`cached_start.js`) hands code and compiled form to the engine. The form is made by
  * running the program's commands once, with the same runtime and the same parameters of the engine; an engine that
- * does not know it compiles the code as ever.
+ * does not know it compiles the code as ever. Threads of the program start in the same way.
  *
  * Limits: the code has no top-level `await` and no place of its own (`import.meta`), for it is a script.
  */
 import { gzipSync } from "node:zlib";
 import { projectRoot, run } from "../project.ts";
 import { type PackedFile, packFile } from "./launcher.ts";
+import { configureThread, substituteThreads, type ThreadCode } from "./thread_module.ts";
+import type { FeatureName } from "../../cli/features/feature_names.ts";
 
 /** Parameters of the engine: room for what a short command allocates, so that it is not collected meanwhile. */
 export const ENGINE_FLAGS: readonly string[] = ["--min-semi-space-size=16"];
+
+/** How long all commands together may take on a busy machine. */
+const RECORDING_MILLISECONDS = 3 * 60_000;
 
 /** A module that is needed seldom and kept packed; the program imports it with `import()` alone. */
 export interface PackedModule {
@@ -35,10 +40,13 @@ export interface CachedProgramRequest {
   /** Parameters that name lock and configuration to deno. */
   readonly linkParameters: (configuration: string) => readonly string[];
   readonly packed: readonly PackedModule[];
+  /** What its threads run, and the features of the build. */
+  readonly threads: readonly ThreadCode[];
+  readonly features: readonly FeatureName[];
   /** Command lines that show which functions are needed; they run in an empty folder. */
   readonly commands: readonly (readonly string[])[];
-  /** Whether those that wait for a signal get it after a moment. */
-  readonly stops?: boolean;
+  /** What a server is asked over HTTP, where it listens at the address `HTTP`, before it is stopped. */
+  readonly statements?: readonly string[];
 }
 
 /** The module that starts the program, and the file that it reads. */
@@ -49,17 +57,20 @@ export interface CachedProgram {
 
 /** Bundles a program, and compiles its functions by running it. */
 export async function packCachedProgram(request: CachedProgramRequest): Promise<CachedProgram> {
-  const { program, folder } = request;
+  const { program, folder, threads } = request;
   const packed: Record<string, Uint8Array> = {};
   for (const each of request.packed) {
     packed[each.name] = gzipSync(await bundlePacked(request, each), { level: 9 });
   }
-  const code = new TextEncoder().encode(await bundleScript(request));
+  const files: Record<string, Uint8Array> = { code: await bundleProgram(request), ...packed };
+  for (const [index, thread] of threads.entries()) {
+    files[threadName(index)] = await bundleThread(request, thread, threadName(index));
+  }
   const home = `${folder}/${program}_start`;
   await Deno.mkdir(home, { recursive: true });
-  await write(home, program, { code, ...packed });
-  const cache = await runCommands(request, home);
-  await write(home, program, { code, cache, ...packed });
+  await write(home, program, files);
+  Object.assign(files, await runCommands(request, home));
+  await write(home, program, files);
   return { bundle: await packFile(`${home}/${program}.js`), data: await packFile(`${home}/${program}.data`) };
 }
 
@@ -113,13 +124,20 @@ async function bundlePacked(
   return text.replaceAll("import.meta.url", '"file:///packed.js"');
 }
 
-/** The program as a function of what a script has not: `require`, `module`, `exports`, and a loader of modules. */
-async function bundleScript(request: CachedProgramRequest): Promise<string> {
-  const { program, packed, folder, configuration, linkParameters } = request;
+function threadName(index: number): string {
+  return `thread_${index}`;
+}
+
+async function bundleProgram(request: CachedProgramRequest): Promise<Uint8Array> {
+  const { program, packed, folder } = request;
+  const configuration = await substituteThreads({
+    ...request,
+    sourceOf: (_, index) => Promise.resolve(threadSource(threadName(index))),
+  });
   const entry = `${folder}/${program}_entry.ts`;
   await Deno.writeTextFile(
     entry,
-    `export { main } from ${JSON.stringify(`${projectRoot}/cli/${program}.ts`)};\n`,
+    `export * from ${JSON.stringify(`${projectRoot}/cli/${program}.ts`)};\n`,
   );
   const project = JSON.parse(await Deno.readTextFile(configuration)) as {
     readonly imports?: Readonly<Record<string, string>>;
@@ -133,19 +151,39 @@ async function bundleScript(request: CachedProgramRequest): Promise<string> {
   }
   const chosen = `${folder}/${program}_script_deno.json`;
   await Deno.writeTextFile(chosen, JSON.stringify({ ...project, imports }));
+  return await bundleScript(request, chosen, { entry, name: program });
+}
+
+async function bundleThread(
+  request: CachedProgramRequest,
+  thread: ThreadCode,
+  name: string,
+): Promise<Uint8Array> {
+  const { entry, configuration } = await configureThread(request, thread, name);
+  return await bundleScript(request, configuration, { entry, name });
+}
+
+/** The code as a function of what a script has not: `require`, `module`, `exports`, and a loader of modules. */
+async function bundleScript(
+  { folder, linkParameters }: CachedProgramRequest,
+  configuration: string,
+  { entry, name }: { readonly entry: string; readonly name: string },
+): Promise<Uint8Array> {
   const text = await bundle(
-    ["--format", "cjs", ...linkParameters(chosen)],
+    ["--format", "cjs", ...linkParameters(configuration)],
     entry,
-    `${folder}/${program}_script.js`,
+    `${folder}/${name}_script.js`,
   );
   const place = /\bimport_meta\d*\.\w+/.exec(text)?.[0];
   if (place !== undefined) {
     throw new Error(
-      `Cannot compile ${program}: its code asks where it stands (${place}), and a script has no place`,
+      `Cannot compile ${name}: its code asks where it stands (${place}), and a script has no place`,
     );
   }
   const loaded = text.replaceAll(/\bimport\((?=\s*"node:)/g, "loader.importModule(");
-  return inAscii(`(function (require, module, exports, loader) {${loaded}\n})`);
+  return new TextEncoder().encode(
+    inAscii(`(function (require, module, exports, loader) {${loaded}\n})`),
+  );
 }
 
 /**
@@ -168,28 +206,27 @@ export function then(take: (module: object) => void, refuse: (error: unknown) =>
 `;
 }
 
-/** Runs the commands in one process, and gives the compiled form of what they needed. */
-async function runCommands(request: CachedProgramRequest, home: string): Promise<Uint8Array> {
-  const { program, folder, commands, stops = false } = request;
-  const work = `${folder}/${program}_work`;
-  await Deno.mkdir(work);
+/** What stands in for the module that says where a thread's code is. */
+function threadSource(name: string): string {
+  return `declare const loader: { addressOf(name: string): string };
+export function threadSource(): string {
+  return loader.addressOf(${JSON.stringify(name)});
+}
+`;
+}
+
+/** Runs the commands in one process, and gives the compiled forms of what they needed, by name. */
+async function runCommands(
+  { program, folder, commands, threads, statements = [] }: CachedProgramRequest,
+  home: string,
+): Promise<Readonly<Record<string, Uint8Array>>> {
+  const work = `${folder}/${program}_work`, forms = `${folder}/${program}_forms`;
+  for (const each of [work, forms]) await Deno.mkdir(each);
+  const names = threads.map((_, index) => threadName(index));
+  const plan = { program: new URL(`file://${home}/${program}.js`).href, forms, names, commands, statements };
   const recorder = `${folder}/${program}_record.js`;
-  const cache = `${folder}/${program}.cache`;
-  await Deno.writeTextFile(
-    recorder,
-    `const commands = ${JSON.stringify(commands)};
-if (${stops}) Deno.addSignalListener = (signal, stop) => signal === "SIGTERM" && setTimeout(stop, 500);
-globalThis[Symbol.for("db.record")] = async (script, main) => {
-  for (const command of commands) {
-    const code = await main(command);
-    if (code > 1) throw new Error("Cannot run " + command.join(" ") + ": exit code " + code);
-  }
-  Deno.writeFileSync(Deno.args[0], script.createCachedData());
-  Deno.exit(0);
-};
-await import(${JSON.stringify(new URL(`file://${home}/${program}.js`).href)});
-`,
-  );
+  const text = await Deno.readTextFile(new URL("cached_record.js", import.meta.url));
+  await Deno.writeTextFile(recorder, text.replace('"@PLAN@"', JSON.stringify(plan)));
   const { code, stdout, stderr } = await run(Deno.execPath(), [
     "run",
     "-A",
@@ -198,8 +235,13 @@ await import(${JSON.stringify(new URL(`file://${home}/${program}.js`).href)});
     "--no-lock",
     "--node-modules-dir=none",
     recorder,
-    cache,
-  ], { directory: work });
+  ], { directory: work, timeoutMilliseconds: RECORDING_MILLISECONDS });
   if (code !== 0) throw new Error(`Cannot compile ${program}: a command failed\n${stdout}${stderr.trim()}`);
-  return await Deno.readFile(cache);
+  return Object.fromEntries(
+    await Promise.all(
+      ["cache", ...names.map((name) => `${name}_cache`)].map(async (name) =>
+        [name, await Deno.readFile(`${forms}/${name}`)] as const
+      ),
+    ),
+  );
 }

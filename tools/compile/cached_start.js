@@ -1,5 +1,5 @@
-// Starts a program whose functions were compiled when the executable was made: its code, and what the engine
-// made of it, are in one file next to this one.
+// Starts a program whose functions were compiled when the executable was made, or a thread of it, which the end of this
+// module's address names: the code, and what the engine made of it, are in one file next to this one.
 import process from "node:process";
 import { Script } from "node:vm";
 
@@ -36,15 +36,21 @@ async function loadPacked(name) {
   return await import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
 }
 
-const source = new TextDecoder().decode(read("code"));
+const thread = new URL(import.meta.url).hash.slice(1);
+const [code, cache] = thread === "" ? ["code", "cache"] : [thread, `${thread}_cache`];
+const source = new TextDecoder().decode(read(code));
 // Without the engine's own form, or when it is of another engine, the code is compiled anew.
-const cachedData = parts.cache === undefined ? undefined : read("cache");
-const script = new Script(source, { filename: "@PROGRAM@.js", cachedData });
+const cachedData = parts[cache] === undefined ? undefined : read(cache);
+const script = new Script(source, { filename: thread === "" ? "@PROGRAM@.js" : `${thread}.js`, cachedData });
 const module = { exports: {} };
+const recorder = globalThis[Symbol.for("db.recorder")];
 script.runInThisContext()(require, module, module.exports, {
   loadPacked,
   importModule: (name) => import(name),
+  addressOf: (name) => recorder?.addressOf(name) ?? `${import.meta.url}#${name}`,
 });
-const record = globalThis[Symbol.for("db.record")];
-if (record === undefined) Deno.exit(await module.exports.main(Deno.args));
-await record(script, module.exports.main);
+if (recorder !== undefined) await recorder.record(script, module.exports.main);
+else if (thread === "") {
+  const { main, run = main } = module.exports;
+  Deno.exit(await run(Deno.args));
+}

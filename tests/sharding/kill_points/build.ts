@@ -1,7 +1,7 @@
 /** Makes the server that can be killed, as the executables are made: one file, with the code of its threads in it. */
 import { servedFeatureNames } from "../../../cli/features/feature_names.ts";
 import { writeConfiguration } from "../../../tools/compile/feature_module.ts";
-import { embedThreads } from "../../../tools/compile/thread_module.ts";
+import { substituteThreads, threadText } from "../../../tools/compile/thread_module.ts";
 import { madeOnce } from "../../../tools/compiled_programs.ts";
 import { projectRoot, run } from "../../../tools/project.ts";
 import type { ServerProgram } from "../../cluster/cluster_processes.ts";
@@ -27,7 +27,7 @@ async function bundleServer(folder: string): Promise<void> {
   const linkParameters = (configuration: string): string[] => [
     ...["--config", configuration, "--lock", `${projectRoot}/deno.lock`, "--frozen"],
   ];
-  const configuration = await embedThreads({
+  const configuration = await substituteThreads({
     configuration: await writeConfiguration({ root: projectRoot, folder, features: servedFeatureNames }),
     folder,
     threads: [{
@@ -37,6 +37,7 @@ async function bundleServer(folder: string): Promise<void> {
     }],
     features: servedFeatureNames,
     linkParameters,
+    sourceOf: threadText,
   });
   const { code, stderr } = await run(Deno.execPath(), [
     ...[

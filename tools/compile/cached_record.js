@@ -1,0 +1,85 @@
+// Runs a program's commands, and keeps the form that the engine has compiled its functions to by then, and those of its
+// threads, which are started from this module as well.
+import { createServer } from "node:net";
+
+const { program, forms, names, commands, statements } = "@PLAN@";
+const [here, thread] = import.meta.url.split("#");
+const MOMENT_MILLISECONDS = 300;
+
+const started = new Set();
+
+function pause(milliseconds) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+function keep(name, script) {
+  const file = `${forms}/${crypto.randomUUID()}`;
+  Deno.writeFileSync(file, script.createCachedData());
+  Deno.renameSync(file, `${forms}/${name}`);
+}
+
+function isKept(name) {
+  try {
+    return Deno.statSync(`${forms}/${name}_cache`).isFile;
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until the threads have kept their forms once more. */
+async function keptAnew(threads) {
+  for (const name of threads) if (isKept(name)) Deno.removeSync(`${forms}/${name}_cache`);
+  while (!threads.every(isKept)) await pause(MOMENT_MILLISECONDS / 10);
+}
+
+async function freeAddress() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return `127.0.0.1:${port}`;
+}
+
+/** Asks the server that listens there. */
+async function ask(address) {
+  for (const body of statements) {
+    const headers = { "Content-Type": "text/plain" };
+    const answer = await fetch(`http://${address}/v1/sql`, { method: "POST", headers, body });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`Cannot run ${body}: ${text}`);
+  }
+}
+
+/** Runs a command; one that serves is asked, and then stopped as if by a signal. */
+async function runCommand(main, command) {
+  const address = command.includes("HTTP") ? await freeAddress() : null;
+  Deno.addSignalListener = async (signal, stop) => {
+    if (signal !== "SIGTERM") return;
+    await pause(MOMENT_MILLISECONDS);
+    if (address !== null) await ask(address);
+    await keptAnew([...started]);
+    stop();
+  };
+  const code = await main(command.map((parameter) => parameter === "HTTP" ? address : parameter));
+  if (code > 1) throw new Error(`Cannot run ${command.join(" ")}: exit code ${code}`);
+}
+
+globalThis[Symbol.for("db.recorder")] = {
+  addressOf: (name) => {
+    started.add(name);
+    return `${here}#${name}`;
+  },
+  record: async (script, main) => {
+    if (thread !== undefined) {
+      setInterval(() => keep(`${thread}_cache`, script), MOMENT_MILLISECONDS);
+      return;
+    }
+    for (const command of commands) await runCommand(main, command);
+    const others = names.filter((name) => !isKept(name));
+    for (const name of others) new Worker(`${here}#${name}`, { type: "module" });
+    await keptAnew(others);
+    keep("cache", script);
+    Deno.exit(0);
+  },
+};
+await import(thread === undefined ? program : `${program}#${thread}`);
