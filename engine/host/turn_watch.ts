@@ -27,6 +27,8 @@ export class TurnTimes {
   longCount = 0;
   /** Since the start. */
   longestMilliseconds = 0;
+  /** The longest time that the thread has used a processor in one turn, since the start. */
+  longestWorkMilliseconds = 0;
   /** The longest of more than 50 ms, by the work that took most of it. */
   readonly longestOf = new Map<string, number>();
   #recent = 0;
@@ -90,8 +92,9 @@ export class TurnWatch {
     this.#usedMilliseconds = used;
     const late = Math.max(0, now - this.#due);
     this.#wait(isIdle ? IDLE_LOOK_MILLISECONDS : BUSY_LOOK_MILLISECONDS);
-    const work = turnWork.take(now, this.#due);
-    this.times.note(late, now, nameOf(work, spent, late));
+    const work = turnWork.take(now, this.#due), { times } = this;
+    times.note(late, now, nameOf(work, spent, late));
+    times.longestWorkMilliseconds = Math.max(times.longestWorkMilliseconds, Math.min(spent, late));
   };
 }
 

@@ -185,6 +185,12 @@ function writeTurnTimes(writer: MetricsWriter, turns: TurnTimes): void {
     turns.longestMilliseconds / 1000,
   );
   writer.single(
+    "db_event_loop_longest_work_seconds",
+    "gauge",
+    "The longest time since the start that the event loop's thread has used a processor in one turn.",
+    turns.longestWorkMilliseconds / 1000,
+  );
+  writer.single(
     "db_event_loop_recent_longest_turn_seconds",
     "gauge",
     "The longest turn of the event loop in the last half to whole minute.",

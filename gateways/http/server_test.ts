@@ -564,6 +564,7 @@ Deno.test("GET /v1/metrics is in the text format, every family with HELP and TYP
     match(answer.text, /^db_http_requests_total\{path="\/v1\/sql",status="200"\} 1$/m);
     match(answer.text, /^db_binary_connections 3$/m);
     match(answer.text, /^db_event_loop_longest_turn_seconds 0.07$/m);
+    match(answer.text, /^db_event_loop_longest_work_seconds 0.03$/m);
     match(answer.text, /^db_event_loop_recent_longest_turn_seconds 0.07$/m);
     match(answer.text, /^db_event_loop_long_turns_total 1$/m);
     match(answer.text, /^db_event_loop_long_turn_seconds\{work="checkpoint"\} 0.07$/m);
@@ -577,6 +578,7 @@ Deno.test("GET /v1/metrics is in the text format, every family with HELP and TYP
 function turnsOf(milliseconds: number): TurnTimes {
   const turns = new TurnTimes(0);
   turns.note(milliseconds, 1, "checkpoint");
+  turns.longestWorkMilliseconds = 30;
   return turns;
 }
 

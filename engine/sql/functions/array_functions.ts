@@ -9,7 +9,7 @@ import { formatText } from "../../types/text_io.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { textOptions } from "./casts.ts";
 import type { FunctionDefinition } from "./definition.ts";
-import { defineFunction, type Overload } from "./overload.ts";
+import { defineFunction, eachRow, type Overload } from "./overload.ts";
 
 const array = { category: "array" } as const;
 
@@ -448,7 +448,7 @@ const rows: readonly Overload[] = [
     category: "set-returning",
     summary: "The elements as rows.",
     specialize: ([type]) => ({
-      rows: (_context, value: SqlArray) => value.elements.map((element) => [element]),
+      rows: (_context, value: SqlArray) => eachRow(value.elements),
       rowColumns: [{ name: "unnest", type: elementType(type) }],
     }),
   },

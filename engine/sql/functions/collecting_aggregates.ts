@@ -3,6 +3,7 @@
  * rows. Steps of the JSON aggregates use the identifier `context`, which is in scope of generated code.
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
+import { LIMITS } from "../../base/limits.ts";
 import { canonicalJsonb, quoteJson } from "../../types/json.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
@@ -11,7 +12,7 @@ import type { SqlValue } from "../../types/value.ts";
 import { textOptions } from "./casts.ts";
 import { maximumTextLength, textTooLong } from "./characters.ts";
 import type { AggregateDefinition, AggregateSlot, EvaluationContext } from "./definition.ts";
-import { isStructured, jsonPrinter } from "./json_conversion.ts";
+import { isStructured, type JsonPrinter, jsonPrinter } from "./json_conversion.ts";
 import { type AggregateOverload, defineAggregate } from "./overload.ts";
 
 const nothing: AggregateSlot = { kind: "object", initial: "null" };
@@ -79,6 +80,17 @@ function finishArrays(state: readonly SqlArray[] | null): SqlArray | null {
   return state === null ? null : SqlArray.ofArrays(state);
 }
 
+/** Prints elements of a `jsonb` array, each in canonical form by itself: the whole would be read in one turn. */
+function canonicalItemPrinter(type: SqlType): JsonPrinter {
+  const print = jsonPrinter(type);
+  return (context, value) => {
+    const item = print(context, value);
+    // A `jsonb` value is canonical; only a long one may nest too deeply within another array.
+    if (type.kind === "jsonb" && item.length < LIMITS.maximumJsonDepth) return item;
+    return canonicalJsonb(`[${item}]`).slice(1, -1);
+  };
+}
+
 function jsonArrayAggregate(name: string, binary: boolean): AggregateOverload {
   return {
     name,
@@ -89,16 +101,15 @@ function jsonArrayAggregate(name: string, binary: boolean): AggregateOverload {
     orderSensitive: true,
     parts: ([type]) => {
       if (type === undefined) return undefined;
-      const print = jsonPrinter(type);
-      const separator = isStructured(type) ? ", \n " : ", ";
+      const print = binary ? canonicalItemPrinter(type) : jsonPrinter(type);
+      const separator = isStructured(type) && !binary ? ", \n " : ", ";
       const step = (context: EvaluationContext, state: string | null, value: SqlValue) => {
         const item = print(context, value);
         if (state === null) return `[${item}`;
         if (state.length + item.length > maximumTextLength) throw textTooLong();
         return state + (value === null ? ", " : separator) + item;
       };
-      const finish = (state: string | null) =>
-        state === null ? null : binary ? canonicalJsonb(`${state}]`) : `${state}]`;
+      const finish = (state: string | null) => state === null ? null : `${state}]`;
       return {
         argumentTypes: [type],
         slots: [nothing],

@@ -141,13 +141,17 @@ function accessOperators(type: "json" | "jsonb"): Overload[] {
   ];
 }
 
-function* textRows(parts: Iterable<string>): Iterable<readonly SqlValue[]> {
-  for (const part of parts) yield [part];
+/** The members by key: `jsonb` has each key once and its keys are in order already. */
+function* memberRows(text: string, asText: boolean): Iterable<readonly SqlValue[]> {
+  for (const [key, value] of jsonMembers(text)) yield [key, asText ? jsonAsText(value) : value];
 }
 
-/** The members by key: `jsonb` has each key once and its keys are in order already. */
-function memberRows(text: string, asText: boolean): (readonly SqlValue[])[] {
-  return [...jsonMembers(text)].map(([key, value]) => [key, asText ? jsonAsText(value) : value]);
+function* keyRows(text: string): Iterable<readonly SqlValue[]> {
+  for (const [key] of jsonMembers(text)) yield [key];
+}
+
+function* elementRows(text: string, asText: boolean): Iterable<readonly SqlValue[]> {
+  for (const element of jsonElements(text)) yield [asText ? jsonAsText(element) : element];
 }
 
 function accessFunctions(type: "json" | "jsonb"): Overload[] {
@@ -181,8 +185,7 @@ function accessFunctions(type: "json" | "jsonb"): Overload[] {
       summary: asText ? "The elements as rows of text." : "The elements as rows.",
       rows: (_context, text: string) => {
         requireElements(text, name, binary);
-        const found = [...jsonElements(asText ? all(text) : text)];
-        return asText ? found.map((element) => [jsonAsText(element)]) : textRows(found);
+        return elementRows(asText ? all(text) : text, asText);
       },
       rowColumns: [{ name: "value", type: { kind: asText ? "text" : type } }],
     };
@@ -231,7 +234,7 @@ function accessFunctions(type: "json" | "jsonb"): Overload[] {
       summary: "The keys as rows.",
       rows: (_context, text: string) => {
         requireMembers(text, `${type}_object_keys`, binary);
-        return [...jsonMembers(all(text))].map(([key]) => [key]);
+        return keyRows(all(text));
       },
     },
   ];

@@ -35,6 +35,11 @@ type RowsImplementation = (
   ...args: any[]
 ) => Iterable<readonly SqlValue[]>;
 
+/** Rows of one column, made one after the other: others have their turns between. */
+export function* eachRow(values: Iterable<SqlValue>): Iterable<readonly SqlValue[]> {
+  for (const value of values) yield [value];
+}
+
 /** What may differ from the declaration once the argument types are known. */
 export interface Specialization {
   readonly argumentTypes?: readonly SqlType[];

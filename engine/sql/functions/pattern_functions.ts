@@ -16,7 +16,7 @@ import { characterLength, hasSurrogates } from "../../types/text.ts";
 import { padCharacters } from "../../types/text_io.ts";
 import { sliceCharacters } from "./characters.ts";
 import type { FunctionDefinition } from "./definition.ts";
-import { defineFunction, type Overload } from "./overload.ts";
+import { defineFunction, eachRow, type Overload } from "./overload.ts";
 import { longestCharacterLength } from "./type_family.ts";
 
 /** The operators that test a text against a pattern. */
@@ -262,18 +262,19 @@ function* matchRows(text: string, pattern: string, options: string): Iterable<re
 }
 
 /** Splits at matches; an empty match at the start, at the end or right after another match does not split. */
-function splitAtMatches(text: string, pattern: string, options: string, name: string): string[] {
-  const expression = compileRegularExpression(pattern, refuseGlobal(options, name));
-  const parts: string[] = [];
+function splitAtMatches(text: string, pattern: string, options: string, name: string): Iterable<string> {
+  return partsBetween(text, compileRegularExpression(pattern, refuseGlobal(options, name)));
+}
+
+function* partsBetween(text: string, expression: Matcher): Iterable<string> {
   let previousEnd = 0;
   for (const match of matchesOf(text, expression)) {
     const end = match.index + match[0].length;
     if (match.index >= text.length || end <= previousEnd) continue;
-    parts.push(text.slice(previousEnd, match.index));
+    yield text.slice(previousEnd, match.index);
     previousEnd = end;
   }
-  parts.push(text.slice(previousEnd));
-  return parts;
+  yield text.slice(previousEnd);
 }
 
 function replacePattern(
@@ -456,7 +457,7 @@ const functions: readonly Overload[] = [
     category: "text",
     summary: "The parts between matches.",
     run: (value: string, pattern: string, options = "") =>
-      SqlArray.of(splitAtMatches(value, pattern, options, "regexp_split_to_array")),
+      SqlArray.of([...splitAtMatches(value, pattern, options, "regexp_split_to_array")]),
   }),
   ...withOptionals("text, text", ["text"], {
     name: "regexp_split_to_table",
@@ -464,7 +465,7 @@ const functions: readonly Overload[] = [
     category: "set-returning",
     summary: "The parts between matches as rows.",
     rows: (_context, value: string, pattern: string, options = "") =>
-      splitAtMatches(value, pattern, options, "regexp_split_to_table").map((part) => [part]),
+      eachRow(splitAtMatches(value, pattern, options, "regexp_split_to_table")),
   }),
   ...withOptionals("text, text, text", ["text"], {
     ...text,

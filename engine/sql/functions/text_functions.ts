@@ -188,14 +188,30 @@ function replaceAll(value: string, from: string, to: string): string {
 }
 
 /** `string_to_array`: a NULL delimiter splits into characters, an empty one not at all. */
-export function splitText(
-  value: string,
-  delimiter: string | null,
-  nullText: string | null,
-): (string | null)[] {
+function splitText(value: string, delimiter: string | null, nullText: string | null): (string | null)[] {
   if (value === "") return [];
   const parts = delimiter === null ? [...value] : delimiter === "" ? [value] : value.split(delimiter);
   return nullText === null ? parts : parts.map((part) => part === nullText ? null : part);
+}
+
+/** `string_to_table`: the same, part by part, which takes twice as long together. */
+function* splitRows(
+  value: string | null,
+  delimiter: string | null,
+  nullText: string | null,
+): Iterable<readonly SqlValue[]> {
+  if (value === null || value === "") return;
+  const parts = delimiter === null ? value : delimiter === "" ? [value] : partsOf(value, delimiter);
+  for (const part of parts) yield [part === nullText ? null : part];
+}
+
+function* partsOf(value: string, delimiter: string): Iterable<string> {
+  let start = 0;
+  for (let end = value.indexOf(delimiter); end >= 0; end = value.indexOf(delimiter, start)) {
+    yield value.slice(start, end);
+    start = end + delimiter.length;
+  }
+  yield value.slice(start);
 }
 
 function unescapeUnicode(value: string): string {
@@ -611,8 +627,7 @@ const overloads: readonly Overload[] = [
     category: "set-returning",
     strict: false,
     summary: "The parts between delimiters as rows.",
-    rows: (_context, value: string | null, delimiter: string | null) =>
-      value === null ? [] : splitText(value, delimiter, null).map((part) => [part]),
+    rows: (_context, value: string | null, delimiter: string | null) => splitRows(value, delimiter, null),
   },
   {
     name: "string_to_table",
@@ -622,7 +637,7 @@ const overloads: readonly Overload[] = [
     strict: false,
     summary: "The parts between delimiters as rows; those equal to the third text are NULL.",
     rows: (_context, value: string | null, delimiter: string | null, nullText: string | null) =>
-      value === null ? [] : splitText(value, delimiter, nullText).map((part) => [part]),
+      splitRows(value, delimiter, nullText),
   },
 ];
 
