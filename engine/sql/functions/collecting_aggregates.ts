@@ -10,18 +10,24 @@ import type { SqlType } from "../../types/sql_type.ts";
 import { formatText } from "../../types/text_io.ts";
 import type { SqlValue } from "../../types/value.ts";
 import { textOptions } from "./casts.ts";
-import { maximumTextLength, textTooLong } from "./characters.ts";
 import type { AggregateDefinition, AggregateSlot, EvaluationContext } from "./definition.ts";
+import { append, type GrowingText, textOf } from "./growing_text.ts";
 import { isStructured, type JsonPrinter, jsonPrinter } from "./json_conversion.ts";
 import { type AggregateOverload, defineAggregate } from "./overload.ts";
 
 const nothing: AggregateSlot = { kind: "object", initial: "null" };
 
-function appendText(state: string | null, value: string | null, delimiter: string | null): string | null {
+function appendText(
+  state: GrowingText | null,
+  value: string | null,
+  delimiter: string | null,
+): GrowingText | null {
   if (value === null) return state;
-  if (state === null) return value;
-  if (state.length + value.length > maximumTextLength) throw textTooLong();
-  return state + (delimiter ?? "") + value;
+  return state === null ? value : append(state, delimiter === null ? value : delimiter + value);
+}
+
+function finishText(state: GrowingText | null): string | null {
+  return state === null ? null : textOf(state);
 }
 
 function appendBytes(
@@ -103,13 +109,11 @@ function jsonArrayAggregate(name: string, binary: boolean): AggregateOverload {
       if (type === undefined) return undefined;
       const print = binary ? canonicalItemPrinter(type) : jsonPrinter(type);
       const separator = isStructured(type) && !binary ? ", \n " : ", ";
-      const step = (context: EvaluationContext, state: string | null, value: SqlValue) => {
+      const step = (context: EvaluationContext, state: GrowingText | null, value: SqlValue) => {
         const item = print(context, value);
-        if (state === null) return `[${item}`;
-        if (state.length + item.length > maximumTextLength) throw textTooLong();
-        return state + (value === null ? ", " : separator) + item;
+        return state === null ? `[${item}` : append(state, (value === null ? ", " : separator) + item);
       };
-      const finish = (state: string | null) => state === null ? null : `${state}]`;
+      const finish = (state: GrowingText | null) => state === null ? null : `${textOf(state)}]`;
       return {
         argumentTypes: [type],
         slots: [nothing],
@@ -152,14 +156,20 @@ function jsonObjectAggregate(name: string, binary: boolean): AggregateOverload {
       if (keyType === undefined || valueType === undefined) return undefined;
       const printKey = keyPrinter(keyType);
       const print = jsonPrinter(valueType);
-      const step = (context: EvaluationContext, state: string | null, key: SqlValue, value: SqlValue) => {
+      const step = (
+        context: EvaluationContext,
+        state: GrowingText | null,
+        key: SqlValue,
+        value: SqlValue,
+      ) => {
         const member = `${quoteJson(printKey(context, key))} : ${print(context, value)}`;
-        if (state === null) return `{ ${member}`;
-        if (state.length + member.length > maximumTextLength) throw textTooLong();
-        return `${state}, ${member}`;
+        return state === null ? `{ ${member}` : append(state, `, ${member}`);
       };
-      const finish = (state: string | null) =>
-        state === null ? null : binary ? canonicalJsonb(`${state} }`) : `${state} }`;
+      const finish = (state: GrowingText | null) => {
+        if (state === null) return null;
+        const text = `${textOf(state)} }`;
+        return binary ? canonicalJsonb(text) : text;
+      };
       return {
         argumentTypes: [keyType, valueType],
         slots: [nothing],
@@ -183,7 +193,7 @@ const overloads: readonly AggregateOverload[] = [
       slots: [nothing],
       step: ([state], [value, delimiter], use) =>
         `${state} = ${use("appendText", appendText)}(${state}, ${value}, ${delimiter});`,
-      finish: ([state]) => `${state}`,
+      finish: ([state], use) => `${use("finishText", finishText)}(${state})`,
     }),
   },
   {
