@@ -134,6 +134,9 @@ Deno.test("Statements in pieces of one item give what whole ones give", async ()
       const rest = pick(statements)();
       setLimits(before);
       const expected = await given(rest);
+      const explained = await given(`EXPLAIN ${rest}`);
+      setLimits({ ...TINY, leastCount: Infinity });
+      deepStrictEqual(await given(`EXPLAIN ${rest} /* not the same text */`), explained, rest);
       setLimits(TINY);
       deepStrictEqual(await given(`${rest} /* not the same text */ LIMIT 10000`), expected, rest);
       const parameters: number[] = [];
@@ -141,6 +144,8 @@ Deno.test("Statements in pieces of one item give what whole ones give", async ()
       deepStrictEqual(await given(withParameters, parameters), expected, withParameters);
       if (typeof expected[0] === "string") errors++;
     }
+    const shown = await given("EXPLAIN SELECT id FROM t WHERE b > 1 OR c = 'x' OR n < 2");
+    ok(JSON.stringify(shown).includes("long_or"), "EXPLAIN shows the plan that was made ahead");
   } finally {
     setLimits(before);
   }

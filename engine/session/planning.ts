@@ -73,7 +73,9 @@ export class Planning {
   readonly cache = new PlanCache();
   readonly #machine: StateMachine;
   /** What is wrong with statements that were planned ahead. */
-  readonly #refused = new WeakMap<ParsedStatement, DatabaseError>();
+  readonly #refused = new WeakMap<Statement, DatabaseError>();
+  /** Of long statements that EXPLAIN is going to show. */
+  readonly #explained = new WeakMap<Statement, CachedPlan>();
   /** Of transactions that may be rolled back, so that no two have the same. */
   #lastObjectId = 0;
 
@@ -122,8 +124,7 @@ export class Planning {
     parsed: ParsedStatement,
     declared: readonly (SqlType | undefined)[],
   ): CachedPlan {
-    const refusal = this.#refused.get(parsed);
-    if (refusal !== undefined) throw refusal;
+    this.#refuse(parsed.statement);
     const ownCatalog = session.currentTransaction?.hasDdl === true;
     const key = parsedKey(session, text, parsed, declared);
     if (!ownCatalog) {
@@ -137,8 +138,8 @@ export class Planning {
   }
 
   /**
-   * Plans the statement of a long text piece by piece, so that {@link plan} finds it, or what is wrong with it. Several
-   * statements, and those of shards, which get terms and no calls, are planned when they run.
+   * Plans the statement of a long text piece by piece, so that {@link plan} or {@link plannedAhead} finds it, or what
+   * is wrong with it. Several statements, and those of shards, which get terms and no calls, are planned when they run.
    */
   async planAhead(
     session: PlanningSession,
@@ -149,8 +150,10 @@ export class Planning {
     },
     engine: PlanningEngine,
   ): Promise<void> {
-    const [parsed, second] = statements;
-    if (parsed === undefined || second !== undefined || engine.shards !== null) return;
+    const [given, second] = statements;
+    if (given === undefined || second !== undefined || engine.shards !== null) return;
+    const isExplained = given.statement.kind === "explain" && given.parameterCount === 0;
+    const parsed = isExplained ? { ...given, statement: given.statement.statement } : given;
     if (!isPlannable(parsed.statement)) return;
     const key = parsedKey(session, text, parsed, declared);
     if (this.#usable(session, key) !== undefined) return;
@@ -167,14 +170,34 @@ export class Planning {
           planningPieces.microseconds,
           () => this.#plan(session, text, parsed, declared, [], { pieces }),
         );
-        if (planned !== null) return this.cache.put(key, planned.value);
+        if (planned !== null) {
+          if (isExplained) this.#explained.set(parsed.statement, planned.value);
+          else this.cache.put(key, planned.value);
+          return;
+        }
       } catch (error) {
         if (!(error instanceof DatabaseError)) throw error;
-        this.#refused.set(parsed, error);
+        this.#refused.set(parsed.statement, error);
         return;
       }
       await engine.slices.next(planningPieces.microseconds);
     }
+  }
+
+  /** The plan of a statement that EXPLAIN shows, if {@link planAhead} has made it. Raises what is wrong with it. */
+  plannedAhead(
+    session: Pick<PlanningSession, "catalog" | "evaluation">,
+    statement: Statement,
+  ): PlannedStatement | undefined {
+    this.#refuse(statement);
+    const plan = this.#explained.get(statement);
+    return plan !== undefined && this.#isCurrent(session, plan) ? plan.planned : undefined;
+  }
+
+  /** Raises what was wrong with a statement that was planned ahead. */
+  #refuse(statement: Statement): void {
+    const refusal = this.#refused.get(statement);
+    if (refusal !== undefined) throw refusal;
   }
 
   /** Plans a statement of a PL/pgSQL block; such plans are not shared. */
@@ -299,7 +322,7 @@ export class Planning {
     return plan !== undefined && this.#isCurrent(session, plan) ? plan : undefined;
   }
 
-  #isCurrent(session: PlanningSession, plan: CachedPlan): boolean {
+  #isCurrent(session: Pick<PlanningSession, "catalog" | "evaluation">, plan: CachedPlan): boolean {
     const { catalog } = session;
     if (plan.catalogSerial !== catalog.serial || plan.isDropped) return false;
     if (!isSamePath(plan.searchPath, session.evaluation.searchPath)) return false;

@@ -17,7 +17,7 @@ import type { SliceTurns } from "../host/slice_turns.ts";
 import type { OpNumber, RowId } from "../operations/effect.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { BoundCast, BoundFunction, EvaluationContext } from "../sql/functions/definition.ts";
-import type { ObjectName, ParsedStatement } from "../sql/parser/ast.ts";
+import type { ObjectName, ParsedStatement, Statement } from "../sql/parser/ast.ts";
 import type { Fragment, FragmentPoint, PlannedStatement } from "../sql/plan/plan.ts";
 import type { Room, SharedTables, Spread } from "../sql/fragments/join_places.ts";
 import type { PlanEnvironment } from "../sql/planner/plan_statement.ts";
@@ -254,6 +254,13 @@ export interface StatementEngine {
   monotonic(): number;
   yieldToLoop(): Promise<void>;
   readonly slices: SliceTurns;
+  readonly plans: {
+    /** The plan of a statement that EXPLAIN shows, if it was made ahead. Raises what is wrong with it. */
+    plannedAhead(
+      session: Pick<StatementHost, "catalog" | "evaluation">,
+      statement: Statement,
+    ): PlannedStatement | undefined;
+  };
 }
 
 /** For statements that change the transaction block or its modes. */

@@ -69,7 +69,8 @@ export function explainedPlan(
     return planStatement(statement.query, session.planEnvironment(text, types));
   }
   if (!isPlannable(statement)) throw unsupported(session, `EXPLAIN of ${statement.kind}`, position);
-  return planStatement(statement, session.planEnvironment(text, types));
+  return session.engine.plans.plannedAhead(session, statement) ??
+    planStatement(statement, session.planEnvironment(text, types));
 }
 
 /** The plans of what a statement that changes data in its WITH runs first, and its own. */
