@@ -46,22 +46,42 @@ export class SpillFile {
 
   /** Raises 53400 beyond a bound, and 53100 on a full disk. */
   write(bytes: Uint8Array): SpillBlock {
-    const position = this.#size;
+    return this.writeBlocks(bytes, [bytes.length])[0] as SpillBlock;
+  }
+
+  /** Writes several blocks at once, one behind the other; `ends`: where each of them ends. Raises what a write does. */
+  writeBlocks(bytes: Uint8Array, ends: readonly number[]): readonly SpillBlock[] {
+    const begin = this.#size;
     this.#space?.take(bytes.length);
     this.#taken += bytes.length;
-    this.#file.writeAt(position, bytes);
+    this.#file.writeAt(begin, bytes);
     this.#size += bytes.length;
-    return { position, length: bytes.length, checksum: this.#checksum(position, bytes) };
+    return ends.map((end, index) => {
+      const from = ends[index - 1] ?? 0;
+      const position = begin + from;
+      return { position, length: end - from, checksum: this.#checksum(position, bytes.subarray(from, end)) };
+    });
   }
 
   /** The bytes of a block, in an array of its length; raises XX001 when they are not those that were written. */
-  read({ position, length, checksum }: SpillBlock, bytes: Uint8Array = new Uint8Array(length)): Uint8Array {
-    const count = this.#file.readAt(position, bytes);
-    if (count !== length || this.#checksum(position, bytes) !== checksum) {
-      throw new DatabaseError(
-        SQLSTATE.dataCorrupted,
-        `temporary file "${this.#file.path}" is damaged at ${position}: the checksum does not match`,
-      );
+  read(block: SpillBlock, bytes: Uint8Array = new Uint8Array(block.length)): Uint8Array {
+    return this.readBlocks([block], bytes);
+  }
+
+  /** The same for blocks that lie one behind the other, in an array of their length together. */
+  readBlocks(blocks: readonly SpillBlock[], bytes: Uint8Array): Uint8Array {
+    const begin = blocks[0]?.position ?? 0;
+    const count = this.#file.readAt(begin, bytes);
+    for (const { position, length, checksum } of blocks) {
+      const from = position - begin;
+      if (
+        from + length > count || this.#checksum(position, bytes.subarray(from, from + length)) !== checksum
+      ) {
+        throw new DatabaseError(
+          SQLSTATE.dataCorrupted,
+          `temporary file "${this.#file.path}" is damaged at ${position}: the checksum does not match`,
+        );
+      }
     }
     return bytes;
   }

@@ -40,6 +40,28 @@ Deno.test("SpillFile notices a block that is another one, has changed, or is cut
   file.close();
 });
 
+Deno.test("SpillFile reads blocks together that were written together, and notices a damaged one among them", () => {
+  const disk = diskOfTest();
+  const file = new SpillFile(disk, DIRECTORY);
+  file.write(new Uint8Array(40));
+  const bytes = Uint8Array.from({ length: 300 }, (_, at) => at * 3);
+  const blocks = file.writeBlocks(bytes, [100, 100, 180, 300]);
+  deepStrictEqual(blocks.map(({ position, length }) => [position, length]), [[40, 100], [140, 0], [140, 80], [
+    220,
+    80 + 40,
+  ]]);
+  deepStrictEqual(file.readBlocks(blocks, new Uint8Array(300)), bytes);
+  deepStrictEqual(file.readBlocks(blocks.slice(2), new Uint8Array(200)), bytes.subarray(100));
+  deepStrictEqual(file.read(blocks[2] ?? file.write(bytes)), bytes.subarray(100, 180));
+  const [name] = disk.list(DIRECTORY);
+  const other = disk.openFile(`${DIRECTORY}/${name}`, { create: false, write: true });
+  other.writeAt(339, new Uint8Array([1]));
+  other.close();
+  throws(() => file.readBlocks(blocks, new Uint8Array(300)), { code: "XX001" });
+  deepStrictEqual(file.readBlocks(blocks.slice(0, 3), new Uint8Array(180)), bytes.subarray(0, 180));
+  file.close();
+});
+
 Deno.test("SpillFile removes a file that cannot be closed", () => {
   const disk = diskOfTest();
   const { openFile } = disk;

@@ -35,7 +35,7 @@ import type { BlockCursor } from "../../storage/access/block.ts";
 import type { ReadableTable } from "../../storage/access/readable_table.ts";
 import { emitRelease, emitSorted, emitSpillSorted, openSpill, type SpillNames } from "./sort.ts";
 import { nullableBinding } from "./sources.ts";
-import { DividedCode } from "./divided_code.ts";
+import { DividedCode, STEADY_GROUPS } from "./divided_code.ts";
 import { produceRounds } from "./rounds.ts";
 import { groupsStay, produceDividedSets } from "./spilled.ts";
 
@@ -74,6 +74,7 @@ function asideOf(plan: Aggregate, compilation: Compilation): DividedCode {
     columns,
     keys: keys.map(({ expression }) => expression),
     isKept: true,
+    keptSize: STEADY_GROUPS,
   });
 }
 

@@ -13,7 +13,7 @@ import type { Compilation } from "../codegen/compilation.ts";
 import type { Emitter, Value } from "../codegen/emitter.ts";
 import type { Program } from "../codegen/region.ts";
 import { type ExecutionState, MAX_BATCH_ROWS, type Pipeline } from "../runtime/execution_state.ts";
-import { joinParts, type Part, PART_COUNT } from "../runtime/partitioned_rows.ts";
+import { groupParts, joinParts, type Part, PART_COUNT, ROUND_SHARE } from "../runtime/partitioned_rows.ts";
 import type { RowBuffer } from "../runtime/row_buffer.ts";
 import { allOf, GeneratorWork } from "../runtime/work.ts";
 import type { DividedCode, RowBatches } from "./divided_code.ts";
@@ -122,6 +122,7 @@ export class Batches implements RowBatches {
 
   #decide(state: ExecutionState): GeneratorWork<Running> {
     const kept = this.#kept;
+    const other = this.#other;
     const rows = kept.rowsIn(state);
     const joinsFollow = hasJoin(this.#plan);
     const filters = this.#filters;
@@ -139,17 +140,20 @@ export class Batches implements RowBatches {
           running.reserved = bytes;
         } else yield* allOf(rows.writeRest(kept.bufferIn(state)));
       }
-      const own: Part[] = [];
-      const whole = rows.parts.reduce((sum, part) => sum + kept.bytesOfWritten(part), 0);
+      const sizes = rows.parts.map((part) => kept.bytesOfWritten(part));
+      const whole = sizes.reduce((sum, bytes) => sum + bytes, 0);
       const share = joinsFollow && !state.hasRoomFor(whole) ? SHARE_BEFORE_JOINS : undefined;
-      for (const [index, part] of rows.parts.entries()) {
-        const bytes = kept.bytesOfWritten(part);
+      for (const [index, bytes] of sizes.entries()) {
         if (!state.hasRoomFor(running.reserved + bytes, share)) continue;
         running.own[index] = 1;
         running.reserved += bytes;
-        own.push(part);
       }
-      if (rows.parts.length > 0) running.kept = joinParts(own);
+      if (sizes.length > 0) {
+        running.kept = joinParts(rows.parts.filter((_, index) => running.own[index] === 1));
+        const groups = groupParts(sizes, state.context.memoryLimitBytes * ROUND_SHARE, running.own);
+        rows.group(groups);
+        other.rowsIn(state).group(groups);
+      }
       running.isOn = !filters.ends || running.own.includes(1);
       state.charge(running.reserved);
       return running;

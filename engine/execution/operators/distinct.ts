@@ -14,7 +14,7 @@ import { emitValue } from "../codegen/expression.ts";
 import { hasSameKeys } from "../codegen/value_keys.ts";
 import { nullableCode } from "../codegen/value_form.ts";
 import { type Program, type Region, resetSlot, type Sink } from "../codegen/region.ts";
-import { DividedCode } from "./divided_code.ts";
+import { DividedCode, STEADY_GROUPS } from "./divided_code.ts";
 import { produceRounds } from "./rounds.ts";
 import { areSteady } from "./spilled.ts";
 
@@ -88,7 +88,7 @@ export class DistinctCode {
     this.#groups = new GroupCode(compilation, keys.map((key) => new KeyCode(compilation, key.type)), []);
     this.#aside = columns === null || !areSteady(keys)
       ? null
-      : new DividedCode(compilation, { columns, keys, isKept: true });
+      : new DividedCode(compilation, { columns, keys, isKept: true, keptSize: STEADY_GROUPS });
   }
 
   /** Slots of what has been seen. */

@@ -8,9 +8,9 @@ import type { Emitter, Value } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
 import type { LoopSource, Region, Sink } from "../codegen/region.ts";
 import { formOf } from "../codegen/value_form.ts";
-import { combine, valueHash } from "../codegen/value_hash.ts";
+import { emitMix, isWord, valueHash } from "../codegen/value_hash.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
-import { type Part, PartitionedRows } from "../runtime/partitioned_rows.ts";
+import { type Part, PART_BITS, PART_COUNT, PartitionedRows } from "../runtime/partitioned_rows.ts";
 import type { RowBuffer } from "../runtime/row_buffer.ts";
 import type { SpilledColumn } from "../runtime/row_codec.ts";
 import { slotObject } from "../runtime/slot_object.ts";
@@ -34,9 +34,13 @@ export interface KeptSize {
   readonly rowBytes: number;
   /** How often there is what they take in a file, and their texts. */
   readonly copies: number;
+  /** Rows of one key take what one of them does. */
+  readonly once?: true;
 }
 
 const GROUPS: KeptSize = { rowBytes: 160, copies: 3 };
+/** Groups that take no more with each row. */
+export const STEADY_GROUPS: KeptSize = { ...GROUPS, once: true };
 /** What values that are objects take besides. */
 const TEXT_BYTES = 24;
 const OBJECT_BYTES = 56;
@@ -72,6 +76,18 @@ export interface RowBatches {
   take(code: Emitter, values: readonly Value[]): void;
   close(code: Emitter): void;
 }
+
+/**
+ * Emits a hash whose lowest bits, which are those of the part, are the same for 256 integers that follow one another:
+ * rows that come roughly in the order of their key find them side by side in the tables of a part. Which runs are in a
+ * part is spread by the golden ratio (D. Knuth, "The Art of Computer Programming", volume 3, 6.4).
+ */
+function emitPartOfRun(code: Emitter, word: string, hash: string): string {
+  const part = `Math.imul(${word} >> ${RUN_BITS}, 0x9e3779b1) >>> ${32 - PART_BITS}`;
+  return code.define("h", `${hash} & ${-PART_COUNT} | ${part}`);
+}
+
+const RUN_BITS = 8;
 
 /** The code that divides rows. */
 export class DividedCode {
@@ -113,14 +129,17 @@ export class DividedCode {
   }
 
   /** What so many rows take where they are kept, if they have taken `bytes` in a file. */
-  bytesOfWritten({ rows, bytes }: { readonly rows: number; readonly bytes: number }): number {
-    const { rowBytes, copies } = this.#keptSize;
+  bytesOfWritten({ rows, changes, bytes }: Pick<Part, "rows" | "changes" | "bytes">): number {
+    const { rowBytes, copies, once } = this.#keptSize;
     const objects = this.buffer.columns.reduce(
       (sum, { storage, type }) =>
         sum + (storage !== "ref" ? 0 : formOf(type) === "string" ? TEXT_BYTES : OBJECT_BYTES),
       0,
     );
-    return bytes * copies + rows * (objects + rowBytes);
+    const kept = once === true ? changes : rows;
+    // Of values of any length the longest may be kept.
+    const share = objects === 0 && rows > 0 ? kept / rows : 1;
+    return bytes * copies * share + kept * (objects + rowBytes);
   }
 
   /** What the rows of the buffer take where they are kept. */
@@ -226,15 +245,17 @@ export class DividedCode {
 
   #hash(code: Emitter, { key: onKey, hash: onHash }: RowsTaken): string {
     const { keys, others } = this.#divided;
-    const hash = keys.reduce((hash, key, index) => {
+    const hash = keys.reduce<string | null>((hash, key, index) => {
       const value = emitValue(code, key);
       onKey?.(code, value, index);
-      const hashed = code.constant("hash", valueHash(key.type, others?.[index] ?? key.type));
-      const one = value.isNull === null
-        ? `${hashed}(${value.code})`
-        : `${value.isNull} ? 0 : ${hashed}(${value.code})`;
-      return code.define("h", `${code.use("combine", combine)}(${hash}, ${one})`);
-    }, "0");
+      const other = others?.[index] ?? key.type;
+      const hashed = isWord(key.type) && isWord(other)
+        ? value.code
+        : `${code.constant("hash", valueHash(key.type, other))}(${value.code})`;
+      const one = value.isNull === null ? hashed : `(${value.isNull} ? 0 : ${hashed})`;
+      const mixed = emitMix(code, hash === null ? one : `Math.imul(${hash}, 0x9e3779b1) ^ ${one}`);
+      return keys.length === 1 && isWord(key.type) && isWord(other) ? emitPartOfRun(code, one, mixed) : mixed;
+    }, null) ?? "0";
     onHash?.(code, hash);
     return hash;
   }

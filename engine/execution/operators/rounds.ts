@@ -3,7 +3,7 @@ import { assertDefined } from "../../base/assert.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import { Program, resetSlot } from "../codegen/region.ts";
 import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
-import { MAX_LEVELS, type Part } from "../runtime/partitioned_rows.ts";
+import { groupParts, joinParts, MAX_LEVELS, type Part, ROUND_SHARE } from "../runtime/partitioned_rows.ts";
 import type { WrittenRows } from "../runtime/spilled_rows.ts";
 import type { GeneratorWork, Work } from "../runtime/work.ts";
 import type { Batches } from "./batches.ts";
@@ -194,13 +194,23 @@ class Rounds {
 
   /** Whether a hash table of so many bytes would take much of the memory. */
   #isTooMuch(bytes: number): boolean {
-    return bytes > this.#state.context.memoryLimitBytes / 3;
+    return bytes > this.#state.context.memoryLimitBytes * ROUND_SHARE;
   }
 
-  #add(parts: readonly (readonly Part[])[], level: number): void {
-    const count = Math.max(...parts.map((each) => each.length));
+  /** Adds rounds over as many parts each as are not too much together. */
+  #add(sides: readonly (readonly Part[])[], level: number): void {
+    const count = Math.max(...sides.map((parts) => parts.length));
+    const kept = this.#sides.flatMap((side, index) =>
+      side.isKept ? [{ side, parts: sides[index] ?? [] }] : []
+    );
+    const bytes = Array.from(
+      { length: count },
+      (_, index) => sum(kept, ({ side, parts }) => side.bytesOfWritten(parts[index] ?? EMPTY)),
+    );
+    const most = this.#state.context.memoryLimitBytes * ROUND_SHARE;
+    const groupOf = groupParts(bytes, most, new Uint8Array(count));
     for (let index = count - 1; index >= 0; index--) {
-      const round = parts.map((each) => each[index] ?? EMPTY);
+      const round = sides.map((parts) => joinParts(parts.filter((_, each) => groupOf[each] === index)));
       if (round.some(({ rows }) => rows > 0)) this.#left.push({ parts: round, level });
     }
   }
@@ -264,8 +274,10 @@ class Rounds {
         const { block, rows: more } = kept.written[end++] as WrittenRows;
         rows += more;
         bytes += block.length;
-      } while (end < kept.written.length && !this.#isTooMuch(side.bytesOfWritten({ rows, bytes })));
-      const piece: Part = { ...kept, written: kept.written.slice(from, end), rows, bytes };
+      } while (
+        end < kept.written.length && !this.#isTooMuch(side.bytesOfWritten({ rows, changes: rows, bytes }))
+      );
+      const piece: Part = { ...kept, written: kept.written.slice(from, end), rows, changes: rows, bytes };
       rounds.push({ parts: parts.map((part, index) => index === keptIndex ? piece : part), level, pieces });
       from = end;
     }
@@ -301,4 +313,4 @@ class Rounds {
   }
 }
 
-const EMPTY: Part = { written: [], rows: 0, bytes: 0, hash: null };
+const EMPTY: Part = { written: [], rows: 0, changes: 0, bytes: 0, hash: null };

@@ -77,10 +77,10 @@ function joinedSize(left: readonly SqlType[], right: readonly SqlType[]): KeptSi
   return { rowBytes: TABLE_ROW_BYTES + codes, copies: isCoded.includes(true) ? 2 : 1 };
 }
 
-/** Chains and buckets. */
-const TABLE_ROW_BYTES = 24;
+/** Chains and buckets, less the hash in the file. */
+const TABLE_ROW_BYTES = 13;
 /** A key's code, and its bits in a filter. */
-const KEY_BYTES = 12;
+const KEY_BYTES = 10;
 /** The same, and the key in a table of codes. */
 const CODED_KEY_BYTES = 160;
 

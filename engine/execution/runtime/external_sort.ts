@@ -149,7 +149,7 @@ export class ExternalSort extends SpilledRows {
       page: { rows: mostRows, bytes: mostBytes, count: Math.floor(this.#windowsBytes / mostBytes) },
       readPage: (target, position, at) => {
         const { written, begin } = blocks.at(position);
-        this.read(target, written, at);
+        this.read(target, [written], at);
         return { begin, end: begin + written.rows };
       },
     });
@@ -164,7 +164,7 @@ export class ExternalSort extends SpilledRows {
   ): Generator<void, MergedRows, void> {
     const windows = this.#windows;
     const windowRows = this.#most(({ rows }) => rows);
-    const read: ReadRows = (written, at) => this.read(buffer, written, at);
+    const read: ReadRows = (written, at) => this.read(buffer, [written], at);
     const merged = (runs: readonly Run[]) =>
       new MergedRows(runs.map((run, index) => new Window(run, index, { windowRows, read })), compare, limit);
     const most = { bytes: this.#blockBytes, rows: windowRows };

@@ -18,6 +18,11 @@ const PIECE_ROWS = 8192;
 /** More keys are not asked one by one whether they are in a block. */
 const MAX_FEW = 16_384;
 
+/** Buckets are the keys themselves where there are no more integers between them than so many for each. */
+const MAX_GAPS = 4;
+/** The same where memory is little: no more than buckets of hashes take. */
+const MAX_GAPS_OF_PARTS = 2;
+
 /** Chains are counted up to here while the index is built. */
 const MAX_COUNTED = 255;
 
@@ -109,7 +114,8 @@ export class HashIndex implements Work {
     const { rows } = this;
     const [first = NO_RANGE] = this.#ranges;
     const range = this.#keys.length === 1 ? first.high - first.low + 1 : 0;
-    this.direct = range >= 1 && range <= rows * 4 + 64;
+    const gaps = this.#state.context.spills === true ? MAX_GAPS_OF_PARTS : MAX_GAPS;
+    this.direct = range >= 1 && range <= rows * gaps + 64;
     const size = this.direct ? range : powerOfTwo(rows + (rows >> 1));
     this.minimum = this.direct ? first.low : 0;
     this.filters = this.#ranges.map((each) => new KeyFilter(this.#state, rows, each));

@@ -22,7 +22,12 @@ export function hashCode(code: number): number {
  * roughly in the order of the key finds most of a large table in the processor's cache.
  */
 export function nearHash(code: number): number {
-  return (hashCode(code * 0.125) + code) | 0;
+  const word = code | 0;
+  // Most keys are integers of 32 bits, whose hash takes no arithmetic of doubles.
+  if (word !== code) return (hashCode(code * 0.125) + code) | 0;
+  const first = Math.imul(word >> 3, 0x45d9f3b);
+  const second = Math.imul(first ^ first >>> 15, 0x2c1b3c6d);
+  return (second ^ second >>> 13) + word | 0;
 }
 
 /** Hash of one more key code on top of the hash of those before it. */

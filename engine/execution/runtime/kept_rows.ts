@@ -74,7 +74,7 @@ export class KeptRows extends SpilledRows implements PageSource {
     const written = this.#blocks.count;
     if (position < written) {
       const block = this.#blocks.at(position);
-      this.read(buffer, block.written, at);
+      this.read(buffer, [block.written], at);
       return { begin: block.begin, end: block.begin + block.written.rows };
     }
     const from = position - written;

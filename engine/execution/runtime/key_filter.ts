@@ -12,6 +12,8 @@ import type { MemoryUser } from "./memory_user.ts";
 import { NULL_CODE, powerOfTwo } from "./hashing.ts";
 
 const BITS_PER_KEY = 64;
+/** The same of a statement that writes files: rows that come to a part have asked for all keys together before. */
+const BITS_PER_KEY_OF_PARTS = 8;
 /** A filter beyond a processor's cache costs more than it spares. */
 const MAX_BITS = 2 ** 23;
 /** With more keys than this, that are not near each other, the filter knows the least and the greatest one alone. */
@@ -40,16 +42,9 @@ export class KeyFilter implements FilterParts {
 
   /** An empty filter for so many keys, which are all in the range; `words`: those of a filter for the same. */
   constructor(state: MemoryUser, keys: number, { low, high }: CodeRange, words: Int32Array | null = null) {
-    // Infinities are codes as well.
-    const span = high - low + 1 || Infinity;
-    const isUseful = keys <= MAX_KEYS || span <= MAX_BITS;
-    const wanted = Math.max(32, Math.min(span, keys * BITS_PER_KEY));
-    const bits = isUseful ? Math.min(MAX_BITS, powerOfTwo(wanted)) : 32;
     this.#state = state;
-    if (words === null) state.charge(bits >> 3);
-    this.words = words ?? new Int32Array(bits >> 5);
-    if (!isUseful && words === null) this.words.fill(-1);
-    this.mask = bits - 1;
+    this.words = words ?? newWords(state, keys, high - low + 1);
+    this.mask = this.words.length * 32 - 1;
     this.low = low;
     this.high = high;
   }
@@ -74,6 +69,18 @@ export class KeyFilter implements FilterParts {
   release(): void {
     this.#state.charge(-(this.words.length * 4));
   }
+}
+
+/** Bits for so many keys, which are `span` at most; where they would be of no use all are set. */
+function newWords(state: MemoryUser, keys: number, span: number): Int32Array {
+  const bitsPerKey = state.context.spills === true ? BITS_PER_KEY_OF_PARTS : BITS_PER_KEY;
+  const isUseful = keys <= MAX_KEYS || span <= MAX_BITS;
+  // Infinities are codes as well: their span is none.
+  const wanted = Math.max(32, Math.min(span || Infinity, keys * bitsPerKey));
+  const bits = isUseful ? Math.min(MAX_BITS, powerOfTwo(wanted)) : 32;
+  state.charge(bits >> 3);
+  const words = new Int32Array(bits >> 5);
+  return isUseful ? words : words.fill(-1);
 }
 
 function mayContain({ words, mask, low, high }: FilterParts, code: number): boolean {

@@ -47,6 +47,16 @@ Deno.test("KeyFilter lets few of other integers pass", () => {
   assert.ok(passed > 0 && passed < 600, `${passed} of 20 000 keys that are not there`);
 });
 
+Deno.test("KeyFilter over the words of another one has its bits, whatever its own statement would take", () => {
+  const codes = Float64Array.from({ length: 500 }, (_, row) => row * 1_000_003);
+  const spilling = { ...state, context: { ...state.context, spills: true } } as unknown as ExecutionState;
+  const small = new KeyFilter(spilling, codes.length, rangeOf(codes));
+  assert.ok(small.mask < new KeyFilter(state, codes.length, rangeOf(codes)).mask);
+  small.add(codes, 0, codes.length);
+  const shared = new KeyFilter({} as ExecutionState, codes.length, rangeOf(codes), small.words);
+  for (const code of codes) assert.ok(shared.mayContain(code), `${code}`);
+});
+
 Deno.test("KeyFilter is bounded, passes everything between the ends of too many keys, and gives its memory back", () => {
   charged = 0;
   const large = new KeyFilter(state, 2 ** 21, { low: 0, high: 2 ** 30 });

@@ -3,7 +3,6 @@
  * part, in the order in which they came. What does not fit into memory is written to a file, a block for each part
  * whenever the buffer is full; a part that is too large is divided again, by other bits of the hash.
  */
-import { assertDefined } from "../../base/assert.ts";
 import type { SortedRows } from "./external_sort.ts";
 import type { RowBuffer } from "./row_buffer.ts";
 import { blockBytesFor, SpilledRows, type WrittenRows } from "./spilled_rows.ts";
@@ -11,9 +10,11 @@ import { GeneratorWork, type Work } from "./work.ts";
 
 /** Parts of each division; a power of two. */
 export const PART_COUNT = 64;
-const PART_BITS = 6;
+export const PART_BITS = 6;
 /** How often rows can be divided: the bits of a hash are used up then. */
 export const MAX_LEVELS = 5;
+/** The part of the memory that an operator takes at most for what it keeps of the rows of a part, or of a group. */
+export const ROUND_SHARE = 1 / 3;
 /** What a buffer takes of the memory while a part is divided again. */
 const SHARE = 1 / 8;
 /** Rows in memory take about so many times their encoded bytes. */
@@ -25,41 +26,75 @@ const PIECE_ROWS = 1 << 16;
 export interface Part {
   readonly written: WrittenRows[];
   rows: number;
+  /** Rows that have another hash than the row before: there are no more hashes. */
+  changes: number;
   bytes: number;
   /** The hash of all rows; null: they have several. */
   hash: number | null;
 }
 
+/** Each part is a group of its own. */
+const EACH_APART = Uint8Array.from({ length: PART_COUNT }, (_, part) => part);
+
 function newParts(): Part[] {
-  return Array.from({ length: PART_COUNT }, () => ({ written: [], rows: 0, bytes: 0, hash: null }));
+  return Array.from(
+    { length: PART_COUNT },
+    () => ({ written: [], rows: 0, changes: 0, bytes: 0, hash: null }),
+  );
 }
 
-/** Several parts as one. */
+/** Several parts as one, whose blocks are read in the order in which they are in the file. */
 export function joinParts(parts: readonly Part[]): Part {
+  const [first] = parts;
+  if (parts.length === 1 && first !== undefined) return first;
   const sum = (of: (part: Part) => number) => parts.reduce((total, part) => total + of(part), 0);
-  const written = parts.flatMap(({ written }) => written);
-  return { written, rows: sum(({ rows }) => rows), bytes: sum(({ bytes }) => bytes), hash: null };
+  const written = parts.flatMap(({ written }) => written)
+    .sort((left, right) => left.block.position - right.block.position);
+  return {
+    written,
+    rows: sum(({ rows }) => rows),
+    changes: sum(({ changes }) => changes),
+    bytes: sum(({ bytes }) => bytes),
+    hash: null,
+  };
+}
+
+/**
+ * Groups of parts that lie one behind the other, of so many bytes at most or of one part: for each part the first one
+ * of its group. Parts of a group are all chosen or none.
+ */
+export function groupParts(bytes: readonly number[], most: number, chosen: Uint8Array): Uint8Array {
+  let first = 0, sum = 0;
+  return Uint8Array.from(bytes, (size, part) => {
+    sum += size;
+    if (chosen[part] !== chosen[first] || chosen[part] === 0 && sum > most) {
+      first = part;
+      sum = size;
+    }
+    return first;
+  });
 }
 
 /** Notes rows that were written. */
 function addTo(part: Part, written: WrittenRows, rows: Int32Array, hashes: Int32Array): void {
-  const hash = part.rows === 0 ? hashes[rows[0] as number] as number : part.hash;
-  part.hash = hash !== null && haveHash(rows, hashes, hash) ? hash : null;
+  const first = hashes[rows[0] as number] as number;
+  let before = first, changes = 1;
+  for (let index = 1; index < rows.length; index++) {
+    const hash = hashes[rows[index] as number] as number;
+    if (hash !== before) changes++;
+    before = hash;
+  }
+  part.hash = changes === 1 && (part.rows === 0 || part.hash === first) ? first : null;
   part.written.push(written);
   part.rows += written.rows;
+  part.changes += changes;
   part.bytes += written.block.length;
-}
-
-function haveHash(rows: Int32Array, hashes: Int32Array, hash: number): boolean {
-  for (let index = 0; index < rows.length; index++) {
-    if (hashes[rows[index] as number] !== hash) return false;
-  }
-  return true;
 }
 
 /** See the file's head. */
 export class PartitionedRows extends SpilledRows {
   #parts: Part[] | null = null;
+  #groupOf: Uint8Array = EACH_APART;
 
   /** Writes the buffer's rows and empties it; its arrays are filled again unless others need their memory. */
   writeAll(buffer: RowBuffer): Work {
@@ -86,38 +121,46 @@ export class PartitionedRows extends SpilledRows {
     this.state.beganPass(level + 1);
     const hashes = buffer.columns.at(-1)?.data as Int32Array;
     const shift = PART_BITS * level;
-    const begins = new Int32Array(PART_COUNT + 1);
-    const partOf = (row: number) => (hashes[row] as number) >>> shift & PART_COUNT - 1;
+    const groupOf = level === 0 ? this.#groupOf : EACH_APART;
+    const partOf = new Uint8Array(count);
+    const ends = new Int32Array(PART_COUNT);
     for (let row = 0; row < count; row++) {
-      const part = partOf(row);
-      begins[part] = begins[part] as number + 1;
+      const part = groupOf[(hashes[row] as number) >>> shift & PART_COUNT - 1] as number;
+      partOf[row] = part;
+      ends[part] = ends[part] as number + 1;
       if (row % PIECE_ROWS === PIECE_ROWS - 1) yield;
     }
-    let sum = 0;
-    for (let part = 0; part <= PART_COUNT; part++) {
-      const rows = begins[part] as number;
-      begins[part] = sum;
-      sum += rows;
+    const next = new Int32Array(PART_COUNT);
+    for (let part = 1; part < PART_COUNT; part++) {
+      next[part] = ends[part - 1] as number;
+      ends[part] = ends[part] as number + (next[part] as number);
     }
     const order = new Int32Array(count);
-    const next = begins.slice();
     for (let row = 0; row < count; row++) {
-      const part = partOf(row);
+      const part = partOf[row] as number;
       const at = next[part] as number;
       order[at] = row;
       next[part] = at + 1;
       if (row % PIECE_ROWS === PIECE_ROWS - 1) yield;
     }
-    const most = { bytes: blockBytesFor(this.state.context.memoryLimitBytes) };
-    for (const [index, part] of parts.entries()) {
-      let from = begins[index] as number;
-      for (const written of this.write(buffer, { order, from, to: begins[index + 1] as number }, most)) {
-        if (part.rows === 0) this.state.beganRun();
-        addTo(part, written, order.subarray(from, from + written.rows), hashes);
-        from += written.rows;
-        yield;
-      }
+    const most = { bytes: blockBytesFor(this.state.context.memoryLimitBytes), cuts: ends };
+    let from = 0;
+    for (const written of this.write(buffer, { order, from, to: count }, most)) {
+      const part = parts[partOf[order[from] as number] as number] as Part;
+      if (part.rows === 0) this.state.beganRun();
+      addTo(part, written, order.subarray(from, from + written.rows), hashes);
+      from += written.rows;
+      yield;
     }
+  }
+
+  /** Takes parts together from now on: `groupOf` has for each of them the number of the first one of its group. */
+  group(groupOf: Uint8Array): void {
+    this.#groupOf = groupOf;
+    const parts = this.#parts;
+    this.#parts =
+      parts?.map((_, number) => joinParts(parts.filter((_, index) => groupOf[index] === number))) ??
+        null;
   }
 
   /** Whether what is in memory would better be in the file, while others need more. */
@@ -146,12 +189,12 @@ export class PartitionedRows extends SpilledRows {
         bytes += written.block.length;
       }
       buffer.reserve(rows, bytes);
-      for (let at = 0; next < end; next++) {
-        const written = part.written[next] as WrittenRows;
-        this.read(buffer, written, at);
-        at += written.rows;
+      let at = 0;
+      for (const run of runsOf(part.written.slice(next, end), this.#runBytes)) {
+        at += this.read(buffer, run, at);
         yield;
       }
+      next = end;
       buffer.count = rows;
       yield* this.#divide(buffer, parts, level);
       buffer.release();
@@ -161,25 +204,24 @@ export class PartitionedRows extends SpilledRows {
 
   /** The rows of a part, read into the buffer block by block; null: those that the buffer has. */
   open(buffer: RowBuffer, part: Part | null): SortedRows {
-    if (part === null) {
-      return {
-        order: identity(buffer.count),
-        base: 0,
-        total: buffer.count,
-        more: () => false,
-        release: () => {},
-      };
-    }
-    const rows = part.written.reduce((most, written) => Math.max(most, written.rows), 0);
-    const bytes = part.written.reduce((most, { block }) => Math.max(most, block.length), 0);
+    if (part === null) return new PartReader(identity(buffer.count), [], () => 0);
+    const runs = runsOf(part.written, this.#runBytes);
+    const rows = runs.reduce((most, run) => Math.max(most, rowsOf(run)), 0);
+    const bytes = runs.reduce((most, run) => Math.max(most, bytesOf(run)), 0);
     buffer.release();
     buffer.reserve(rows, bytes * DECODED_BYTES);
-    return new PartReader(part, rows, (written) => this.read(buffer, written, 0));
+    return new PartReader(identity(rows), runs, (run) => this.read(buffer, run, 0));
+  }
+
+  /** What is read at once, unless it is one block. */
+  get #runBytes(): number {
+    return blockBytesFor(this.state.context.memoryLimitBytes);
   }
 
   override release(): void {
     super.release();
     this.#parts = null;
+    this.#groupOf = EACH_APART;
   }
 }
 
@@ -190,31 +232,58 @@ export function identity(count: number): Int32Array {
   return rows;
 }
 
-/** The rows of one part after the other block. */
+/** Blocks that lie one behind the other in the file. */
+type BlockRun = readonly WrittenRows[];
+
+const rowsOf = (run: BlockRun): number => run.reduce((sum, { rows }) => sum + rows, 0);
+const bytesOf = (run: BlockRun): number => run.reduce((sum, { block }) => sum + block.length, 0);
+
+/** Blocks in runs of so many bytes at most, or of one block. */
+function runsOf(written: readonly WrittenRows[], mostBytes: number): readonly BlockRun[] {
+  const runs: WrittenRows[][] = [];
+  let end = -1, bytes = 0;
+  for (const each of written) {
+    const { position, length } = each.block;
+    const run = runs.at(-1);
+    bytes += length;
+    if (run !== undefined && position === end && bytes <= mostBytes) run.push(each);
+    else {
+      runs.push([each]);
+      bytes = length;
+    }
+    end = position + length;
+  }
+  return runs;
+}
+
+/**
+ * The rows of a part, one run of blocks after the other. Rows that are there already have the same class: the code that
+ * reads both would be made slow by another one.
+ */
 class PartReader implements SortedRows {
   order: Int32Array;
   base = 0;
   readonly total: number;
-  readonly #part: Part;
+  readonly #runs: readonly BlockRun[];
   readonly #all: Int32Array;
-  readonly #read: (written: WrittenRows) => void;
+  readonly #read: (run: BlockRun) => number;
   #next = 0;
 
-  constructor(part: Part, most: number, read: (written: WrittenRows) => void) {
-    this.total = part.rows;
-    this.#part = part;
-    this.#all = identity(most);
-    this.order = this.#all.subarray(0, 0);
+  /** `all`: as many rows as are in the buffer at most; without runs these are there already. */
+  constructor(all: Int32Array, runs: readonly BlockRun[], read: (run: BlockRun) => number) {
+    this.total = runs.length === 0 ? all.length : runs.reduce((sum, run) => sum + rowsOf(run), 0);
+    this.#runs = runs;
+    this.#all = all;
+    this.order = runs.length === 0 ? all : all.subarray(0, 0);
     this.#read = read;
   }
 
   more(): boolean {
-    const written = this.#part.written[this.#next];
-    if (written === undefined) return false;
+    const run = this.#runs[this.#next];
+    if (run === undefined) return false;
     this.#next++;
     this.base += this.order.length;
-    this.#read(assertDefined(written, "the next block"));
-    this.order = this.#all.subarray(0, written.rows);
+    this.order = this.#all.subarray(0, this.#read(run));
     return true;
   }
 

@@ -48,15 +48,24 @@ function extend(bytes: number): number {
   return begin;
 }
 
-/** The rows as bytes, which are valid until the next call. */
+/** Forgets all encoded rows. */
+export function beginBlocks(): void {
+  if (block.byteLength > MAX_KEPT_BYTES) block = new ArrayBuffer(FIRST_BYTES);
+  if (writer.length > MAX_KEPT_BYTES) writer = new ByteWriter(FIRST_BYTES);
+  length = 0;
+}
+
+/** What {@link encodeRows} has made since {@link beginBlocks}, which is valid until it is called again. */
+export function encodedBlocks(): Uint8Array {
+  return new Uint8Array(block, 0, length);
+}
+
+/** Puts the rows as one more block behind those before; the answer is where it ends. */
 export function encodeRows(
   { columns }: RowBuffer,
   layout: readonly SpilledColumn[],
   rows: ChosenRows,
-): Uint8Array {
-  if (block.byteLength > MAX_KEPT_BYTES) block = new ArrayBuffer(FIRST_BYTES);
-  if (writer.length > MAX_KEPT_BYTES) writer = new ByteWriter(FIRST_BYTES);
-  length = 0;
+): number {
   columns.forEach((column, position) => {
     const { data, nulls } = column;
     if (nulls !== null) putBytes(nulls, rows);
@@ -70,7 +79,7 @@ export function encodeRows(
       putWritten(() => encodeValues(data, type, rows));
     }
   });
-  return new Uint8Array(block, 0, length);
+  return length;
 }
 
 // One function for each kind of array: one for all would be slow.
@@ -120,7 +129,7 @@ function encodeBig({ big }: ColumnBuffer, { order, from, to }: ChosenRows): void
   }
 }
 
-/** Reads the arrays of a block, which begins at the beginning of its memory, one behind the other. */
+/** Reads the arrays of a block, which begins at a multiple of eight bytes of its memory, one behind the other. */
 class BlockReader {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -131,8 +140,8 @@ class BlockReader {
 
   /** The next elements of an array. */
   readInto(target: Numbers, at: number, count: number): void {
-    const { buffer } = this.#bytes;
-    const begin = this.#take(count * target.BYTES_PER_ELEMENT);
+    const { buffer, byteOffset } = this.#bytes;
+    const begin = byteOffset + this.#take(count * target.BYTES_PER_ELEMENT);
     if (target instanceof Int32Array) target.set(new Int32Array(buffer, begin, count), at);
     else if (target instanceof Float64Array) target.set(new Float64Array(buffer, begin, count), at);
     else target.set(new Uint8Array(buffer, begin, count), at);
@@ -140,7 +149,7 @@ class BlockReader {
 
   /** What {@link putWritten} has put there. */
   readWritten(): ByteReader {
-    const [bytes = 0] = new Uint32Array(this.#bytes.buffer, this.#at, 1);
+    const [bytes = 0] = new Uint32Array(this.#bytes.buffer, this.#bytes.byteOffset + this.#at, 1);
     const begin = this.#take(4 + bytes) + 4;
     return new ByteReader(this.#bytes.subarray(begin, begin + bytes));
   }

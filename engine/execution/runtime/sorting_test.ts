@@ -11,7 +11,7 @@ import { nearHash, NULL_CODE } from "./hashing.ts";
 import { RowBuffer } from "./row_buffer.ts";
 import { RowSort, sortRows, UniqueRows } from "./sorting.ts";
 
-const state = { charge: () => {} } as unknown as ExecutionState;
+const state = { charge: () => {}, context: {} } as unknown as ExecutionState;
 
 Deno.test("sortRows() sorts a packed integer key as the comparison does, stably", () => {
   const random = new SeededRandom(9);

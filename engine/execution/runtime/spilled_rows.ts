@@ -3,7 +3,14 @@
  */
 import type { SpillBlock, SpillFile } from "../../storage/spill_file.ts";
 import type { MemoryUser } from "./memory_user.ts";
-import { type ChosenRows, decodeRows, encodeRows, type SpilledColumn } from "./row_codec.ts";
+import {
+  beginBlocks,
+  type ChosenRows,
+  decodeRows,
+  encodedBlocks,
+  encodeRows,
+  type SpilledColumn,
+} from "./row_codec.ts";
 import type { RowBuffer } from "./row_buffer.ts";
 
 /** The part of a statement's memory that a buffer takes before it is written to a file. */
@@ -16,13 +23,17 @@ const LOOK_ROWS = 4096;
 const BLOCK_SHARE = 1 / 64;
 const MIN_BLOCK_BYTES = 2048;
 const MAX_BLOCK_BYTES = 1 << 18;
+/** Blocks are written together until they have so many bytes: a write costs as much as some thousand of them. */
+const WRITE_BYTES = 1 << 16;
 
 /** What blocks of rows take in a memory of so many bytes. */
 export function blockBytesFor(memoryLimitBytes: number): number {
   return Math.min(MAX_BLOCK_BYTES, Math.max(MIN_BLOCK_BYTES, Math.floor(memoryLimitBytes * BLOCK_SHARE)));
 }
 
-/** Rows that were written at once. */
+const NO_CUTS = new Int32Array(0);
+
+/** Rows that are one block. */
 export interface WrittenRows {
   readonly block: SpillBlock;
   readonly rows: number;
@@ -86,29 +97,52 @@ export abstract class SpilledRows {
     return false;
   }
 
-  /** Writes the rows `order[from]` up to `order[to]` in blocks of so many bytes and rows. */
+  /** Writes the rows `order[from]` up to `order[to]` in blocks of so many bytes and rows, which end at `cuts`, too. */
   protected *write(
     buffer: RowBuffer,
     chosen: ChosenRows,
-    most: { readonly bytes: number; readonly rows?: number },
+    most: { readonly bytes: number; readonly rows?: number; readonly cuts?: Int32Array },
   ): Generator<WrittenRows, void, void> {
     const file = this.#file ??= this.state.context.spillFile?.() ?? null;
-    const { rows = Infinity } = most;
+    const { rows = Infinity, cuts = NO_CUTS } = most;
     const { order, from, to } = chosen;
     if (file === null) throw new TypeError("there is nowhere to spill to");
-    for (let begin = from; begin < to;) {
-      const end = buffer.endWithin(order, begin, Math.min(to, begin + rows), most.bytes);
-      const block = file.write(encodeRows(buffer, this.#layout, { ...chosen, from: begin, to: end }));
-      this.state.wrote(block.length);
-      yield { block, rows: end - begin };
-      begin = end;
+    for (let begin = from, cut = 0; begin < to;) {
+      const counts: number[] = [];
+      const ends: number[] = [];
+      beginBlocks();
+      for (let bytes = 0; begin < to && bytes < WRITE_BYTES;) {
+        while ((cuts[cut] ?? to) <= begin) cut++;
+        const end = buffer.endWithin(order, begin, Math.min(cuts[cut] ?? to, begin + rows), most.bytes);
+        bytes = encodeRows(buffer, this.#layout, { ...chosen, from: begin, to: end });
+        ends.push(bytes);
+        counts.push(end - begin);
+        begin = end;
+      }
+      const blocks = file.writeBlocks(encodedBlocks(), ends);
+      for (const [index, block] of blocks.entries()) {
+        this.state.wrote(block.length);
+        yield { block, rows: counts[index] as number };
+      }
     }
   }
 
-  /** Reads written rows into a buffer that has room for them, from row `at` on. */
-  protected read(buffer: RowBuffer, { block, rows }: WrittenRows, at: number): void {
-    const bytes = this.#file?.read(block, roomFor(block.length));
-    if (bytes !== undefined) decodeRows(buffer, this.#layout, bytes, { at, count: rows });
+  /**
+   * Reads written rows, whose blocks lie one behind the other, into a buffer that has room for them, from row `at` on;
+   * the answer is how many.
+   */
+  protected read(buffer: RowBuffer, written: readonly WrittenRows[], at: number): number {
+    const blocks = written.map(({ block }) => block);
+    const room = roomFor(blocks.reduce((sum, { length }) => sum + length, 0));
+    this.#file?.readBlocks(blocks, room);
+    let begin = 0, count = 0;
+    for (const { block, rows } of written) {
+      const bytes = room.subarray(begin, begin + block.length);
+      decodeRows(buffer, this.#layout, bytes, { at: at + count, count: rows });
+      begin += block.length;
+      count += rows;
+    }
+    return count;
   }
 
   /** Removes the file. */
