@@ -15,6 +15,7 @@
  * when nothing failed, 1 otherwise, 2 for bad usage. Limits: a file that cannot even be loaded counts as one failure.
  * Types are checked by `deno task ok` only.
  */
+import { dirname } from "node:path";
 import { compiledPrograms } from "./compiled_programs.ts";
 import { notRunMarker } from "./not_run.ts";
 import { projectRoot, sourceFiles, withoutColor } from "./project.ts";
@@ -60,7 +61,6 @@ const longestFiles = [
   "tests/sharding/logic_test.ts",
   "tests/sharding/memory_test.ts",
   "tests/sharding/lookup_joins_test.ts",
-  "engine/session/altered_tables_test.ts",
   "tests/parallel/threads_test.ts",
   "tests/life/life_test.ts",
   "tests/pg/clients/installed_clients_test.ts",
@@ -105,6 +105,10 @@ const longestFiles = [
   "tests/cluster/space_test.ts",
   "tests/cluster/fault_test.ts",
   "tests/e2e/user_functions_test.ts",
+  "tests/cluster/shards_test.ts",
+  "tests/e2e/kill_points_test.ts",
+  "tests/e2e/hostile_clients_test.ts",
+  "tests/e2e/damage_test.ts",
 ] as const;
 /** Oracles outside of those folders: next to what they compare with a model or with a second evaluator. */
 const otherOracles = [
@@ -146,8 +150,6 @@ export interface Group {
   readonly parameters: readonly string[];
   /** Whether it needs the compiled programs. */
   readonly isEndToEnd?: boolean;
-  /** Which of its files share modules when all of it runs: see `test_modules.ts`. */
-  readonly isSmall?: (path: string) => boolean;
   /** Its test files. */
   readonly files: readonly string[];
 }
@@ -181,8 +183,8 @@ function groupsOf(files: readonly string[]): Group[] {
   const oracles = [...within(oracleFolders), ...otherOracles.filter((path) => tests.includes(path))];
   const rest = tests.filter((path) => !endToEnd.includes(path) && !oracles.includes(path));
   return [
-    { name: "unit", parameters: ["--parallel"], isSmall, files: inOrder(rest) },
-    { name: "oracles", parameters: ["--parallel"], isSmall, files: inOrder(oracles) },
+    { name: "unit", parameters: ["--parallel"], files: inOrder(rest) },
+    { name: "oracles", parameters: ["--parallel"], files: inOrder(oracles) },
     { name: "examples", parameters: ["--doc"], files: files.filter((path) => path === "mod.ts") },
     { name: "e2e", parameters: ["--parallel"], isEndToEnd: true, files: inOrder(endToEnd) },
   ];
@@ -298,11 +300,15 @@ export async function runTests(parameters: readonly string[]): Promise<number> {
     const usedBefore = await processorSeconds();
     // Before the tests, which have a time to end in; each that needs them would say what is wrong, too.
     if (group.isEndToEnd === true && choice.files.length === 0) {
-      await compiledPrograms().catch((error: unknown) => console.error(String(error)));
+      await compiledPrograms().then(
+        // Each test file would look at all sources to see whether they are current.
+        ({ dbd }) => Deno.env.set("DB_PROGRAMS", dirname(dbd)),
+        (error: unknown) => console.error(String(error)),
+      );
     }
     const modules = await Deno.makeTempDir({ prefix: "test-modules-" });
     if (choice.files.length === 0 && group.parameters.includes("--parallel")) {
-      files = await writeTestModules(modules, files, group.isSmall ?? (() => false));
+      files = await writeTestModules(modules, files, isSmall);
     }
     const { passed, failed } = await runGroup(
       { ...group, parameters: [...group.parameters, ...choice.options], files },

@@ -148,18 +148,18 @@ const STATEMENTS = [
   "SELECT y.c, max(x.a) FROM t x JOIN t y USING (c) JOIN t z USING (c) GROUP BY y.c ORDER BY 2 DESC LIMIT 7",
 ];
 
-/** Between the sizes the parts of a statement are in memory or not in other ways. */
-const SIZES = ["1MB", "2MB", "4MB"];
+/** Between the sizes the parts of a statement are in memory or not in other ways; each meets the least and one more. */
+const SIZES = [["1MB", "2MB"], ["1MB", "4MB"]] as const;
 
 Deno.test("with little memory statements have the same rows as with enough", (test) =>
   withSession(async (session, host) => {
-    for (const sql of STATEMENTS) {
+    for (const [index, sql] of STATEMENTS.entries()) {
       await test.step(sql, async () => {
         const hasOrder = / ORDER BY [^()]*$/.test(sql);
         const inOrder = (rows: readonly string[]) => hasOrder ? rows : rows.toSorted();
         await rows(session, "SET statement_memory = '1GB'");
         const expected = inOrder(await rows(session, sql));
-        for (const size of SIZES) {
+        for (const size of SIZES[index % 2] ?? []) {
           await rows(session, `SET statement_memory = '${size}'`);
           let answered: readonly string[] = [];
           const made = await filesMade(host, async () => void (answered = inOrder(await rows(session, sql))));

