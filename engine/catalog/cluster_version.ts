@@ -8,7 +8,7 @@
  * alone has nobody to wait for: its newest is active.
  *
  * 1: what releases spoke before there was a cluster version. 2: files of the log are of format 3, with marks.
- * 3: an effect may delete or change many rows.
+ * 3: an effect may delete or change many rows. 4: what is too large for one entry is staged.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 
@@ -19,7 +19,7 @@ export interface VersionRange {
 }
 
 /** Those of this release. */
-export const SPOKEN_VERSIONS: VersionRange = { oldest: 1, newest: 3 };
+export const SPOKEN_VERSIONS: VersionRange = { oldest: 1, newest: 4 };
 
 /** What it is kept under among the settings of the catalog: of the role without a name, which no statement sets. */
 export const CLUSTER_VERSION_SETTING = "/cluster_version";

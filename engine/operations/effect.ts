@@ -75,7 +75,16 @@ export type Effect =
   /** A checkpoint begins when the entry has been applied; only the log of a replication group has it. */
   | { readonly kind: "checkpoint" }
   /** What shards are to apply of the transaction; only the log of a router has it. */
-  | { readonly kind: "slices"; readonly slices: readonly Slice[] };
+  | { readonly kind: "slices"; readonly slices: readonly Slice[] }
+  /**
+   * Effects of a transaction whose entry is still to come, encoded, behind so many rows of the stage; at 0 a new stage
+   * begins. From version 4 of the cluster on, as the next two.
+   */
+  | { readonly kind: "stage"; readonly at: number; readonly bytes: Uint8Array }
+  /** The effects that the stage has, in so many bytes, are those of this entry, in this place; the stage is gone. */
+  | { readonly kind: "staged"; readonly byteCount: number }
+  /** The stage, if there is one, is gone: the entry of its transaction will not come. */
+  | { readonly kind: "unstage" };
 
 /** One shard's part of a transaction. */
 export interface Slice {

@@ -4,9 +4,9 @@
  * An entry is: format version (1 byte, 1); flags (bit 0: a client request follows the head); LEB128 op number; zigzag
  * LEB128 timestamp; the client request (16 bytes id, u64 sequence, sized digest, sized reply); LEB128 effect count;
  * the effects. An effect is a kind byte (1 create, 2 update, 3 delete, 4 create_batch, 5 truncate, 6 ddl, 7 sequence,
- * 8 checkpoint, 9 slices, 10 delete_batch, 11 update_batch) and its fields in the order of their declaration; table and
- * sequence ids are LEB128, a DDL change is canonical JSON, slices are counted, their effects sized, ids are counted and
- * in a form of `batch_codec.ts`.
+ * 8 checkpoint, 9 slices, 10 delete_batch, 11 update_batch, 12 stage, 13 staged, 14 unstage) and its fields in the
+ * order of their declaration; counts, table and sequence ids are LEB128, bytes are sized, a DDL change is canonical
+ * JSON, slices are counted, their effects sized, ids are counted and in a form of `batch_codec.ts`.
  *
  * Invariants: equal entries have equal bytes; the decoder reads every byte or raises `dataCorrupted`, whatever the
  * input. Limits: `maximumEntryBytes`, `maximumEntryEffects`.
@@ -45,6 +45,9 @@ const KIND_CHECKPOINT = 8;
 const KIND_SLICES = 9;
 const KIND_DELETE_BATCH = 10;
 const KIND_UPDATE_BATCH = 11;
+const KIND_STAGE = 12;
+const KIND_STAGED = 13;
+const KIND_UNSTAGE = 14;
 
 /** What must be in a DDL change, by kind: the member that names the object and its type. */
 const CHANGE_MEMBERS: Readonly<
@@ -137,8 +140,18 @@ export function* encodeInSteps(
 ): Generator<void, void> {
   const writer = new ByteWriter(PIECE_BYTES + 4096);
   writeEntryHead(entry, entry.effects.count, writer);
+  const count = yield* encodeEachInSteps(entry.effects.each(), write, writer);
+  assert(count === entry.effects.count, `${entry.effects.count} effects were announced, ${count} came`);
+}
+
+/** The same for effects without an entry around them; answers how many there are. */
+export function* encodeEachInSteps(
+  effects: Iterable<Effect>,
+  write: (piece: Uint8Array) => void,
+  writer = new ByteWriter(PIECE_BYTES + 4096),
+): Generator<void, number> {
   let count = 0;
-  for (const effect of entry.effects.each()) {
+  for (const effect of effects) {
     encodeEffect(effect, writer);
     count++;
     if (writer.length >= PIECE_BYTES) {
@@ -146,8 +159,8 @@ export function* encodeInSteps(
       writer.reset();
     } else if ((count & (STEP_EFFECTS - 1)) === 0) yield;
   }
-  assert(count === entry.effects.count, `${entry.effects.count} effects were announced, ${count} came`);
   yield* handOn(writer, write);
+  return count;
 }
 
 function* handOn(writer: ByteWriter, write: (piece: Uint8Array) => void): Generator<void, void> {
@@ -236,6 +249,18 @@ export function encodeEffect(effect: Effect, writer: ByteWriter): void {
         writer.writeSizedBytes(effects);
       }
       return;
+    case "stage":
+      writer.writeU8(KIND_STAGE);
+      writer.writeVarint(effect.at);
+      writer.writeSizedBytes(effect.bytes);
+      return;
+    case "staged":
+      writer.writeU8(KIND_STAGED);
+      writer.writeVarint(effect.byteCount);
+      return;
+    case "unstage":
+      writer.writeU8(KIND_UNSTAGE);
+      return;
     default:
       unreachable(effect);
   }
@@ -249,6 +274,17 @@ export function decodeEntry(bytes: Uint8Array): Entry {
   for (let index = 0; index < count; index++) effects[index] = decodeEffect(reader);
   reader.expectEnd();
   return { ...head, effects };
+}
+
+/** Whether an entry makes the effects of the stage its own. */
+export function isStagedEntry(bytes: Uint8Array): boolean {
+  const reader = new ByteReader(bytes);
+  for (let { count } = readEntryHead(reader); count > 0; count--) {
+    const { kind } = decodeEffect(reader);
+    // Only changes of the catalog come before it.
+    if (kind !== "ddl") return kind === "staged";
+  }
+  return false;
 }
 
 /** Whether an entry asks for a checkpoint and does nothing else. */
@@ -281,6 +317,12 @@ export function decodeInSteps(
   return { ...head, effects: { count, estimatedBytes: source.length, each } };
 }
 
+/** The effects that fill all of a source, decoded when they are asked for; raises `dataCorrupted` then. */
+export function* decodeEach(source: PayloadSource): Generator<Effect> {
+  const window = new SourceWindow(source);
+  while (!window.isAtEnd) yield window.take(decodeEffect);
+}
+
 /** The part of an entry's bytes that is being decoded. */
 class SourceWindow {
   readonly #source: PayloadSource | null;
@@ -302,6 +344,11 @@ class SourceWindow {
 
   get #isLast(): boolean {
     return this.#source === null || this.#next >= this.#source.length;
+  }
+
+  /** Whether all was decoded. */
+  get isAtEnd(): boolean {
+    return this.#isLast && this.#at === this.#bytes.length;
   }
 
   /** Decodes the next part. What ends behind the window seems damaged at first, and is read again with more. */
@@ -402,6 +449,12 @@ export function decodeEffect(reader: ByteReader): Effect {
       return { kind: "checkpoint" };
     case KIND_SLICES:
       return { kind: "slices", slices: readSlices(reader) };
+    case KIND_STAGE:
+      return { kind: "stage", at: reader.readVarint(), bytes: reader.readSizedBytes().slice() };
+    case KIND_STAGED:
+      return { kind: "staged", byteCount: reader.readVarint() };
+    case KIND_UNSTAGE:
+      return { kind: "unstage" };
     default:
       throw corrupted(`unknown effect kind ${kind}`);
   }

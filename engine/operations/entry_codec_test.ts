@@ -141,6 +141,9 @@ function sampleEntry(random: SeededRandom): Entry {
     { kind: "sequence", sequenceId: 20000, value: -(2n ** 62n), called: true },
     { kind: "sequence", sequenceId: 20000, value: 17, called: false },
     { kind: "checkpoint" },
+    { kind: "stage", at: random.below(1e9), bytes: new Uint8Array(random.below(9)).fill(7) },
+    { kind: "staged", byteCount: 2 ** 40 + random.below(1e9) },
+    { kind: "unstage" },
   ];
   return entry(effects, {
     clientId: "00112233445566778899aabbccddeeff",

@@ -38,13 +38,13 @@ export class DiskWatch {
     return true;
   }
 
-  /** Whether a primary with this log must let another member serve, which may have space for what is written. */
-  mustHandOver(log: Log): boolean {
-    if (!log.isFull) return false;
+  /** Whether a primary must let another member serve, which may have space for what is written. */
+  mustHandOver({ log, stepWait }: { readonly log: Log; readonly stepWait: Promise<void> | null }): boolean {
+    if (!log.isFull && stepWait === null) return false;
     const now = this.#now();
     if (now - this.#handedOverAt < FULL_DISK_MILLISECONDS) return false;
     this.#handedOverAt = now;
-    this.#report("there is no space for the log: another member is to serve");
+    this.#report("there is no space for what is written: another member is to serve");
     return true;
   }
 

@@ -336,11 +336,11 @@ export class Member<E extends MemberEngine> implements MemberSeat, StateOwner, S
   }
 
   #lookAtDisk(): void {
-    const log = this.state.engineIfOpen?.storage.log ?? null;
-    if (this.#isServing && log !== null && this.#disk.mustHandOver(log)) {
+    const storage = this.state.engineIfOpen?.storage ?? null;
+    if (this.#isServing && storage !== null && this.#disk.mustHandOver(storage)) {
       this.hear((replica) => replica.handOver());
     }
-    this.#disk.checkSyncs(log, this.#options.superblock);
+    this.#disk.checkSyncs(storage?.log ?? null, this.#options.superblock);
   }
 
   #lookAtVersion(): void {

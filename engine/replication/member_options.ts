@@ -12,8 +12,13 @@ import type { VersionedPeers } from "./version_watch.ts";
 
 /** The engine of a member, with what it is closed by. */
 export interface MemberEngine extends SeatedEngine {
-  /** Its log is another one after each `reopen`. */
-  readonly storage: { readonly log: Log; readonly manifest: Manifest | null };
+  /** Another one after each `reopen`. */
+  readonly storage: {
+    readonly log: Log;
+    readonly manifest: Manifest | null;
+    /** What an entry that is applied in steps waits for: space on the disk. */
+    readonly stepWait: Promise<void> | null;
+  };
   close(): Promise<void>;
 }
 

@@ -35,6 +35,8 @@ export interface SeatedEngine {
   readonly appliedOp: number;
   /** The digest of the log at `appliedOp`. */
   readonly appliedDigest: bigint;
+  /** Whether an entry after `appliedOp` is applied in part: the state is to be opened again before it goes on. */
+  readonly isTorn: boolean;
   /** The active version of the cluster, as of what is applied and committed. */
   readonly clusterVersion: number;
   /** The version that is in the state, whether its entry is committed or not. */

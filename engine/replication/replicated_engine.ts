@@ -172,7 +172,11 @@ export class ReplicatedEngine<E extends MemberEngine>
   }
 
   roleChanged(isPrimary: boolean): void {
-    if (!isPrimary) return this.#owner.stopServing();
+    if (!isPrimary) {
+      this.#owner.stopServing();
+      if (this.engine.isTorn) this.rebuild();
+      return;
+    }
     this.memberLog.forgetComing();
     this.engine.storage.log.view = this.#owner.view;
   }

@@ -9,15 +9,23 @@
  * A commit also waits, in steps, where the next checkpoint would be due while the last one is still being written:
  * otherwise the state machine would have to finish that one in a single piece. At the primary of a replication group it
  * waits as well while the log is too far ahead of what is committed.
+ *
+ * There the rows of a transaction that is too large for one entry are *staged*: entries bring them before its own, in
+ * turn with the commits of others, and change nothing that anybody sees. Where the transaction's rows could change
+ * meanwhile (by DDL of its own, or columns that others add) it keeps its turn all the time.
  */
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { turnWork } from "../host/turn_work.ts";
 import type { ClientRequest, Effect, OpNumber } from "../operations/effect.ts";
+import type { EntryWeight } from "../storage/checkpoint_pace.ts";
 import type { StorageEngine } from "../storage/storage_engine.ts";
 import type { RemoteTables } from "../transactions/remote_tables.ts";
 import type { Transaction } from "../transactions/transaction.ts";
 import type { TransactionManager } from "../transactions/transaction_manager.ts";
+import { rowEffects } from "../transactions/transaction_effects.ts";
+import { encodeEachInSteps } from "../operations/entry_codec.ts";
+import { StageParts } from "../operations/stage_parts.ts";
 import type { ColumnStatistics } from "../storage/access/readable_table.ts";
 import type { ShardStatus } from "../system_catalog/shard_status.ts";
 import type { Notifications } from "./notifications.ts";
@@ -36,6 +44,12 @@ export interface CommittingEngine {
   readonly shards: Shards | null;
   monotonic(): number;
   yieldToLoop(): Promise<void>;
+  /** Whether a transaction of the weight is staged. */
+  mustStage(weight: EntryWeight): boolean;
+  /** Appends an entry by itself and applies it; in turn. */
+  commitEffects(effects: readonly Effect[]): OpNumber;
+  /** Empties the stage, if the disk has space to say so: else the next that is staged takes its place. In turn. */
+  dropStage(): void;
   /** Called after each commit. */
   afterCommit(op: OpNumber): void;
 }
@@ -75,13 +89,18 @@ export interface Shards extends RemoteTables<Transaction>, StatementShards {
   statisticsVersion(tableId: number): number;
 }
 
+/** Of what waits for no checkpoint. */
+const NO_WEIGHT: EntryWeight = { bytes: 0, held: 0 };
+
 /** See the file's head. */
 export class CommitTurns {
   readonly #engine: CommittingEngine;
   /** Settles when the commit that is on its way, or is waiting for the checkpoint, is through. */
   #current: Promise<void> | null = null;
-  /** The commit in steps that is under way. */
-  #steps: Generator<void, OpNumber> | null = null;
+  /** The commit in steps that is under way; `isStaged`: its entry takes long to apply, however short it is. */
+  #steps: { readonly work: Generator<void, OpNumber>; readonly isStaged: boolean } | null = null;
+  /** Settles when the transaction that is in the stage, or on its way there, is through. */
+  #staging: Promise<void> | null = null;
   /** Why nothing is committed any more. */
   #interruption: DatabaseError | null = null;
 
@@ -112,7 +131,8 @@ export class CommitTurns {
 
   /**
    * From now on nothing is committed: whoever wants to is refused with the reason. What is on its way is taken back, or
-   * completed at once when its entry is in the log already.
+   * completed at once when its entry is in the log already; one that was staged is left in the middle, and its state
+   * torn.
    */
   interrupt(reason: DatabaseError): void {
     this.#interruption ??= reason;
@@ -120,8 +140,9 @@ export class CommitTurns {
     if (steps === null) return;
     this.#steps = null;
     const { manager, storage } = this.#engine;
-    if (storage.log.lastOp === manager.lastOp) steps.return(0 as OpNumber);
-    else while (steps.next().done !== true);
+    const { work, isStaged } = steps;
+    if (isStaged || storage.log.lastOp === manager.lastOp) work.return(0 as OpNumber);
+    else while (work.next().done !== true);
   }
 
   #requireUninterrupted(): void {
@@ -161,14 +182,16 @@ export class CommitTurns {
     }
   }
 
-  /** Goes on with work until it is done, and lets others have their turns. */
-  async #inSlices<T>(work: Generator<void, T>): Promise<T> {
+  /** Goes on with work until it is done, or the transaction has ended, and lets others have their turns. */
+  async #inSlices<T>(work: Generator<void, T>, transaction: Transaction | null = null): Promise<T> {
     const engine = this.#engine;
     let end = engine.monotonic() + SLICE_MICROSECONDS;
     for (let step = work.next();; step = work.next()) {
       if (step.done === true) return step.value;
-      if (engine.monotonic() < end) continue;
-      await engine.yieldToLoop();
+      const { stepWait } = engine.storage;
+      if (stepWait === null && engine.monotonic() < end) continue;
+      await (stepWait ?? engine.yieldToLoop());
+      if (transaction?.isOpen === false) throw sessionEnded();
       this.#requireUninterrupted();
       end = engine.monotonic() + SLICE_MICROSECONDS;
     }
@@ -179,18 +202,25 @@ export class CommitTurns {
     client: ClientRecord,
     effects: readonly Effect[] | null = null,
   ): Promise<OpNumber> {
+    // What is committed in steps waits for the checkpoint when its turn has come.
+    await this.#whenFree(transaction, effects === null ? NO_WEIGHT : transaction.weight);
+    return await this.#commit(transaction, client, effects);
+  }
+
+  /**
+   * Waits for the turn of the transaction, unless it has it, and for the checkpoint that something of the weight has to
+   * wait for.
+   */
+  async #whenFree(transaction: Transaction, weight: EntryWeight, hasTurn = false): Promise<void> {
     const { storage } = this.#engine;
-    const { weight } = transaction;
     for (;;) {
-      if (this.#current !== null) await this.#current;
-      // What is not committed in steps waits here for the checkpoint.
-      else if (effects !== null && storage.mustFinishFirst(weight)) {
+      if (this.#current !== null && !hasTurn) await this.#current;
+      else if (weight !== NO_WEIGHT && storage.mustFinishFirst(weight)) {
         await storage.finishFirst(SLICE_MICROSECONDS);
       } else break;
     }
     if (!transaction.isOpen) throw sessionEnded();
     this.#requireUninterrupted();
-    return await this.#commit(transaction, client, effects);
   }
 
   #commit(
@@ -198,9 +228,13 @@ export class CommitTurns {
     client: ClientRecord,
     effects: readonly Effect[] | null = null,
   ): MaybePromise<OpNumber> {
-    const { storage } = this.#engine;
+    const engine = this.#engine, { weight } = transaction;
     turnWork.began("commit");
-    if (effects === null && (transaction.isLarge || storage.mustFinishFirst(transaction.weight))) {
+    // One that ran so quickly that nobody else came in between has not noted what it has read: nobody may come now.
+    if (effects === null && transaction.interruptible && engine.mustStage(weight)) {
+      return this.#commitStaged(transaction, client);
+    }
+    if (effects === null && (transaction.isLarge || engine.storage.mustFinishFirst(weight))) {
       return this.#commitInSteps(transaction, client);
     }
     return this.#commitHere(transaction, client, effects);
@@ -221,32 +255,112 @@ export class CommitTurns {
     return op;
   }
 
-  async #commitInSteps(transaction: Transaction, client: ClientRecord): Promise<OpNumber> {
-    const engine = this.#engine;
-    const { storage } = engine;
+  /** Takes the turn, which must be free; answers what gives it up. */
+  #takeTurn(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#current = promise;
-    // Begun before anybody else comes in between, so that the transaction's locks are taken.
-    const steps = this.#steps = engine.manager.commitInSteps(transaction, client);
+    return () => {
+      this.#current = null;
+      resolve();
+    };
+  }
+
+  async #commitInSteps(transaction: Transaction, client: ClientRecord): Promise<OpNumber> {
+    const endTurn = this.#takeTurn();
     try {
-      steps.next();
-      while (storage.mustFinishFirst(transaction.weight)) {
+      return await this.#commitInTurn(transaction, client, null);
+    } finally {
+      endTurn();
+    }
+  }
+
+  async #commitInTurn(
+    transaction: Transaction,
+    client: ClientRecord,
+    stagedBytes: number | null,
+  ): Promise<OpNumber> {
+    const engine = this.#engine;
+    const { storage } = engine;
+    // Begun before anybody else comes in between, so that the transaction's locks are taken.
+    const work = engine.manager.commitInSteps(transaction, client, stagedBytes);
+    const isStaged = stagedBytes !== null;
+    this.#steps = { work, isStaged };
+    try {
+      work.next();
+      while (storage.mustFinishFirst(transaction.weight) || isStaged && storage.isCheckpointing) {
         await storage.finishFirst(SLICE_MICROSECONDS);
         this.#requireUninterrupted();
       }
       // A new file of the log is begun without a sync that blocks.
       if (transaction.isLarge) await storage.log.whenDurable(storage.log.lastOp);
       this.#requireUninterrupted();
-      const op = await this.#inSlices(steps);
+      // The others finish theirs before they apply such an entry: its files follow from that.
+      if (isStaged) storage.requireNoCheckpoint();
+      const op = await this.#inSlices(work);
       if (op !== 0) engine.afterCommit(op);
       return op;
     } finally {
       // Does nothing after the last step; otherwise the transaction is rolled back.
-      steps.return(0 as OpNumber);
+      work.return(0 as OpNumber);
       this.#steps = null;
-      this.#current = null;
-      resolve();
     }
+  }
+
+  /** Commits a transaction that is too large for one entry; see the head of the file. */
+  async #commitStaged(transaction: Transaction, client: ClientRecord): Promise<OpNumber> {
+    const { manager, storage } = this.#engine;
+    let endTurn: (() => void) | null = null;
+    const takeTurn = async (): Promise<void> => {
+      await this.#whenFree(transaction, NO_WEIGHT);
+      endTurn = this.#takeTurn();
+    };
+    try {
+      while (this.#staging !== null) await this.#staging;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#staging = promise;
+      try {
+        const isFixed = !transaction.hasDdl && !transaction.needsNewest;
+        let stagedBytes = isFixed ? await this.#stage(transaction, false) : null;
+        await takeTurn();
+        if (stagedBytes === null || transaction.needsNewest) {
+          if (transaction.needsNewest) await this.#inSlices(manager.finishRows(transaction), transaction);
+          stagedBytes = await this.#stage(transaction, true);
+        }
+        // What was written and taken back again weighs something, and leaves nothing.
+        return await this.#commitInTurn(transaction, client, stagedBytes === 0 ? null : stagedBytes);
+      } catch (error) {
+        if (endTurn === null) { while (this.#current !== null) await this.#current; }
+        // What was staged is not wanted. Where that cannot be said now, the next primary says it.
+        if (this.#interruption === null && storage.log.error === null) this.#engine.dropStage();
+        throw error;
+      } finally {
+        this.#staging = null;
+        resolve();
+      }
+    } finally {
+      (endTurn as (() => void) | null)?.();
+      manager.end(transaction);
+    }
+  }
+
+  /** Brings the rows of a transaction into the stage; answers how many bytes they are. */
+  async #stage(transaction: Transaction, hasTurn: boolean): Promise<number> {
+    const engine = this.#engine;
+    const parts = new StageParts(engine.storage.stagePartBytes);
+    const steps = encodeEachInSteps(rowEffects(transaction.writeSets), (piece) => parts.add(piece));
+    for (let isDone = false, end = 0; !isDone;) {
+      isDone = steps.next().done === true;
+      for (let part = parts.take(isDone); part !== null; part = parts.take(isDone)) {
+        await this.#whenFree(transaction, { bytes: part.bytes.length, held: 0 }, hasTurn);
+        engine.commitEffects([part]);
+      }
+      if (engine.monotonic() < end) continue;
+      await engine.yieldToLoop();
+      if (!transaction.isOpen) throw sessionEnded();
+      this.#requireUninterrupted();
+      end = engine.monotonic() + SLICE_MICROSECONDS;
+    }
+    return parts.takenBytes;
   }
 }
 

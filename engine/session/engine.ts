@@ -24,17 +24,19 @@ import type { Host } from "../host/host.ts";
 import { SliceTurns } from "../host/slice_turns.ts";
 import type { MaybePromise } from "../statements/outcome.ts";
 import { StateMachine } from "../state_machine/state_machine.ts";
-import type { OpNumber } from "../operations/effect.ts";
+import type { Effect, OpNumber } from "../operations/effect.ts";
 import type { MemberSeat, SeatedEngine } from "../replication/member_seat.ts";
 import type { SharedTables } from "../sql/fragments/join_places.ts";
 import type { StatementWorkers } from "../statements/statement_host.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
-import { isCheckpointEntry } from "../operations/entry_codec.ts";
+import { isCheckpointEntry, isStagedEntry } from "../operations/entry_codec.ts";
 import { parseStatements } from "../sql/parser/statements.ts";
 import type { ClusterStatus } from "../system_catalog/cluster_status.ts";
 import { memberFormatOf } from "../storage/log_file.ts";
 import { AdvisoryLocks } from "../transactions/advisory_locks.ts";
 import type { SpillFile } from "../storage/spill_file.ts";
+import { isDiskFull } from "../host/disk.ts";
+import type { EntryWeight } from "../storage/checkpoint_pace.ts";
 import { StorageEngine } from "../storage/storage_engine.ts";
 import type { SpaceOwner } from "../storage/temporary_space.ts";
 import type { StoredPayload } from "../storage/stored_payload.ts";
@@ -151,6 +153,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     const engine = new Engine(options, await openState(options));
     try {
       await engine.#stateOpened();
+      if (engine.#isServing) engine.dropStage();
       engine.dropTemporarySchemas();
       await engine.#prepareFunctions();
       return engine;
@@ -282,6 +285,10 @@ export class Engine implements SessionEngine, SeatedEngine {
     return this.machine.lastOp;
   }
 
+  get isTorn(): boolean {
+    return this.machine.isTorn;
+  }
+
   get appliedDigest(): bigint {
     return this.machine.digestValue;
   }
@@ -344,6 +351,8 @@ export class Engine implements SessionEngine, SeatedEngine {
     this.#isServing = true;
     // A shard that fails ends the engine by itself.
     this.#shards?.learn().catch(() => {});
+    // The transaction that has filled it ended with its primary.
+    this.dropStage();
     this.dropTemporarySchemas();
   }
 
@@ -366,7 +375,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     assert(op === this.machine.lastOp + 1, `op ${op} does not follow ${this.machine.lastOp}`);
     if (
       payload instanceof Uint8Array && payload.length < APPLIED_AT_ONCE_BYTES &&
-      !this.#mustFinishFirst(payload)
+      !this.#mustFinishFirst(payload) && !this.#isStaged(payload)
     ) {
       const { catalog } = this.machine;
       this.machine.apply(payload);
@@ -385,8 +394,16 @@ export class Engine implements SessionEngine, SeatedEngine {
       storage.isCheckpointing && payload instanceof Uint8Array && isCheckpointEntry(payload);
   }
 
+  /** Whether an entry may make what is in the stage its own: that takes steps, without a checkpoint under way. */
+  #isStaged(payload: Uint8Array | StoredPayload): boolean {
+    return this.machine.stage.exists && !(payload instanceof Uint8Array && !isStagedEntry(payload));
+  }
+
   async #applyInSteps(payload: Uint8Array | StoredPayload): Promise<void> {
     const { machine, storage } = this;
+    while (this.#isStaged(payload) && await storage.finishAny(APPLY_SLICE_MICROSECONDS)) {
+      if (this.#absence !== null) return;
+    }
     while (this.#mustFinishFirst(payload)) {
       await storage.finishFirst(APPLY_SLICE_MICROSECONDS);
       if (this.#absence !== null) return;
@@ -395,8 +412,8 @@ export class Engine implements SessionEngine, SeatedEngine {
     const steps = machine.applyInSteps(payload);
     let end = this.monotonic() + APPLY_SLICE_MICROSECONDS;
     while (steps.next().done !== true) {
-      if (this.monotonic() < end) continue;
-      await this.yieldToLoop();
+      if (storage.stepWait === null && this.monotonic() < end) continue;
+      await (storage.stepWait ?? this.yieldToLoop());
       // The steps are left where they are: nobody reads this state any more.
       if (this.#absence !== null) return;
       end = this.monotonic() + APPLY_SLICE_MICROSECONDS;
@@ -495,6 +512,25 @@ export class Engine implements SessionEngine, SeatedEngine {
     this.#commitChanges(dropSchemaChanges(this.machine.catalog, schemas));
   }
 
+  dropStage(): void {
+    try {
+      if (this.machine.stage.exists) this.commitEffects([{ kind: "unstage" }]);
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+    }
+  }
+
+  commitEffects(effects: readonly Effect[]): OpNumber {
+    const op = this.machine.commit({ timestamp: this.now(), client: null, effects });
+    this.afterCommit(op);
+    return op;
+  }
+
+  mustStage({ bytes, held }: EntryWeight): boolean {
+    if (this.#seat === null || Math.max(bytes, held) < this.storage.leastStagedBytes) return false;
+    return this.#shards === null && this.clusterVersion >= 4;
+  }
+
   /** Changes the catalog by itself, if nothing is in the way. */
   #commitChanges(changes: readonly CatalogChange[]): void {
     const transaction = this.manager.begin({ interruptible: false });
@@ -565,9 +601,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     const { machine, manager } = this.#state;
     // The entry that is on its way is appended after the read.
     if (manager.isCommitting) return (machine.lastOp + 1) as OpNumber;
-    const op = machine.commit({ timestamp: this.now(), client: null, effects: [] });
-    this.afterCommit(op);
-    return op;
+    return this.commitEffects([]);
   }
 
   whenParsed<T>(
@@ -655,8 +689,7 @@ export class Engine implements SessionEngine, SeatedEngine {
       if (this.#seat === null) storage.beginCheckpoint(machine.lastOp, () => machine.encodeState());
       else {
         if (!this.#isServing) throw notPrimary();
-        const effects = [{ kind: "checkpoint" }] as const;
-        this.afterCommit(machine.commit({ timestamp: this.now(), client: null, effects }));
+        this.commitEffects([{ kind: "checkpoint" }]);
       }
     };
     return storage.makeCheckpoint(begin, () => this.turns.whenIdle());

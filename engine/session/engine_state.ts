@@ -122,7 +122,7 @@ async function recoverSlowly(
   for (let end = clock.monotonic() + APPLY_SLICE_MICROSECONDS;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
-    if (storage.replayWait !== null) await storage.replayWait;
+    if (storage.stepWait !== null) await storage.stepWait;
     if (clock.monotonic() < end) continue;
     await timers.yieldToLoop();
     end = clock.monotonic() + APPLY_SLICE_MICROSECONDS;

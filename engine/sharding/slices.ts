@@ -115,6 +115,9 @@ export function divide(effects: readonly Effect[], { before, after, count, homeO
       case "sequence":
       case "checkpoint":
       case "slices":
+      case "stage":
+      case "staged":
+      case "unstage":
         here.push(effect);
         break;
     }

@@ -7,7 +7,8 @@
  *
  * A large entry is committed in steps between which others read: it is encoded, appended and applied piece by piece,
  * and becomes visible when its op becomes {@link StateMachine.lastOp}, at the end. Until then what it has done is
- * under an op that no snapshot reaches. Only one entry is on its way at a time.
+ * under an op that no snapshot reaches. Only one entry is on its way at a time. What is too large for one entry comes
+ * in several, which fill the stage (`stage.ts`), and is applied in the same way, with the last of them.
  *
  * A member of a replication group that orders entries commits them; the others {@link StateMachine.apply} what is in
  * their log already, with the same effect.
@@ -43,6 +44,7 @@ import type { StoredPayload } from "../storage/stored_payload.ts";
 import type { TableStore } from "../storage/table/table_store.ts";
 import { ClientTable } from "./client_table.ts";
 import { SequenceTable, type SequenceValue } from "./sequence_table.ts";
+import { Stage } from "./stage.ts";
 
 /** Effects of single rows between two yields. */
 const STEP_EFFECTS = 32;
@@ -75,6 +77,7 @@ const NO_CHANGES = { inserted: 0, updated: 0, deleted: 0 };
 export class StateMachine {
   readonly clients = new ClientTable();
   readonly sequences = new SequenceTable();
+  readonly stage: Stage;
   readonly #storage: StorageEngine<StorageLog>;
   /** How many rows a table has that are elsewhere; undefined: they are here. */
   remoteRowCount: (tableId: number) => number | undefined = () => undefined;
@@ -100,9 +103,11 @@ export class StateMachine {
   #lastOp = 0 as OpNumber;
   #lastTimestamp = 0;
   readonly #digest = new HistoryDigest();
+  #isTorn = false;
 
   private constructor(storage: StorageEngine<StorageLog>) {
     this.#storage = storage;
+    this.stage = new Stage(storage);
   }
 
   /** The machine at the end of the recovered log. Raises 0A000 for the state of a later release. */
@@ -114,7 +119,7 @@ export class StateMachine {
     }
   }
 
-  /** The same in steps; before each, `StorageEngine.replayWait` is to be waited for. */
+  /** The same in steps; before each, `StorageEngine.stepWait` is to be waited for. */
   static *recoverInSteps(
     storage: StorageEngine<StorageLog>,
     versions: VersionRange,
@@ -125,8 +130,9 @@ export class StateMachine {
     let checked: Catalog | null = null;
     for (const { entry, payload } of storage.recovered.entries()) {
       assert(entry.op === machine.#lastOp + 1, `entry ${entry.op} follows ${machine.#lastOp}`);
-      if (storage.cutBytesOf(payload.bytes) === Infinity) machine.#apply(entry, payload);
-      else yield* machine.#applyCut(entry, payload);
+      if (storage.cutBytesOf(payload.bytes) === Infinity && !machine.stage.exists) {
+        machine.#apply(entry, payload);
+      } else yield* machine.#applyCut(entry, payload);
       if (checked !== machine.#catalog) requireSpoken(versions, (checked = machine.#catalog).clusterVersion);
       if (storage.isCheckpointing) yield* storage.finishReplayed();
       if ((entry.op & (STEP_EFFECTS - 1)) === 0) yield;
@@ -139,6 +145,14 @@ export class StateMachine {
 
   get lastOp(): OpNumber {
     return this.#lastOp;
+  }
+
+  /**
+   * Whether an entry is applied in part, and nobody goes on with it: what it has done is behind every snapshot, and
+   * nothing else may be applied. The state is to be built again.
+   */
+  get isTorn(): boolean {
+    return this.#isTorn;
   }
 
   /** Rows written to a table since the start. */
@@ -258,8 +272,9 @@ export class StateMachine {
     const payload = encodeEntry(complete);
     const checksum = this.#storage.log.append(op, payload);
     const facts = { checksum, bytes: payload.length };
-    if (this.#storage.cutBytesOf(facts.bytes) === Infinity) this.#apply(complete, facts);
-    else for (const _ of this.#applyCut(complete, facts));
+    if (this.#storage.cutBytesOf(facts.bytes) === Infinity && !this.stage.exists) {
+      this.#apply(complete, facts);
+    } else for (const _ of this.#applyCut(complete, facts));
     return op;
   }
 
@@ -303,7 +318,7 @@ export class StateMachine {
       if (!(payload instanceof Uint8Array)) yield* payload.prove();
       const entry = decodeInSteps(payload);
       assert(entry.op === this.#lastOp + 1, `entry ${entry.op} follows ${this.#lastOp}`);
-      const finish = yield* this.#applyInSteps(entry.op, entry.effects, entry.timestamp);
+      const finish = yield* this.#applyInSteps(entry.op, entry.effects.each(), entry.timestamp);
       const checksum = payload instanceof Uint8Array ? crc32c(payload) : payload.checksum;
       finish();
       this.#finishEntry(entry.op, entry, { checksum, bytes: payload.length });
@@ -340,7 +355,7 @@ export class StateMachine {
     let isDone = false;
     try {
       const cutBytes = this.#storage.cutBytesOf(pieces.bytes);
-      const finish = yield* this.#applyInSteps(op, entry.effects, entry.timestamp, cutBytes);
+      const finish = yield* this.#applyInSteps(op, entry.effects.each(), entry.timestamp, cutBytes);
       finish();
       this.#finishEntry(op, entry, pieces);
       isDone = true;
@@ -348,8 +363,9 @@ export class StateMachine {
       this.#storage.log.stop(error);
       throw error;
     } finally {
-      // Whoever drives the steps has given up between two of them: as above.
-      if (!isDone) this.#storage.log.stop(new Error(`the entry of op ${op} was applied in part`));
+      // Whoever drives the steps has given up between two of them: as above, but that a member goes on with its log.
+      if (!isDone && this.#storage.isMember) this.#isTorn = true;
+      else if (!isDone) this.#storage.log.stop(new Error(`the entry of op ${op} was applied in part`));
     }
     return op;
   }
@@ -381,7 +397,10 @@ export class StateMachine {
   }
 
   #perform(entry: RecoveredEntry["entry"], payload: PayloadFacts): void {
-    for (const effect of entry.effects) this.#applyEffect(effect, entry.op, entry.timestamp);
+    for (const effect of entry.effects) {
+      assert(effect.kind !== "staged", "what is in the stage is applied in steps");
+      this.#applyEffect(effect, entry.op, entry.timestamp);
+    }
     this.#finishEntry(entry.op, entry, payload);
   }
 
@@ -400,15 +419,39 @@ export class StateMachine {
     const { op, timestamp } = entry;
     const cutBytes = this.#storage.cutBytesOf(payload.bytes);
     try {
-      for (const effect of effects) {
+      for (const { effect, isStaged } of this.#withStaged(effects)) {
         this.#applyEffect(effect, op, timestamp);
         if (effect.kind !== "create_batch" && effect.kind !== "update_batch") continue;
-        yield* this.store(effect.tableId).cutInSteps(op, effect.batch, cutBytes);
+        yield* this.#cut(op, effect, isStaged ? this.#storage.stagedCutBytes : cutBytes);
       }
       this.#finishEntry(op, entry, payload);
     } catch (error) {
       this.#storage.log.stop(error);
       throw error;
+    }
+  }
+
+  /** Each of the effects; for what is in the stage, that, and then the one that stands for it. */
+  *#withStaged(
+    effects: Iterable<Effect>,
+  ): Generator<{ readonly effect: Effect; readonly isStaged: boolean }> {
+    for (const effect of effects) {
+      if (effect.kind === "staged") {
+        for (const each of this.stage.effects(effect.byteCount, this.#lastOp)) {
+          yield { effect: each, isStaged: true };
+        }
+      }
+      yield { effect, isStaged: false };
+    }
+  }
+
+  *#cut(
+    op: OpNumber,
+    { tableId, batch }: { readonly tableId: number; readonly batch: RowBatch },
+    cutBytes: number,
+  ): Generator<void, void> {
+    if (cutBytes < Infinity) {
+      yield* this.store(tableId).cutInSteps(op, batch, cutBytes, this.#storage.waitForSpace);
     }
   }
 
@@ -434,15 +477,14 @@ export class StateMachine {
   /**
    * Applies effects to the tables, invisibly to snapshots before the op. What is not kept by version (catalog,
    * sequences, counts of rows) is left to the answered function, which makes the entry visible at once. `cutBytes`:
-   * what makes a segment of an entry that is too large for memory.
+   * what makes a segment of an entry that is too large for memory, but for what is in the stage.
    */
   *#applyInSteps(
     op: OpNumber,
-    effects: EffectSource,
+    effects: Iterable<Effect>,
     timestamp: number,
     cutBytes = Infinity,
   ): Generator<void, () => void> {
-    const isCut = cutBytes < Infinity;
     const touched = new Map<number, TableStore>();
     const touch = (tableId: number): TableStore => {
       const known = touched.get(tableId);
@@ -455,7 +497,8 @@ export class StateMachine {
     const atTheEnd: (() => void)[] = [];
     let catalog = this.#catalog;
     let count = 0;
-    for (const effect of effects.each()) {
+    for (const { effect, isStaged } of this.#withStaged(effects)) {
+      const effectCutBytes = isStaged ? this.#storage.stagedCutBytes : cutBytes;
       switch (effect.kind) {
         case "ddl": {
           const { change } = effect;
@@ -476,10 +519,10 @@ export class StateMachine {
           atTheEnd.push(() => this.#applyNumber(effect));
           break;
         case "create_batch": {
-          const store = touch(effect.tableId);
+          touch(effect.tableId);
           this.#applyEffect(effect, op, timestamp);
           yield;
-          if (isCut) yield* store.cutInSteps(op, effect.batch, cutBytes);
+          yield* this.#cut(op, effect, effectCutBytes);
           break;
         }
         case "update_batch": {
@@ -491,7 +534,7 @@ export class StateMachine {
           this.#heldBytes += batchWeight(batch);
           this.#changed(tableId).updated += batch.rowCount;
           yield;
-          if (isCut) yield* touch(tableId).cutInSteps(op, batch, cutBytes);
+          yield* this.#cut(op, effect, effectCutBytes);
           break;
         }
         case "delete_batch": {
@@ -503,10 +546,13 @@ export class StateMachine {
           }
           break;
         }
-        case "checkpoint":
-          this.#wantsCheckpoint = true;
+        case "staged":
+        case "unstage":
+          atTheEnd.push(() => this.#applyEffect(effect, op, timestamp));
           break;
+        case "checkpoint":
         case "slices":
+        case "stage":
           this.#applyEffect(effect, op, timestamp);
           break;
         default:
@@ -571,6 +617,17 @@ export class StateMachine {
         break;
       case "slices":
         this.#storage.applySlices(op, timestamp, effect.slices);
+        break;
+      case "stage":
+        this.stage.add(effect, op);
+        break;
+      case "staged":
+        // No manifest names the segments that were cut, and the stage takes as much space.
+        this.#wantsCheckpoint = true;
+        this.stage.drop(op);
+        break;
+      case "unstage":
+        this.stage.drop(op);
         break;
       default:
         unreachable(effect);

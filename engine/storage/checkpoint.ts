@@ -39,8 +39,23 @@ export function stateFileName(op: number): string {
 }
 
 /** Whether a name is one that {@link stateFileName} makes. */
-export function isStateFileName(name: string): boolean {
+function isStateFileName(name: string): boolean {
   return /^state-[0-9a-f]{16}$/.test(name);
+}
+
+/** Removes state files and files of tables that the manifest does not name: what checkpoints have not finished. */
+export function removeUnnamedFiles(
+  disk: Disk,
+  manifest: Manifest | null,
+  { directory, tablesDirectory }: { readonly directory: string; readonly tablesDirectory: string },
+): void {
+  for (const name of disk.list(directory)) {
+    if (isStateFileName(name) && name !== manifest?.state.name) disk.remove(joinPath(directory, name));
+  }
+  const live = new Set((manifest?.tables ?? []).flatMap((table) => table.files));
+  for (const name of disk.list(tablesDirectory)) {
+    if (!live.has(name)) disk.remove(joinPath(tablesDirectory, name));
+  }
 }
 
 /** Where a checkpoint is written. */

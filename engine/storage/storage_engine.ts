@@ -18,23 +18,26 @@ import { assert, assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { LIMITS } from "../base/limits.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
-import { type DirectoryLock, type Disk, joinPath } from "../host/disk.ts";
+import { STAGE_ROW_BYTES } from "../catalog/stage_table.ts";
+import { type DirectoryLock, type Disk, isDiskFull, joinPath } from "../host/disk.ts";
 import type { Host } from "../host/host.ts";
 import { MemoryDisk } from "../host/memory_host.ts";
 import { turnWork } from "../host/turn_work.ts";
 import { factsOfState } from "../operations/history_digest.ts";
 import { type OpNumber, opNumber, type Slice } from "../operations/effect.ts";
-import { Checkpoint, isStateFileName } from "./checkpoint.ts";
+import { Checkpoint, removeUnnamedFiles } from "./checkpoint.ts";
 import { CheckpointPace, type EntryWeight } from "./checkpoint_pace.ts";
 import type { CommitHorizon } from "./commit_horizon.ts";
 import { DroppedTables } from "./dropped_tables.ts";
 import { DamagedFileError } from "./table/damaged_file.ts";
-import { FileHashes, type HashedFile } from "./file_hashes.ts";
+import { FileHashes } from "./file_hashes.ts";
+import { IndexBuilds } from "./index_builds.ts";
 import { Log } from "./log.ts";
-import { aloneLogOptions, DEFAULT_LOG_OPTIONS, type LogOptions, memberLogOptions } from "./log_options.ts";
+import { aloneLogOptions, DEFAULT_LOG_OPTIONS, memberLogOptions } from "./log_options.ts";
 import { type Manifest, readManifest, readProven } from "./manifest.ts";
 import { type RecoveredEntry, recoveredEntry } from "./recovered_entry.ts";
 import { copySnapshot, prepareSnapshotDirectory } from "./snapshot_copy.ts";
+import type { MemberStorage, StorageOptions } from "./storage_options.ts";
 import type { StorageStatistics } from "./storage_statistics.ts";
 import {
   PartLog,
@@ -48,37 +51,6 @@ import type { TablePiece } from "./table/table_piece.ts";
 import { type SegmentFiles, segmentFilesIn } from "./table/segment_files.ts";
 import { type SnapshotHorizon, TableStore } from "./table/table_store.ts";
 import { UncommittedLog } from "./uncommitted_log.ts";
-
-/** How to open storage. */
-export interface StorageOptions {
-  readonly host: Host;
-  /** Data directory, or `:memory:` for storage that ends with the process. */
-  readonly directory: string;
-  readonly horizon: SnapshotHorizon;
-  /** Default: `LIMITS.blockCacheBytes`. */
-  readonly blockCacheBytes?: number;
-  /** A checkpoint begins after so many bytes of log. Default: `LIMITS.checkpointLogBytes`. */
-  readonly checkpointLogBytes?: number;
-  /** Sizes of the log's files and buffers. */
-  readonly log?: LogOptions;
-  /** The directory is that of a member of a replication group. */
-  readonly member?: MemberStorage;
-  /** What is elsewhere of the state. */
-  readonly parts?: StorageParts;
-}
-
-/** What storage must know of the replication group that its log belongs to. */
-export interface MemberStorage {
-  /** The commit number. */
-  readonly horizon: CommitHorizon;
-  /**
-   * Entries above this op stay in the log and are not replayed; nor are those above one that cannot be read. All up
-   * to it are committed.
-   */
-  readonly replayTo: number;
-  /** Hears of damage in a file of the checkpoint, which it has fetched; see {@link StorageEngine.repaired}. */
-  onDamage?(file: HashedFile): void;
-}
 
 /** What was found at opening. */
 export interface Recovered {
@@ -97,6 +69,11 @@ export const TABLES_DIRECTORY = "tables";
 const IN_TABLES = `${TABLES_DIRECTORY}/`;
 export const MEMORY = ":memory:";
 const CHECKPOINT_SLICE_MICROSECONDS = 2000;
+
+/** Of an entry that stays among the recent ones, for which the log is not read. */
+const MAX_STAGE_PART_ROWS = 60;
+/** How soon what has found the disk full is tried again, where everything else waits for it. */
+const SPACE_RETRY_MICROSECONDS = 300_000;
 
 /** Readers of parts that a checkpoint or a truncation has replaced are mostly gone after so many group commits. */
 const RELEASES = 16;
@@ -127,8 +104,7 @@ export class StorageEngine<L extends StorageLog = Log> {
   /** Set at a member of a replication group. */
   readonly #uncommitted: UncommittedLog | null;
   readonly #tables = new Map<number, TableStore>();
-  /** Tables that got indexes which their segments do not have yet. */
-  readonly #indexing = new Set<TableStore>();
+  readonly #indexBuilds = new IndexBuilds();
   /** Gone from the catalog, but the installed manifest may still name their files. */
   readonly #dropped = new DroppedTables();
   #manifest: Manifest | null;
@@ -136,8 +112,8 @@ export class StorageEngine<L extends StorageLog = Log> {
   /** Checkpoints that were installed since the start. */
   #checkpoints = 0;
   #isReplaying = true;
-  /** What the replay waits for before its next step. */
-  replayWait: Promise<void> | null = null;
+  /** What whoever applies an entry in steps, or replays the log, waits for before the next step. */
+  stepWait: Promise<void> | null = null;
   #working: Promise<void> | null = null;
   /** Why the checkpoint under way does not go on, and the bytes of log at which it tries again. */
   #diskFull: { readonly error: DatabaseError; readonly untilBytes: number } | null = null;
@@ -209,7 +185,8 @@ export class StorageEngine<L extends StorageLog = Log> {
       Math.min(LIMITS.uncommittedLogBytes, checkpointLogBytes / 2),
     );
     this.log.onDurable(() => this.#release());
-    this.#removeLeftOver(leftOver);
+    for (const name of leftOver) disk.remove(joinPath(directory, name));
+    removeUnnamedFiles(disk, manifest, { directory, tablesDirectory: this.#tablesDirectory });
     this.recovered = { machineState, checkpointOp, entries: () => this.#replay(checkpointOp) };
   }
 
@@ -277,7 +254,7 @@ export class StorageEngine<L extends StorageLog = Log> {
         this.#tableOptions(table.definition),
       );
       this.#tables.set(table.id, store);
-      if (store.hasIndexWork) this.#indexing.add(store);
+      this.#indexBuilds.note(store);
     }
   }
 
@@ -321,21 +298,6 @@ export class StorageEngine<L extends StorageLog = Log> {
     return this.#host.disk;
   }
 
-  /** Removes what no manifest names: the rest of checkpoints, manifests and rotations that were not finished. */
-  #removeLeftOver(names: readonly string[]): void {
-    const disk = this.#disk;
-    for (const name of names) disk.remove(joinPath(this.#directory, name));
-    for (const name of disk.list(this.#directory)) {
-      if (isStateFileName(name) && name !== this.#manifest?.state.name) {
-        disk.remove(joinPath(this.#directory, name));
-      }
-    }
-    const live = new Set((this.#manifest?.tables ?? []).flatMap((table) => table.files));
-    for (const name of disk.list(this.#tablesDirectory)) {
-      if (!live.has(name)) disk.remove(joinPath(this.#tablesDirectory, name));
-    }
-  }
-
   *#replay(after: OpNumber): Generator<RecoveredEntry> {
     if (after < this.#replayTo) {
       for (const logged of this.log.entries(after)) {
@@ -372,9 +334,9 @@ export class StorageEngine<L extends StorageLog = Log> {
       const checkpoint = this.#checkpoint;
       while (checkpoint?.buildStep() === false) yield;
       if (checkpoint !== null && this.#lacksParts(checkpoint)) {
-        this.replayWait = this.#gatherParts(checkpoint).catch((error) => this.#checkpointFailed(error));
+        this.stepWait = this.#gatherParts(checkpoint).catch((error) => this.#checkpointFailed(error));
         yield;
-        this.replayWait = null;
+        this.stepWait = null;
       }
       this.#finishCheckpointNow();
     } catch (error) {
@@ -388,7 +350,7 @@ export class StorageEngine<L extends StorageLog = Log> {
     assert(!this.#isReplaying, "replay is over");
     for (const store of this.#tables.values()) {
       store.endReplay();
-      if (store.hasIndexWork) this.#indexing.add(store);
+      this.#indexBuilds.note(store);
     }
   }
 
@@ -398,6 +360,10 @@ export class StorageEngine<L extends StorageLog = Log> {
     // Checked by hand: this runs for each point query, and must not build a message each time.
     if (store === undefined) assert(false, `table ${id} is missing`);
     return store;
+  }
+
+  hasTable(id: number): boolean {
+    return this.#tables.has(id);
   }
 
   /** Adds a table; called while its entry is applied. */
@@ -410,14 +376,14 @@ export class StorageEngine<L extends StorageLog = Log> {
   alterTable(definition: TableDefinition, op: OpNumber): void {
     const store = this.table(definition.id);
     store.alter(definition, op);
-    if (store.hasIndexWork) this.#indexing.add(store);
+    this.#indexBuilds.note(store);
   }
 
   /** Drops a table: its rows go after their last readers, its files when no manifest needs them any more. */
   dropTable(id: number, op: OpNumber): void {
     const store = this.table(id);
     this.#cache.forgetCounts([id, ...store.definition.indexes.map((index) => index.id)]);
-    this.#indexing.delete(store);
+    this.#indexBuilds.forget(store);
     this.#dropped.add(store, op);
     this.#tables.delete(id);
   }
@@ -425,6 +391,32 @@ export class StorageEngine<L extends StorageLog = Log> {
   /** Rows in bulk of an entry of so many bytes become segments while it is applied, whenever they take so much. */
   cutBytesOf(entryBytes: number): number {
     return this.#pace.cutBytesOf(entryBytes);
+  }
+
+  /** The same for rows in bulk that are in the stage. */
+  get stagedCutBytes(): number {
+    return this.#pace.limitBytes;
+  }
+
+  /** A transaction that brings more had better come in several entries, of {@link stagePartBytes} each. */
+  get leastStagedBytes(): number {
+    return Math.min(4 * this.#pace.limitBytes, LIMITS.partedEntryBytes);
+  }
+
+  get stagePartBytes(): number {
+    const rows = Math.floor(this.#pace.limitBytes / 64 / STAGE_ROW_BYTES);
+    return Math.min(Math.max(rows, 1), MAX_STAGE_PART_ROWS) * STAGE_ROW_BYTES;
+  }
+
+  /** Called where a cut finds the disk full: the next step waits. Null: the next checkpoint makes the segment. */
+  get waitForSpace(): (() => void) | null {
+    return this.isMember ? () => this.stepWait = this.#pause() : null;
+  }
+
+  /** Resolves when it may be worth trying again what has found the disk full. */
+  async #pause(): Promise<void> {
+    await new Promise<void>((resolve) => this.#host.timers.setTimer(SPACE_RETRY_MICROSECONDS, resolve));
+    this.stepWait = null;
   }
 
   get #isCheckpointDue(): boolean {
@@ -506,6 +498,25 @@ export class StorageEngine<L extends StorageLog = Log> {
     await this.#host.timers.yieldToLoop();
   }
 
+  /**
+   * The same, also where the checkpoint has found the disk full; false: there is none, and what is applied now finds
+   * the same files at each member.
+   */
+  async finishAny(budgetMicroseconds: number): Promise<boolean> {
+    if (this.#checkpoint === null || this.log.error !== null) return false;
+    if (this.#isPaused) {
+      await this.#pause();
+      this.#diskFull = null;
+    } else await this.finishFirst(budgetMicroseconds);
+    return true;
+  }
+
+  /** Raises 53100 where a checkpoint waits for space. */
+  requireNoCheckpoint(): void {
+    const reason = this.#diskFullError() ?? this.#damage;
+    if (this.#checkpoint !== null && reason !== null) throw reason;
+  }
+
   /** Whether no checkpoint is under way any more. */
   #finishCheckpointNow(): boolean {
     const checkpoint = this.#checkpoint;
@@ -553,7 +564,7 @@ export class StorageEngine<L extends StorageLog = Log> {
       this.#damage = error;
       return;
     }
-    if (error instanceof DatabaseError && error.code === SQLSTATE.diskFull) {
+    if (isDiskFull(error)) {
       this.#diskFull = {
         error,
         untilBytes: this.#part === null ? this.#pace.appliedBytes + LIMITS.checkpointRetryLogBytes : Infinity,
@@ -578,7 +589,7 @@ export class StorageEngine<L extends StorageLog = Log> {
   /** Whether {@link work} has anything to do. */
   get hasWork(): boolean {
     if (this.log.error !== null || this.#isPaused) return false;
-    return this.#isCheckpointAtWork || this.#indexing.size > 0 || this.#isTruncated;
+    return this.#isCheckpointAtWork || this.#indexBuilds.hasWork || this.#isTruncated;
   }
 
   /**
@@ -646,26 +657,15 @@ export class StorageEngine<L extends StorageLog = Log> {
     }
   }
 
-  /**
-   * Builds indexes that came later than the segments. A full disk leaves them to the next checkpoint or their first
-   * use.
-   */
   #buildIndexes(budgetMicroseconds: number): void {
-    const deadline = this.#host.clock.monotonic() + budgetMicroseconds;
-    for (const store of this.#indexing) {
-      try {
-        while (!store.indexStep(LIMITS.checkpointStepValues)) {
-          if (this.#host.clock.monotonic() >= deadline) return;
-        }
-      } catch (error) {
-        if (error instanceof DamagedFileError && this.#uncommitted !== null) {
-          this.#damage = error;
-          return;
-        }
-        if (!(error instanceof DatabaseError && error.code === SQLSTATE.diskFull)) this.log.stop(error);
-      }
-      this.#indexing.delete(store);
-    }
+    const { clock } = this.#host;
+    const deadline = clock.monotonic() + budgetMicroseconds;
+    this.#indexBuilds.work(() => clock.monotonic() >= deadline, (error) => {
+      const isDamage = error instanceof DamagedFileError && this.#uncommitted !== null;
+      if (isDamage) this.#damage = error;
+      else if (!isDiskFull(error)) this.log.stop(error);
+      return isDamage;
+    });
   }
 
   /** Drives the checkpoint under way to its end, in slices. */
@@ -751,7 +751,7 @@ export class StorageEngine<L extends StorageLog = Log> {
       this.beginCheckpoint(this.log.lastOp, encodeState);
       await this.#finishCheckpoint();
     } catch (error) {
-      if (!(error instanceof DatabaseError && error.code === SQLSTATE.diskFull)) throw error;
+      if (!isDiskFull(error)) throw error;
     }
   }
 

@@ -209,7 +209,7 @@ export class Transaction {
 
   /** The table as this transaction sees it. */
   table(tableId: number): ReadableTable {
-    if (this.snapshot < this.#manager.lastFillOp) this.#requireFilled(tableId);
+    if (this.snapshot < this.#manager.fills.lastOp) this.#requireFilled(tableId);
     const writeSet = this.#writeSets.get(tableId);
     if (writeSet === undefined && !this.interruptible && !this.hasDdl) {
       return this.#manager.committed(this, tableId);
@@ -237,7 +237,7 @@ export class Transaction {
 
   /** Columns that were filled after the snapshot would be empty: the statement has to run at a newer one. */
   #requireFilled(tableId: number): void {
-    if (this.#manager.isFilledSince(tableId, this.snapshot, this.compiledCatalog)) {
+    if (this.#manager.fills.isFilledSince(tableId, this.snapshot, this.compiledCatalog)) {
       throw new StaleSnapshot(tableId, null);
     }
   }
@@ -266,7 +266,7 @@ export class Transaction {
 
   /** The table as it is now, whatever this transaction writes to it later. */
   tableNow(tableId: number): ReadableTable {
-    if (this.snapshot < this.#manager.lastFillOp) this.#requireFilled(tableId);
+    if (this.snapshot < this.#manager.fills.lastOp) this.#requireFilled(tableId);
     const writeSet = this.#writeSets.get(tableId);
     this.#bulk.end();
     return this.views.anew(
@@ -666,7 +666,7 @@ export class Transaction {
 
   /** Whether rows are to be brought up to date or looked at, at the newest state, before the commit. */
   get needsNewest(): boolean {
-    if (this.isBehind || !this.deferred.isEmpty && this.snapshot < this.#manager.lastFillOp) {
+    if (this.isBehind || !this.deferred.isEmpty && this.snapshot < this.#manager.fills.lastOp) {
       return true;
     }
     for (const { filled, unchecked } of this.#writeSets.values()) {

@@ -38,6 +38,21 @@ export function effectSource(
   return { count, estimatedBytes, each };
 }
 
+/** Those of rows, which the stage can have. */
+export function* rowEffects(writeSets: Iterable<TableWriteSet>): Generator<Effect, void> {
+  for (const writeSet of writeSets) yield* writeSet.effects(true);
+}
+
+/** All of them, for a transaction whose {@link rowEffects} are in the stage, in so many bytes. */
+export function stagedEffects({ changes, sequences }: Done, byteCount: number): EffectSource {
+  const effects: Effect[] = [
+    ...changes.map((change): Effect => ({ kind: "ddl", change })),
+    { kind: "staged", byteCount },
+    ...sequences,
+  ];
+  return { count: effects.length, estimatedBytes: 0, each: () => effects };
+}
+
 /** The last of the values that a transaction has noted for each sequence. */
 export function lastSequences(
   noted: readonly SequenceEffect[],

@@ -20,6 +20,7 @@ import type { ClientRequest, Effect, OpNumber, RowId, StoredRow, StoredValue } f
 import type { EntryPart, StateMachine } from "../state_machine/state_machine.ts";
 import type { TableStore } from "../storage/table/table_store.ts";
 import { NO_ROW } from "../storage/access/block.ts";
+import { ColumnFills } from "./column_fills.ts";
 import { serializationFailure } from "./conflicts.ts";
 import { LockTable } from "./lock_table.ts";
 import { Losses } from "./losses.ts";
@@ -38,7 +39,7 @@ import type { ReadableTable } from "../storage/access/readable_table.ts";
 import type { RemoteTables } from "./remote_tables.ts";
 import { type BatchStore, fileOf } from "./stored_batches.ts";
 import { type BeginOptions, Transaction } from "./transaction.ts";
-import { effectList, effectSource } from "./transaction_effects.ts";
+import { effectList, effectSource, stagedEffects } from "./transaction_effects.ts";
 
 /** Waits for a table after which a transaction keeps new writers out of it. */
 const PATIENT_WAITS = 8;
@@ -87,10 +88,7 @@ export class TransactionManager {
   #historyFloor = 0;
   readonly #claims = new Map<number, Transaction>();
   readonly #tableWaits = new WeakMap<Transaction, number>();
-  /** By table: columns that got values, or null: one became the row id; as long as there are older snapshots. */
-  readonly #fills = new Map<number, { readonly op: OpNumber; readonly columnId: number | null }[]>();
-  /** The newest entry that has filled a column. */
-  lastFillOp = 0;
+  readonly fills = new ColumnFills();
   #catalogOwner: Transaction | undefined;
   /** The transaction that commits in steps. */
   #committing: Transaction | undefined;
@@ -360,7 +358,7 @@ export class TransactionManager {
       if (!hasEffects && client === null) return 0 as OpNumber;
       assert(this.#committing === undefined, "no other transaction commits");
       const { snapshot } = transaction;
-      if (transaction.needsNewest) { for (const _ of this.#finishRows(transaction)); }
+      if (transaction.needsNewest) { for (const _ of this.finishRows(transaction)); }
       transaction.deferred.run();
       if (transaction.snapshot < this.lastOp && hasEffects) this.#validate(transaction);
       if (snapshot < this.#lastInSteps) requireStillNew(this, transaction);
@@ -390,40 +388,8 @@ export class TransactionManager {
   catalogChanged(by: Transaction | null, before: Catalog): void {
     // Statements are compiled for the newest one.
     this.forgetBefore(this.lastOp);
-    this.#noteFills(before);
+    this.fills.note(this, before, () => this.oldestSnapshot());
     for (const other of this.#active) if (other !== by) other.catalogChanged();
-  }
-
-  /** Tables got columns and, in the same entry, values in them; or a key by which older rows are not found. */
-  #noteFills(before: Catalog): void {
-    const { lastOp } = this;
-    for (const { id, columns, rowIdColumn } of this.catalog.tables) {
-      const known = before.table(id);
-      if (known !== undefined && rowIdColumn !== null && known.rowIdColumn !== rowIdColumn) {
-        this.#noteFill(id, null);
-      }
-      const isEmpty = columns.some((each) =>
-        each.id >= (known?.nextColumnId ?? Infinity) && each.missingValue === null
-      );
-      if (known === undefined || !isEmpty) continue;
-      if (this.store(id).lastModifiedOp !== lastOp) continue;
-      this.#noteFill(id, known.nextColumnId);
-    }
-  }
-
-  #noteFill(tableId: number, columnId: number | null): void {
-    const oldest = this.oldestSnapshot(), op = this.lastFillOp = this.lastOp;
-    const fills = (this.#fills.get(tableId) ?? []).filter((each) => each.op > oldest);
-    this.#fills.set(tableId, [...fills, { op, columnId }]);
-  }
-
-  /** Whether a column, or key, that a statement of this catalog knows was filled after the snapshot. */
-  isFilledSince(tableId: number, snapshot: OpNumber, compiled: Catalog | null): boolean {
-    const known = compiled?.table(tableId);
-    return this.#fills.get(tableId)?.some(({ op, columnId }) =>
-      op > snapshot &&
-      (columnId === null ? known?.rowIdColumn !== null : columnId < (known?.nextColumnId ?? Infinity))
-    ) === true;
   }
 
   /**
@@ -452,8 +418,8 @@ export class TransactionManager {
   renew(transaction: Transaction, tableIds: readonly number[], floor: number | null): Catalog {
     this.beginStatement(transaction, floor);
     if (transaction.isBehind) { for (const _ of transaction.catchUp()); }
-    const stale = transaction.snapshot < this.lastFillOp
-      ? tableIds.find((each) => this.isFilledSince(each, transaction.snapshot, null))
+    const stale = transaction.snapshot < this.fills.lastOp
+      ? tableIds.find((each) => this.fills.isFilledSince(each, transaction.snapshot, null))
       : undefined;
     if (stale !== undefined && !this.advanceSnapshot(transaction)) {
       throw serializationFailure(this.catalog, { tableId: stale, id: null, op: null });
@@ -471,7 +437,7 @@ export class TransactionManager {
   }
 
   /** Brings a transaction to the newest state, and its rows up to date with it. Nobody else commits meanwhile. */
-  *#finishRows(transaction: Transaction): Generator<void, void> {
+  *finishRows(transaction: Transaction): Generator<void, void> {
     if (transaction.snapshot < this.lastOp) {
       this.#validate(transaction);
       transaction.moveSnapshot(this.lastOp);
@@ -486,35 +452,40 @@ export class TransactionManager {
 
   /**
    * Commits a large transaction in steps. Until the last one its entry is invisible, its locks are held, and no other
-   * transaction may commit. It cannot be ended from outside meanwhile.
+   * transaction may commit. It cannot be ended from outside meanwhile. `stagedBytes`: of its rows, where they are in
+   * the stage, and as they are to be.
    */
   commitInSteps(
     transaction: Transaction,
     client: ((op: OpNumber) => ClientRequest) | null,
+    stagedBytes: number | null = null,
   ): Generator<void, OpNumber> {
     assert(transaction.isOpen, "a transaction is committed once");
     assert(this.#committing === undefined, "one transaction commits at a time");
     // Nobody came in between so far, so what it has written can be locked, and what it has read need not be looked at.
     transaction.becomeInterruptible();
     this.#committing = transaction;
-    return this.#commitSteps(transaction, client);
+    return this.#commitSteps(transaction, client, stagedBytes);
   }
 
   *#commitSteps(
     transaction: Transaction,
     client: ((op: OpNumber) => ClientRequest) | null,
+    stagedBytes: number | null,
   ): Generator<void, OpNumber> {
     try {
       yield;
       const { snapshot } = transaction;
       const { catalog } = this;
-      if (transaction.needsNewest) yield* this.#finishRows(transaction);
+      if (transaction.needsNewest && stagedBytes === null) yield* this.finishRows(transaction);
       transaction.deferred.run();
       if (transaction.snapshot < this.lastOp) this.#validate(transaction);
       if (snapshot < this.#lastInSteps) requireStillNew(this, transaction);
       const rewritten = transaction.rewrittenTables;
       this.#noteLostNumbers(transaction);
-      const effects = effectSource(transaction.done, transaction.weight.bytes, this.writesLists());
+      const effects = stagedBytes === null
+        ? effectSource(transaction.done, transaction.weight.bytes, this.writesLists())
+        : stagedEffects(transaction.done, stagedBytes);
       if (effects.count === 0 && client === null) return 0 as OpNumber;
       const op = yield* this.#stateMachine.commitInSteps({
         timestamp: transaction.timestamp,
@@ -750,6 +721,9 @@ export class TransactionManager {
         case "sequence":
         case "checkpoint":
         case "slices":
+        case "stage":
+        case "staged":
+        case "unstage":
           break;
       }
     }

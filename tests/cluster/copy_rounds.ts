@@ -1,6 +1,6 @@
 /**
- * A large load by COPY, which is one entry: how long it takes in a cluster against a server alone, and what is there
- * when a backup, or the primary, is killed in the middle of one.
+ * A large load by COPY, as one entry or staged: how long it takes in a cluster against a server alone, and what is
+ * there when a backup, or the primary, is killed in the middle of one.
  */
 import { deepStrictEqual, ok } from "node:assert/strict";
 import { connect } from "../../mod.ts";
@@ -47,14 +47,21 @@ const TABLE = "CREATE TABLE big (id int PRIMARY KEY, body text NOT NULL)";
 const CONTENT =
   "SELECT count(*)::int AS n, coalesce(sum(id), 0)::float AS s, coalesce(sum(length(body)), 0)::float AS l FROM big";
 
-/** Loads so many MiB, several times. Rejects when a load is there in part. */
-export async function copyUnderKills(dbd: string, mebibytes: number): Promise<CopyFigures> {
+/**
+ * Loads so many MiB, several times; more than four times `checkpointLog` are staged. Rejects when a load is there in
+ * part.
+ */
+export async function copyUnderKills(
+  dbd: string,
+  mebibytes: number,
+  checkpointLog = "64MiB",
+): Promise<CopyFigures> {
   const whole = {
     n: mebibytes * 1024,
     s: mebibytes * 1024 * (mebibytes * 1024 - 1) / 2,
     l: mebibytes * 1024 * 16 * 63,
   };
-  const flags = ["--checkpoint-log", "64MiB"];
+  const flags = ["--checkpoint-log", checkpointLog];
   const single = await startDbd({ binary: dbd, flags });
   let aloneMilliseconds: number, aloneMebibytes: number;
   try {

@@ -1,4 +1,4 @@
-/** A load by COPY while members are killed, at a small size; a gigabyte: `deno task soak:copy`. */
+/** A load by COPY, staged, while members are killed, at a small size; a gigabyte: `deno task soak:copy`. */
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { copyUnderKills } from "./copy_rounds.ts";
 
@@ -6,5 +6,5 @@ const MEBIBYTES = 12;
 
 Deno.test(`a COPY of ${MEBIBYTES} MiB is there as a whole or not at all, whichever member is killed`, async () => {
   const { dbd } = await compiledPrograms();
-  console.log(await copyUnderKills(dbd, MEBIBYTES));
+  console.log(await copyUnderKills(dbd, MEBIBYTES, "1MiB"));
 });

@@ -116,7 +116,7 @@ Deno.test("a member that does not fit ends with one line, and nothing is written
     ],
     "another version": [
       () => run({ replica: 0, peers: [first, later.address, third] }),
-      /^dbd: member \d at \S+ speaks version 9 of the cluster's protocol, this one version 3: upgrade this member first$/,
+      /^dbd: member \d at \S+ speaks version 9 of the cluster's protocol, this one version 4: upgrade this member first$/,
     ],
     "a single server's data": [
       () => run({ replica: 2, directory: single }),
@@ -149,7 +149,7 @@ Deno.test("a member that does not fit ends with one line, and nothing is written
       /member 0 at \S+ has another --checkpoint-log/,
       /the member at \S+ says that it is member 1, as this one does|says that it is member 1, not 2/,
       /member 2 at \S+ finds another member where it would dial this one: check --replica here and the order/,
-      /member 0 at \S+ speaks version 9 of the cluster's protocol, this one version 3/,
+      /member 0 at \S+ speaks version 9 of the cluster's protocol, this one version 4/,
     ]
   ) {
     await eventually(() => line.test(zero.log + one.log), () => `${line}:\n${cluster.logs()}`);

@@ -155,7 +155,7 @@ export async function upgradeAndBack(
       const versions = await active();
       return versions.size === 1 && versions.has(3);
     }, () => cluster.logs());
-    for (const { log } of members) match(log, /^dbd: version 3 of the cluster's protocol is active$/m);
+    for (const { log } of members) match(log, /^dbd: version 4 of the cluster's protocol is active$/m);
     await servesAll();
 
     strictEqual(await one.stop("SIGTERM"), 0, cluster.logs());
@@ -164,10 +164,10 @@ export async function upgradeAndBack(
     const [code, said] = await misfit(before.dbd, one.parameters);
     // Its own log says so, too: whichever it comes to first.
     const refused =
-      /^dbd: member \d at \S+ speaks version 3 of the cluster's protocol, this one version 1: upgrade this/;
+      /^dbd: member \d at \S+ speaks version 4 of the cluster's protocol, this one version 1: upgrade this/;
     const isRefused = refused.test(said);
     if (!isRefused) {
-      match(said, /^dbd: the data is of version 3 .*, and this release speaks 1 to 1\. Start a later/);
+      match(said, /^dbd: the data is of version 4 .*, and this release speaks 1 to 1\. Start a later/);
     }
     strictEqual(said.split("\n").length, 1, said);
     strictEqual(code, 1, said);
@@ -177,7 +177,7 @@ export async function upgradeAndBack(
       match(
         others,
         new RegExp(
-          `member ${one.index} at \\S+ speaks version 1 of .*, this one version 3: upgrade that one`,
+          `member ${one.index} at \\S+ speaks version 1 of .*, this one version 4: upgrade that one`,
         ),
       );
     }

@@ -14,7 +14,7 @@ import { listeners, startPeer, type TestPeer, TIMES } from "../testing/peers.ts"
 const CLUSTER = new Uint8Array(16).fill(7);
 /** What member 0 says to member 1. */
 const HELLO: PeerHello = {
-  version: 3,
+  version: 4,
   oldestVersion: 1,
   from: 0,
   to: 1,
@@ -213,7 +213,7 @@ Deno.test("PeerConnections end a member that fits to none, with one line at each
       /cluster 0707.*, this one to 0909/,
     ],
     ["configuration", { configurationHash: 2n }, /another --checkpoint-log/, /another --checkpoint-log/],
-    ["version", { versions: { newest: 5, oldest: 4 } }, /speaks version 5/, /speaks version 3/],
+    ["version", { versions: { newest: 6, oldest: 5 } }, /speaks version 6/, /speaks version 4/],
   ];
   await Promise.all(cases.map(async ([name, wrong, first, second]) => {
     const ports = await listeners(2);
@@ -386,7 +386,7 @@ Deno.test("PeerConnections close hostile connections: garbage, frames too long, 
     const before = b.misfits.length;
     await sends(damaged, { ...own, version: 1 });
     await until(() => b.misfits.length > before, "the misfit");
-    const line = /^member 0 at \S+ speaks version 1 .*, this one version 3: upgrade that one first$/;
+    const line = /^member 0 at \S+ speaks version 1 .*, this one version 4: upgrade that one first$/;
     match(b.misfits.at(-1) ?? "", line);
     // One that is dialed and does not know the token: it may be anything that listens there.
     const proof = new Uint8Array(32);
@@ -435,9 +435,9 @@ Deno.test("a member that is found too old when it was connected ends, whoever di
       );
       other.peers.requireVersion(2);
       await until(() => one.misfits.length > 0, "the misfit");
-      match(one.misfits[0] ?? "", /speaks version 3 .*, this one version 1: upgrade this member first$/);
+      match(one.misfits[0] ?? "", /speaks version 4 .*, this one version 1: upgrade this member first$/);
       deepStrictEqual(other.misfits, []);
-      match(other.lines.join("\n"), /speaks version 1 .*, this one version 3: upgrade that one first$/m);
+      match(other.lines.join("\n"), /speaks version 1 .*, this one version 4: upgrade that one first$/m);
     } finally {
       for (const member of members) member.close();
     }

@@ -18,6 +18,7 @@ import { assert, assertDefined } from "../../base/assert.ts";
 import { equalBytes } from "../../base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
+import { STAGE_TABLE } from "../../catalog/stage_table.ts";
 import type { DiskFile } from "../../host/disk.ts";
 import type { OpNumber } from "../../operations/effect.ts";
 import { BLOCK_ROWS } from "../access/block.ts";
@@ -31,7 +32,7 @@ import { atOnce, type IndexJob, keyOf, markIn, nextOf, type PartJob } from "./pa
 import { IndexFile } from "./index_file.ts";
 import { Segment } from "./segment.ts";
 import { buildSegment, MERGED_OBJECT, type SegmentFileSet } from "./segment_builder.ts";
-import type { SegmentFiles } from "./segment_files.ts";
+import { notingCreated, type SegmentFiles } from "./segment_files.ts";
 import { SegmentIndex } from "./segment_index.ts";
 import { filesOf, type SegmentPiece, type TablePiece } from "./table_piece.ts";
 import { storedFileOf } from "./stored_segment.ts";
@@ -251,7 +252,7 @@ export class PartSet {
         tableId: this.#definition.id,
         op: segment.op,
         object: segment.object,
-        files: this.#trackingFiles(job.files),
+        files: notingCreated(this.#files, job.files),
         keys,
       }, segment);
       const step = job.work.next();
@@ -337,15 +338,17 @@ export class PartSet {
         pending.push({ key: keyOf(op, 0), rows: frozen.liveCount, liveRows: frozen.liveCount });
       }
     }
-    const inputs = planMerge(pending);
+    // The stage is read once, in order, and gone then.
+    const inputs = this.#definition.id === STAGE_TABLE.id ? null : planMerge(pending);
     if (inputs !== null) this.#queue({ kind: "merge", op, object: MERGED_OBJECT, frozen: null, inputs });
   }
 
   /**
    * Makes a segment of the delta, under the op of the entry that is being applied, none of whose effects comes
-   * meanwhile. Where the disk is full the next checkpoint does it.
+   * meanwhile. Where the disk is full the next checkpoint does it; or, with `waitForSpace`, that is called before each
+   * further attempt: the files are the same then, wherever the disk was full.
    */
-  *cut(op: OpNumber): Generator<void, void> {
+  *cut(op: OpNumber, waitForSpace: (() => void) | null): Generator<void, void> {
     const isFirst = this.#cuts.op !== op;
     if (isFirst) this.#cuts = { op, count: 0 };
     const frozen = this.delta;
@@ -362,12 +365,19 @@ export class PartSet {
       inputs: [],
     });
     job.sources = [frozen];
-    try {
-      yield* this.#work(job);
-    } catch (error) {
-      if (!(error instanceof DatabaseError && error.code === SQLSTATE.diskFull)) throw error;
-      this.#jobs.push(job);
-      return;
+    for (let isDone = false; !isDone;) {
+      try {
+        yield* this.#work(job);
+        isDone = true;
+      } catch (error) {
+        if (!(error instanceof DatabaseError && error.code === SQLSTATE.diskFull)) throw error;
+        if (waitForSpace === null) {
+          this.#jobs.push(job);
+          return;
+        }
+        waitForSpace();
+        yield;
+      }
     }
     // All rows behind the first cut are of the entry: there is no snapshot that sees one of them.
     if (!isFirst) this.#forget(frozen);
@@ -471,7 +481,7 @@ export class PartSet {
       sources: job.sources,
       op: job.op,
       object: job.object,
-      files: this.#trackingFiles(),
+      files: notingCreated(this.#files, this.#unsynced),
     });
     const output = files === null ? null : yield* this.#openOutput(job, files);
     // In the step in which the last end was marked: later ones are marked in the output.
@@ -507,20 +517,6 @@ export class PartSet {
       for (const { rows } of walks) rows.return();
     }
     return output;
-  }
-
-  /** Files whose creation is noted, so that they are synced before a manifest names them. */
-  #trackingFiles(created = this.#unsynced): SegmentFiles {
-    return {
-      create: (name) => {
-        const file = this.#files.create(name);
-        created.push(file);
-        return file;
-      },
-      onDamage: this.#files.onDamage,
-      open: (name) => this.#files.open(name),
-      remove: (name) => this.#files.remove(name),
-    };
   }
 
   #install(job: PartJob, output: Segment | null): void {
@@ -679,7 +675,7 @@ export class PartSet {
     }
     if (last !== null && equalBytes(last.bytes, bytes)) return { name: last.name, size: last.size };
     const name = `${this.#definition.id}-${op.toString(16).padStart(14, "0")}.deletions`;
-    const file = this.#trackingFiles().create(name);
+    const file = notingCreated(this.#files, this.#unsynced).create(name);
     file.writeAt(0, bytes);
     if (last !== null && last.name !== name) this.#removeFile(last.name);
     this.#deletions = { name, size: bytes.length, bytes };

@@ -27,6 +27,20 @@ export interface SegmentFiles {
   remove(name: string): void;
 }
 
+/** The same files; those that are created are noted, so that they are synced before a manifest names them. */
+export function notingCreated(files: SegmentFiles, created: DiskFile[]): SegmentFiles {
+  return {
+    create: (name) => {
+      const file = files.create(name);
+      created.push(file);
+      return file;
+    },
+    onDamage: files.onDamage,
+    open: (name) => files.open(name),
+    remove: (name) => files.remove(name),
+  };
+}
+
 /** The files of a directory of a disk. */
 export function segmentFilesIn(
   disk: Disk,

@@ -237,13 +237,21 @@ export class TableStore implements TableShape {
     if (!this.#isInEntry && this.#horizon.oldestSnapshot() !== Infinity) delta.settle(UNSORTED_ROWS);
   }
 
-  /** Another batch of an entry that is too large for memory has come; from so many bytes on they become a segment. */
-  *cutInSteps(op: OpNumber, batch: RowBatch, cutBytes: number): Generator<void, void> {
+  /**
+   * Another batch of an entry that is too large for memory has come; from so many bytes on they become a segment.
+   * `waitForSpace`: see {@link PartSet.cut}.
+   */
+  *cutInSteps(
+    op: OpNumber,
+    batch: RowBatch,
+    cutBytes: number,
+    waitForSpace: (() => void) | null = null,
+  ): Generator<void, void> {
     if (this.#cutting.op !== op) this.#cutting = { op, bytes: 0 };
     this.#cutting.bytes += batchWeight(batch);
     if (this.#cutting.bytes < cutBytes) return;
     this.#cutting.bytes = 0;
-    yield* this.#parts.cut(op);
+    yield* this.#parts.cut(op, waitForSpace);
   }
 
   // An entry that is applied in steps.
