@@ -34,7 +34,7 @@ import { parseStatements } from "../sql/parser/statements.ts";
 import type { ClusterStatus } from "../system_catalog/cluster_status.ts";
 import { memberFormatOf } from "../storage/log_file.ts";
 import { AdvisoryLocks } from "../transactions/advisory_locks.ts";
-import type { SpillFile } from "../storage/spill_file.ts";
+import type { SpillFile } from "../host/spill_file.ts";
 import { isDiskFull } from "../host/disk.ts";
 import type { EntryWeight } from "../storage/checkpoint_pace.ts";
 import { StorageEngine } from "../storage/storage_engine.ts";

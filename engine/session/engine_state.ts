@@ -9,7 +9,7 @@ import type { ExternalSources } from "../statements/refresh/external_port.ts";
 import type { CommitHorizon } from "../storage/commit_horizon.ts";
 import type { LogOptions } from "../storage/log_options.ts";
 import { LIMITS } from "../base/limits.ts";
-import { SpillFile } from "../storage/spill_file.ts";
+import { SpillFile } from "../host/spill_file.ts";
 import { type SpaceOwner, TemporarySpace } from "../storage/temporary_space.ts";
 import { MEMORY, StorageEngine } from "../storage/storage_engine.ts";
 import { requireParts } from "../storage/storage_parts.ts";
@@ -104,7 +104,7 @@ export async function openState(options: EngineOptions): Promise<EngineState> {
   const temporarySpace = new TemporarySpace(options.temporaryFileBytes ?? LIMITS.temporaryFileBytes);
   const openSpillFile = directory === MEMORY
     ? null
-    : (owner: SpaceOwner) => new SpillFile(host.disk, directory, temporarySpace.of(owner));
+    : (owner: SpaceOwner) => new SpillFile(host.disk, directory, { space: temporarySpace.of(owner) });
   if (openSpillFile !== null && parts === null) {
     manager.batchStore = new BatchStore(() => openSpillFile(TRANSACTIONS));
   }

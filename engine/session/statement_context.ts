@@ -13,7 +13,7 @@ import type { SessionEvaluation } from "./evaluation.ts";
 import type { SharedTables } from "../sql/fragments/join_places.ts";
 import type { ReadCounts } from "../storage/access/read_counts.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
-import type { SpillFile } from "../storage/spill_file.ts";
+import type { SpillFile } from "../host/spill_file.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Notice } from "../statements/outcome.ts";
 import type {

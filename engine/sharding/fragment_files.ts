@@ -1,7 +1,7 @@
 /** Files of the fragments that a shard runs, for rows that do not fit into their memory. */
 import { LIMITS } from "../base/limits.ts";
 import type { Disk } from "../host/disk.ts";
-import { SpillFile } from "../storage/spill_file.ts";
+import { SpillFile } from "../host/spill_file.ts";
 import { MEMORY } from "../storage/storage_engine.ts";
 import { type SpaceOwner, TemporarySpace } from "../storage/temporary_space.ts";
 
@@ -21,7 +21,7 @@ export class FragmentFiles {
 
   /** Those of one run. */
   forRun(): RunFiles {
-    const open = () => new SpillFile(this.#disk, this.#directory, this.#space);
+    const open = () => new SpillFile(this.#disk, this.#directory, { space: this.#space });
     return new RunFiles(this.#directory === MEMORY ? null : open);
   }
 }

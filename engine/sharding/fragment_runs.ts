@@ -16,7 +16,7 @@ import { inputs, visitPlan } from "../sql/plan/traverse.ts";
 import type { StoredValue } from "../operations/effect.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
 import { ReadCounts } from "../storage/access/read_counts.ts";
-import type { SpillFile } from "../storage/spill_file.ts";
+import type { SpillFile } from "../host/spill_file.ts";
 import type { ReadPredicate } from "../transactions/read_set.ts";
 import { SpillNeed } from "../transactions/signals.ts";
 import { TableView } from "../transactions/table_view.ts";

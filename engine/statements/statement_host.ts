@@ -21,7 +21,7 @@ import type { ObjectName, ParsedStatement, Statement } from "../sql/parser/ast.t
 import type { Fragment, FragmentPoint, PlannedStatement } from "../sql/plan/plan.ts";
 import type { Room, SharedTables, Spread } from "../sql/fragments/join_places.ts";
 import type { PlanEnvironment } from "../sql/planner/plan_statement.ts";
-import type { SpillFile } from "../storage/spill_file.ts";
+import type { SpillFile } from "../host/spill_file.ts";
 import type { SpaceOwner } from "../storage/temporary_space.ts";
 import type { IndexFile } from "../storage/table/index_file.ts";
 import type { ReadCounts } from "../storage/access/read_counts.ts";

@@ -4,19 +4,13 @@
  */
 import { assert } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
+import type { FileSpace } from "../host/spill_file.ts";
 import type { Settings } from "../settings/settings.ts";
 
 /** Whose files they are. */
 export interface SpaceOwner {
   /** Has `temp_file_limit`, for its own files. */
   readonly settings: Pick<Settings, "bytes">;
-}
-
-/** What one file takes its space of. */
-export interface FileSpace {
-  /** Raises 53400 beyond a bound. */
-  take(bytes: number): void;
-  give(bytes: number): void;
 }
 
 /** See the file's head. */

@@ -1,7 +1,7 @@
 /** Bounds of temporary files, of a session and of all. */
 import { deepStrictEqual, rejects, strictEqual, throws } from "node:assert/strict";
 import { memoryHost } from "../host/memory_host.ts";
-import { SpillFile } from "./spill_file.ts";
+import { SpillFile } from "../host/spill_file.ts";
 import { TemporarySpace } from "./temporary_space.ts";
 
 const owner = (bytes: number) => ({ settings: { bytes: () => bytes } });
@@ -11,8 +11,8 @@ Deno.test("SpillFile.write() refuses what is beyond a bound, and close() gives i
   disk.createDirectory("d");
   const space = new TemporarySpace(3000);
   const free = owner(-1), bound = owner(1024);
-  const first = new SpillFile(disk, "d", space.of(free));
-  const second = new SpillFile(disk, "d", space.of(bound));
+  const first = new SpillFile(disk, "d", { space: space.of(free) });
+  const second = new SpillFile(disk, "d", { space: space.of(bound) });
   second.write(new Uint8Array(1024));
   throws(() => second.write(new Uint8Array(1)), {
     code: "53400",
@@ -40,7 +40,7 @@ Deno.test("a full disk leaves the space as it was", async () => {
     return file;
   };
   const space = new TemporarySpace(3000);
-  const file = new SpillFile(disk, "d", space.of(owner(-1)));
+  const file = new SpillFile(disk, "d", { space: space.of(owner(-1)) });
   await rejects(async () => await Promise.resolve(file.write(new Uint8Array(10))), /no space/);
   file.close();
   strictEqual(space.usedBytes, 0);

@@ -7,7 +7,7 @@
 import { ByteReader, ByteWriter } from "../base/bytes.ts";
 import { readBatch, writeBatch } from "../operations/batch_codec.ts";
 import type { BatchColumn, RowBatch } from "../operations/effect.ts";
-import type { SpillBlock, SpillFile } from "../storage/spill_file.ts";
+import type { SpillBlock, SpillFile } from "../host/spill_file.ts";
 
 /** A transaction, as far as its end goes. */
 interface Ending {

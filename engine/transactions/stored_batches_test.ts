@@ -2,7 +2,7 @@
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { MemoryDisk } from "../host/memory_host.ts";
 import type { RowBatch } from "../operations/effect.ts";
-import { SpillFile } from "../storage/spill_file.ts";
+import { SpillFile } from "../host/spill_file.ts";
 import { BatchBuilder } from "./batch_builder.ts";
 import { batchRow, rowOfId } from "./batch_values.ts";
 import { BulkWrites } from "./bulk_writes.ts";

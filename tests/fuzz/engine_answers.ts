@@ -6,7 +6,7 @@ import { deepStrictEqual } from "node:assert/strict";
 import { assertDefined } from "../../engine/base/assert.ts";
 import type { WorkersForTest } from "../../engine/parallel/workers_for_test.ts";
 import { memoryHost } from "../../engine/host/memory_host.ts";
-import { SpillFile } from "../../engine/storage/spill_file.ts";
+import { SpillFile } from "../../engine/host/spill_file.ts";
 import type { ExecutionContext } from "../../engine/execution/runtime/execution.ts";
 import { engineOf } from "../../engine/session/database.ts";
 import { type Database, DatabaseError, SQLSTATE } from "../../mod.ts";

@@ -8,7 +8,7 @@
 import type { DatabaseError } from "../../base/errors.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { Catalog } from "../../catalog/catalog.ts";
-import type { SpillFile } from "../../storage/spill_file.ts";
+import type { SpillFile } from "../../host/spill_file.ts";
 import type { ReadableTable } from "../../storage/access/readable_table.ts";
 import type { ReadCounts } from "../../storage/access/read_counts.ts";
 import type { BoundCast, BoundFunction, EvaluationContext } from "../../sql/functions/definition.ts";

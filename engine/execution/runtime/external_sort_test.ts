@@ -1,7 +1,7 @@
 /** Sorting by runs in a file: order, ties, limits, and more runs than are merged at a time. */
 import assert from "node:assert/strict";
 import { memoryHost } from "../../host/memory_host.ts";
-import { SpillFile } from "../../storage/spill_file.ts";
+import { SpillFile } from "../../host/spill_file.ts";
 import { SeededRandom } from "../testing/seeded_random.ts";
 import type { ExecutionState } from "./execution_state.ts";
 import { ExternalSort } from "./external_sort.ts";

@@ -1,7 +1,7 @@
 /** Rows in parts: those of a group are one part, in their order, and are written and read in few pieces. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { memoryHost } from "../../host/memory_host.ts";
-import { SpillFile } from "../../storage/spill_file.ts";
+import { SpillFile } from "../../host/spill_file.ts";
 import type { ExecutionState } from "./execution_state.ts";
 import { groupParts, joinParts, PART_COUNT, PartitionedRows } from "./partitioned_rows.ts";
 import { RowBuffer } from "./row_buffer.ts";

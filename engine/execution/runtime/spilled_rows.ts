@@ -1,7 +1,7 @@
 /**
  * Rows of a buffer that are written to a file when the buffer has taken its share of a statement's memory.
  */
-import type { SpillBlock, SpillFile } from "../../storage/spill_file.ts";
+import type { SpillBlock, SpillFile } from "../../host/spill_file.ts";
 import type { MemoryUser } from "./memory_user.ts";
 import {
   beginBlocks,

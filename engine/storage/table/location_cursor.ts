@@ -32,58 +32,73 @@ export class PartLocations implements LocationCursor {
   }
 }
 
-/** A part's cursor that is on an entry. */
-export interface PartHead {
-  readonly part: Part;
+/** A cursor and what its rows are rows of. */
+export interface Head {
+  readonly part: Pick<Part, "idAt">;
   readonly cursor: PartIndexCursor;
 }
 
+/** The same of a part of a table. */
+export interface PartHead extends Head {
+  readonly part: Part;
+}
+
 /** Merges cursors in key order. */
-export class MergedHeads {
+export class MergedHeads<H extends Head> {
   readonly #encoder: IndexKeyEncoder;
   readonly #direction: 1 | -1;
-  /** Heads that are on an entry. */
-  readonly #heads: PartHead[] = [];
-  #current = -1;
+  /** Heads that are on an entry, the next entry's first. */
+  readonly #heads: H[] = [];
+  #hasBegun = false;
 
-  constructor(encoder: IndexKeyEncoder, heads: readonly PartHead[], backward: boolean) {
+  constructor(encoder: IndexKeyEncoder, heads: readonly H[], backward: boolean) {
     this.#encoder = encoder;
     this.#direction = backward ? -1 : 1;
-    for (const head of heads) if (head.cursor.advance()) this.#heads.push(head);
+    for (const head of heads) if (head.cursor.advance()) this.#insert(head);
   }
 
   /** The value of a column of the current entry, when its index tells it. */
   keyValue(column: number): StoredValue | undefined {
-    return this.#heads[this.#current]?.cursor.keyValue?.(column);
+    return this.#heads[0]?.cursor.keyValue?.(column);
   }
 
   /** Goes to the next entry; the head that is on it, or null at the end. */
-  advance(): PartHead | null {
+  advance(): H | null {
     const heads = this.#heads;
-    if (this.#current >= 0) {
-      const current = heads[this.#current] as PartHead;
-      if (!current.cursor.advance()) heads.splice(this.#current, 1);
-      this.#current = -1;
+    const current = heads[0];
+    if (current === undefined) return null;
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      return current;
     }
-    if (heads.length === 0) return null;
-    let best = heads[0] as PartHead;
-    this.#current = 0;
-    for (let index = 1; index < heads.length; index++) {
-      const head = heads[index] as PartHead;
-      if (this.#compare(head, best) * this.#direction < 0) {
-        best = head;
-        this.#current = index;
-      }
+    if (!current.cursor.advance()) {
+      heads.shift();
+    } else if (heads.length > 1 && this.#compare(current, heads[1] as H) > 0) {
+      // Entries of one head often follow each other: its place is looked for only when another one's come first.
+      heads.shift();
+      this.#insert(current);
     }
-    return best;
+    return heads[0] ?? null;
   }
 
-  #compare(left: PartHead, right: PartHead): number {
+  #insert(head: H): void {
+    const heads = this.#heads;
+    let low = 0;
+    let high = heads.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#compare(head, heads[middle] as H) > 0) low = middle + 1;
+      else high = middle;
+    }
+    heads.splice(low, 0, head);
+  }
+
+  #compare(left: H, right: H): number {
     const order = this.#compareKeys(left.cursor, right.cursor);
-    if (order !== 0) return order;
+    if (order !== 0) return order * this.#direction;
     const a = left.part.idAt(left.cursor.row);
     const b = right.part.idAt(right.cursor.row);
-    return a < b ? -1 : a > b ? 1 : 0;
+    return a < b ? -this.#direction : a > b ? this.#direction : 0;
   }
 
   #compareKeys(left: PartIndexCursor, right: PartIndexCursor): number {
@@ -98,14 +113,9 @@ export class MergedHeads {
   }
 }
 
-/** Merges cursors, forward. */
-export function mergeHeads(encoder: IndexKeyEncoder, heads: readonly PartHead[]): MergedHeads {
-  return new MergedHeads(encoder, heads, false);
-}
-
 /** A merged walk over several parts. */
 export class MergedLocations implements LocationCursor {
-  readonly #merged: MergedHeads;
+  readonly #merged: MergedHeads<PartHead>;
 
   constructor(encoder: IndexKeyEncoder, heads: readonly PartHead[], backward: boolean) {
     this.#merged = new MergedHeads(encoder, heads, backward);

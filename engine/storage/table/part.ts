@@ -23,6 +23,8 @@ export interface PartIndexCursor {
   readonly numberKey: number;
   /** null while entries have number keys. */
   readonly textKey: string | null;
+  /** Whether all keys are known to be 32-bit integers. */
+  readonly isNarrow?: boolean;
   /** The value of a column in the key of the current entry. Absent, or undefined: the row has to be asked. */
   keyValue?(column: number): StoredValue | undefined;
   /** Goes to the next visible entry; false at the end. Begins before the first. */

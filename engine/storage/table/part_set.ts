@@ -273,6 +273,7 @@ export class PartSet {
     if (this.#indexJobs.length === 0) return;
     this.#indexJobs = this.#indexJobs.filter((job) => {
       if (!gone(job)) return true;
+      job.work?.[Symbol.dispose]();
       for (const file of job.files) {
         file.close();
         this.#removeFile(

@@ -5,6 +5,7 @@
  * hands out the files that must be durable before a manifest may name them.
  */
 import { type Disk, type DiskFile, joinPath } from "../../host/disk.ts";
+import { SpillFile } from "../../host/spill_file.ts";
 import { DamagedFileError } from "./damaged_file.ts";
 
 /** Hashes files while they are written. */
@@ -19,6 +20,8 @@ export interface WrittenHashes {
 export interface SegmentFiles {
   /** A new, empty file for writing and reading; replaces one of that name. */
   create(name: string): DiskFile;
+  /** A file for what is too much for memory while another one is made; it goes when it is closed. */
+  temporary(name: string): SpillFile;
   /** An existing file, for reading. */
   open(name: string): DiskFile;
   /** Hears of damage in a file that was opened, before it is raised. */
@@ -30,14 +33,12 @@ export interface SegmentFiles {
 /** The same files; those that are created are noted, so that they are synced before a manifest names them. */
 export function notingCreated(files: SegmentFiles, created: DiskFile[]): SegmentFiles {
   return {
+    ...files,
     create: (name) => {
       const file = files.create(name);
       created.push(file);
       return file;
     },
-    onDamage: files.onDamage,
-    open: (name) => files.open(name),
-    remove: (name) => files.remove(name),
   };
 }
 
@@ -59,6 +60,7 @@ export function segmentFilesIn(
       const file = disk.openFile(path, { create: true, write: true });
       return hashes?.written(name, file) ?? file;
     },
+    temporary: (name) => new SpillFile(disk, directory, { name }),
     open(name) {
       const path = joinPath(directory, name);
       // Where others have it, a file that is gone is as good as one that is damaged.

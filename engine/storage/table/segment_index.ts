@@ -2,7 +2,6 @@
  * Reading an index file: a binary search over first keys in memory, then within one cached block. Equality on a whole
  * key asks the Bloom filter first.
  */
-import { assert } from "../../base/assert.ts";
 import type { StoredValue } from "../../operations/effect.ts";
 import { BLOCK_ROWS } from "../access/block.ts";
 import type { BlockCache, BlockCount, CacheEntry } from "./block_cache.ts";
@@ -16,6 +15,7 @@ import {
   decodeIndexDescription,
   type IndexBlock,
   type IndexDescription,
+  textOfEntry,
 } from "./segment_index_format.ts";
 
 const SHIFT = 12;
@@ -117,13 +117,7 @@ export class SegmentIndex {
   }
 
   textAt(position: number): string {
-    const { offsets, units } = this.#block(position >>> SHIFT);
-    assert(offsets !== null && units !== null, "a block of text keys");
-    const start = offsets[position & MASK] as number;
-    const end = offsets[(position & MASK) + 1] as number;
-    let text = "";
-    for (let index = start; index < end; index++) text += String.fromCharCode(units[index] as number);
-    return text;
+    return textOfEntry(this.#block(position >>> SHIFT), position & MASK);
   }
 
   /** The value of a column of the key at a position; undefined: the key does not tell it. */
@@ -136,8 +130,8 @@ export class SegmentIndex {
       : this.encoder.valueIn(units, offsets[at] as number, column);
   }
 
-  get hasTexts(): boolean {
-    return this.#description.form === "text";
+  get form(): IndexDescription["form"] {
+    return this.#description.form;
   }
 
   /** A walk over the entries within bounds that the snapshot sees; null when there are none at all. */
@@ -277,12 +271,16 @@ class SegmentIndexCursor implements PartIndexCursor {
     return this.#live.advance();
   }
 
+  get isNarrow(): boolean {
+    return this.#index.form === "i32";
+  }
+
   get numberKey(): number {
     return this.#index.numberAt(this.#live.position);
   }
 
   get textKey(): string | null {
-    if (!this.#index.hasTexts) return null;
+    if (this.#index.form !== "text") return null;
     return this.#text ??= this.#index.textAt(this.#live.position);
   }
 

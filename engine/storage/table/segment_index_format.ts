@@ -108,6 +108,20 @@ export function encodeTextEntries(rows: Uint32Array, keys: readonly string[]): U
   return chunk;
 }
 
+/** The text key at a place of a block of such keys. */
+export function textOfEntry({ offsets, units }: IndexBlock, at: number): string {
+  assert(offsets !== null && units !== null, "a block of text keys");
+  const start = offsets[at] as number;
+  const end = offsets[at + 1] as number;
+  // One call makes a short key at once; a long one could be more than a call's arguments.
+  if (end - start <= 64) {
+    return String.fromCharCode.apply(null, units.subarray(start, end) as unknown as number[]);
+  }
+  let text = "";
+  for (let index = start; index < end; index++) text += String.fromCharCode(units[index] as number);
+  return text;
+}
+
 /** Decodes a block. */
 export function decodeEntries(chunk: Uint8Array, form: IndexDescription["form"], count: number): IndexBlock {
   const at = chunk.byteOffset;

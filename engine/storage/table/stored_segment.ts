@@ -10,6 +10,7 @@ import { ChunkFile, type FinishedChunkFile } from "./chunk_file.ts";
 import { IndexKeyEncoder } from "./index_key.ts";
 import type { Part } from "./part.ts";
 import { Segment } from "./segment.ts";
+import { segmentFilesIn } from "./segment_files.ts";
 import { buildIndexOfSegment } from "./segment_index_builder.ts";
 
 /** A segment as other threads find it. */
@@ -70,11 +71,13 @@ export function areInOrderOf(parts: readonly Part[], columnId: number): boolean 
 export class StoredSegment {
   readonly file: StoredFile;
   readonly #segment: Segment;
+  readonly #disk: Disk;
 
   /** `definition`: for columns that came after the file. Raises XX001 when it is not the file that was named. */
   constructor(file: StoredFile, disk: Disk, cache: BlockCache, definition: () => TableDefinition) {
     const { path, tableId, op, object, summary } = file;
     this.file = file;
+    this.#disk = disk;
     const chunks = new ChunkFile(
       disk.openFile(path, { create: false, write: false }),
       { kind: "segment", tableId, op, object },
@@ -119,9 +122,11 @@ export class StoredSegment {
     definition: TableDefinition,
     file: Pick<DiskFile, "writeAt">,
   ): Generator<void, FinishedChunkFile> {
-    const { tableId, op, object } = this.file;
+    const { path, tableId, op, object } = this.file;
     const keys = { indexId: index.id, encoder: new IndexKeyEncoder(definition, index.columns) };
-    const files = { create: () => file };
+    const at = path.lastIndexOf("/");
+    const { temporary } = segmentFilesIn(this.#disk, path.slice(0, at));
+    const files = { create: () => file, temporary };
     return buildIndexOfSegment({ tableId, op, object, keys, files }, this.#segment);
   }
 

@@ -7,8 +7,14 @@
  */
 import { checksumSeed, crc32c } from "../base/checksum.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import { type Disk, type DiskFile, joinPath } from "../host/disk.ts";
-import type { FileSpace } from "./temporary_space.ts";
+import { type Disk, type DiskFile, joinPath } from "./disk.ts";
+
+/** What a file takes its space of. */
+export interface FileSpace {
+  /** Raises 53400 beyond a bound. */
+  take(bytes: number): void;
+  give(bytes: number): void;
+}
 
 /** Where a block is. */
 export interface SpillBlock {
@@ -31,12 +37,17 @@ export class SpillFile {
   #taken = 0;
   #isClosed = false;
 
-  /** Raises 58030 or 53100 when the disk refuses. */
-  constructor(disk: Disk, directory: string, space: FileSpace | null = null) {
+  /** `name`: where other threads write into the directory as well. Raises 58030 or 53100 when the disk refuses. */
+  constructor(
+    disk: Disk,
+    directory: string,
+    { space = null, name }: { readonly space?: FileSpace | null; readonly name?: string } = {},
+  ) {
     this.#disk = disk;
     this.#space = space;
     this.#seed = ++opened;
-    this.#file = disk.openFile(joinPath(directory, `spill-${this.#seed}.tmp`), { create: true, write: true });
+    const path = joinPath(directory, name ?? `spill-${this.#seed}.tmp`);
+    this.#file = disk.openFile(path, { create: true, write: true });
   }
 
   /** Bytes that have been written. */
