@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 const { program, forms, names, commands, statements } = "@PLAN@";
 const [here, thread] = import.meta.url.split("#");
 const MOMENT_MILLISECONDS = 300;
+const PATIENCE_MILLISECONDS = 10_000;
 
 const started = new Set();
 
@@ -18,18 +19,23 @@ function keep(name, script) {
   Deno.renameSync(file, `${forms}/${name}`);
 }
 
-function isKept(name) {
+/** When the thread's form was kept last, in milliseconds of the clock; 0: never. */
+function keptAt(name) {
   try {
-    return Deno.statSync(`${forms}/${name}_cache`).isFile;
+    return Deno.statSync(`${forms}/${name}_cache`).mtime.getTime();
   } catch {
-    return false;
+    return 0;
   }
 }
 
-/** Waits until the threads have kept their forms once more. */
+/** Waits until the threads have kept their forms once more; what one that has ended kept last is as good. */
 async function keptAnew(threads) {
-  for (const name of threads) if (isKept(name)) Deno.removeSync(`${forms}/${name}_cache`);
-  while (!threads.every(isKept)) await pause(MOMENT_MILLISECONDS / 10);
+  const asked = Date.now();
+  for (;;) {
+    const isLate = Date.now() - asked > PATIENCE_MILLISECONDS;
+    if (threads.every((name) => keptAt(name) > (isLate ? 0 : asked))) return;
+    await pause(MOMENT_MILLISECONDS / 10);
+  }
 }
 
 async function freeAddress() {
@@ -52,6 +58,7 @@ async function ask(address) {
 
 /** Runs a command; one that serves is asked, and then stopped as if by a signal. */
 async function runCommand(main, command) {
+  started.clear();
   const address = command.includes("HTTP") ? await freeAddress() : null;
   Deno.addSignalListener = async (signal, stop) => {
     if (signal !== "SIGTERM") return;
@@ -75,7 +82,7 @@ globalThis[Symbol.for("db.recorder")] = {
       return;
     }
     for (const command of commands) await runCommand(main, command);
-    const others = names.filter((name) => !isKept(name));
+    const others = names.filter((name) => keptAt(name) === 0);
     for (const name of others) new Worker(`${here}#${name}`, { type: "module" });
     await keptAnew(others);
     keep("cache", script);
