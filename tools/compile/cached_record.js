@@ -89,4 +89,10 @@ globalThis[Symbol.for("db.recorder")] = {
     Deno.exit(0);
   },
 };
+// What a thread is told before its code is there would be lost, for that hears nothing yet.
+const early = [];
+const hold = (event) => early.push(event);
+if (thread !== undefined) addEventListener("message", hold);
 await import(thread === undefined ? program : `${program}#${thread}`);
+removeEventListener("message", hold);
+for (const { data, ports } of early) dispatchEvent(new MessageEvent("message", { data, ports: [...ports] }));
