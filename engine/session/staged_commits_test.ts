@@ -6,6 +6,7 @@ import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { CopiedText } from "../../tests/support/copied_text.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
 import { decodeEntry } from "../operations/entry_codec.ts";
+import { MEMBER_LOG_OPTIONS } from "../storage/log_options.ts";
 import { failure, Member, run } from "./member_for_test.ts";
 import type { Session } from "./session.ts";
 
@@ -13,7 +14,9 @@ const CHECKPOINT_LOG_BYTES = 1 << 16;
 const ROWS = 3500;
 
 async function open(): Promise<Member> {
-  return (await Member.open({ checkpointLogBytes: CHECKPOINT_LOG_BYTES })).commitAlone();
+  // A backup follows now and then, and a quick primary makes some checkpoints meanwhile.
+  const log = { ...MEMBER_LOG_OPTIONS, member: { keepBytes: 1 << 24 } };
+  return (await Member.open({ checkpointLogBytes: CHECKPOINT_LOG_BYTES, log })).commitAlone();
 }
 
 /** A primary with a table, at the version that stages. */
