@@ -394,9 +394,10 @@ export class PeerConnections implements MessageBus {
     }
   }
 
-  /** Whether a hello still says what is true. */
-  #isCurrent({ clusterId }: PeerHello): boolean {
-    return (clusterId === null) === (this.#knowledge.clusterId === null);
+  /** Whether a hello still says what is true: a later version may have become active since. */
+  #isCurrent({ clusterId, oldestVersion }: PeerHello): boolean {
+    return (clusterId === null) === (this.#knowledge.clusterId === null) &&
+      oldestVersion >= this.oldestVersion;
   }
 
   #helloTo(to: number): PeerHello {

@@ -463,6 +463,34 @@ Deno.test("a member that is found too old when it was connected ends, whoever di
   }
 });
 
+Deno.test("a member that shakes hands while a later version becomes active is not kept", async () => {
+  const [own, fake] = await listeners(2);
+  const addresses = [own ?? fail(), fake ?? fail()].map(({ local }) => local);
+  const a = startPeer(own ?? fail(), [...addresses, { hostname: "127.0.0.1", port: 1 }], { index: 0 });
+  try {
+    const connection = await fake?.accept() ?? fail();
+    const input = new PeerInput(connection, new Uint8Array(0), 1024);
+    const dialer = (await input.next() ?? fail()).slice();
+    a.peers.requireVersion(2);
+    const old = { version: 1, oldestVersion: 1, from: 1, to: 0, process: new Uint8Array(16).fill(9) };
+    const acceptor = encodePeerHello({ ...decodePeerHello(dialer), ...old });
+    await connection.write(framed(acceptor));
+    await input.next();
+    await connection.write(framed(encodeProof(proofOf("acceptor", "secret", { dialer, acceptor }))));
+    let isDialedAgain = false;
+    const dialing = fake?.accept().finally(() => isDialedAgain = true);
+    await until(() => isDialedAgain, "another attempt");
+    const again = await dialing ?? fail();
+    const hello = decodePeerHello(await new PeerInput(again, new Uint8Array(0), 1024).next() ?? fail());
+    strictEqual(hello.oldestVersion, 2);
+    strictEqual(a.peers.statistics().find(({ index }) => index === 1)?.connections, 0);
+    for (const each of [connection, again]) each.close();
+  } finally {
+    a.close();
+    fake?.close();
+  }
+});
+
 Deno.test("PeerConnections say what is wrong with an address where no member is", async () => {
   const [own] = await listeners(1);
   const raw = Deno.listen({ hostname: "127.0.0.1", port: 0 });
