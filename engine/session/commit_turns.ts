@@ -203,15 +203,20 @@ export class CommitTurns {
     effects: readonly Effect[] | null = null,
   ): Promise<OpNumber> {
     // What is committed in steps waits for the checkpoint when its turn has come.
-    await this.#whenFree(transaction, effects === null ? NO_WEIGHT : transaction.weight);
-    return await this.#commit(transaction, client, effects);
+    const weight = effects === null ? NO_WEIGHT : transaction.weight;
+    return await this.#whenFree(transaction, weight, () => this.#commit(transaction, client, effects));
   }
 
   /**
    * Waits for the turn of the transaction, unless it has it, and for the checkpoint that something of the weight has to
-   * wait for.
+   * wait for; then acts at once, before others who wait for the same.
    */
-  async #whenFree(transaction: Transaction, weight: EntryWeight, hasTurn = false): Promise<void> {
+  async #whenFree<T>(
+    transaction: Transaction,
+    weight: EntryWeight,
+    act: () => T,
+    hasTurn = false,
+  ): Promise<Awaited<T>> {
     const { storage } = this.#engine;
     for (;;) {
       if (this.#current !== null && !hasTurn) await this.#current;
@@ -221,6 +226,7 @@ export class CommitTurns {
     }
     if (!transaction.isOpen) throw sessionEnded();
     this.#requireUninterrupted();
+    return await act();
   }
 
   #commit(
@@ -310,10 +316,6 @@ export class CommitTurns {
   async #commitStaged(transaction: Transaction, client: ClientRecord): Promise<OpNumber> {
     const { manager, storage } = this.#engine;
     let endTurn: (() => void) | null = null;
-    const takeTurn = async (): Promise<void> => {
-      await this.#whenFree(transaction, NO_WEIGHT);
-      endTurn = this.#takeTurn();
-    };
     try {
       while (this.#staging !== null) await this.#staging;
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -321,7 +323,7 @@ export class CommitTurns {
       try {
         const isFixed = !transaction.hasDdl && !transaction.needsNewest;
         let stagedBytes = isFixed ? await this.#stage(transaction, false) : null;
-        await takeTurn();
+        endTurn = await this.#whenFree(transaction, NO_WEIGHT, () => this.#takeTurn());
         if (stagedBytes === null || transaction.needsNewest) {
           if (transaction.needsNewest) await this.#inSlices(manager.finishRows(transaction), transaction);
           stagedBytes = await this.#stage(transaction, true);
@@ -338,7 +340,7 @@ export class CommitTurns {
         resolve();
       }
     } finally {
-      (endTurn as (() => void) | null)?.();
+      endTurn?.();
       manager.end(transaction);
     }
   }
@@ -351,8 +353,8 @@ export class CommitTurns {
     for (let isDone = false, end = 0; !isDone;) {
       isDone = steps.next().done === true;
       for (let part = parts.take(isDone); part !== null; part = parts.take(isDone)) {
-        await this.#whenFree(transaction, { bytes: part.bytes.length, held: 0 }, hasTurn);
-        engine.commitEffects([part]);
+        const commit = () => engine.commitEffects([part]);
+        await this.#whenFree(transaction, { bytes: part.bytes.length, held: 0 }, commit, hasTurn);
       }
       if (engine.monotonic() < end) continue;
       await engine.yieldToLoop();

@@ -29,9 +29,10 @@ export const BROKEN_SHARDS: readonly SeededBuild[] = [
     changes: [
       ["    if (op <= this.#lastOp) return;\n", ""],
       [
-        "      if (storage.cutBytesOf(payload.bytes) === Infinity) machine.#apply(entry, payload);",
+        "      if (storage.cutBytesOf(payload.bytes) === Infinity && !machine.stage.exists) {",
         '      for (const effect of entry.effects) {\n        if (effect.kind === "slices") storage.applySlices(entry.op, ' +
-        "entry.timestamp, effect.slices);\n      }\n      if (storage.cutBytesOf(payload.bytes) === Infinity) machine.#apply(entry, payload);",
+        "entry.timestamp, effect.slices);\n      }\n" +
+        "      if (storage.cutBytesOf(payload.bytes) === Infinity && !machine.stage.exists) {",
       ],
     ],
   },
