@@ -153,7 +153,7 @@ export async function upgradeAndBack(
     await replace(first, after);
     await eventually(async () => {
       const versions = await active();
-      return versions.size === 1 && versions.has(3);
+      return versions.size === 1 && versions.has(4);
     }, () => cluster.logs());
     for (const { log } of members) match(log, /^dbd: version 4 of the cluster's protocol is active$/m);
     await servesAll();

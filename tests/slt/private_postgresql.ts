@@ -59,7 +59,7 @@ export class PrivatePostgresql {
       await run(initialize, cluster, folder, true);
       // It is asked much of little, and nobody minds when it loses it.
       const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} ` +
-        "-c timezone=UTC -c fsync=off -c full_page_writes=off -c synchronous_commit=off -c jit=off " +
+        "-c timezone=UTC -c fsync=off -c full_page_writes=off -c synchronous_commit=off -c jit_above_cost=-1 " +
         "-c autovacuum=off";
       await run(control, ["-D", data, "-o", options, "-w", "-l", `${folder}/log`, "start"], folder, true);
     } catch (error) {
