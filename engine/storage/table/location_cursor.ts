@@ -54,7 +54,11 @@ export class MergedHeads<H extends Head> {
   constructor(encoder: IndexKeyEncoder, heads: readonly H[], backward: boolean) {
     this.#encoder = encoder;
     this.#direction = backward ? -1 : 1;
-    for (const head of heads) if (head.cursor.advance()) this.#insert(head);
+    for (const head of heads) {
+      if (!head.cursor.advance()) continue;
+      this.#heads.unshift(head);
+      this.#sink(1);
+    }
   }
 
   /** The value of a column of the current entry, when its index tells it. */
@@ -75,22 +79,22 @@ export class MergedHeads<H extends Head> {
       heads.shift();
     } else if (heads.length > 1 && this.#compare(current, heads[1] as H) > 0) {
       // Entries of one head often follow each other: its place is looked for only when another one's come first.
-      heads.shift();
-      this.#insert(current);
+      this.#sink(2);
     }
     return heads[0] ?? null;
   }
 
-  #insert(head: H): void {
+  /** Brings the first head to its place, which is not before `low`, among the others. */
+  #sink(low: number): void {
     const heads = this.#heads;
-    let low = 0;
-    let high = heads.length;
-    while (low < high) {
+    const head = heads[0] as H;
+    for (let high = heads.length; low < high;) {
       const middle = (low + high) >> 1;
       if (this.#compare(head, heads[middle] as H) > 0) low = middle + 1;
       else high = middle;
     }
-    heads.splice(low, 0, head);
+    for (let at = 1; at < low; at++) heads[at - 1] = heads[at] as H;
+    heads[low - 1] = head;
   }
 
   #compare(left: H, right: H): number {
