@@ -6,6 +6,7 @@
  * log ends it with 1: what was acknowledged is safe, the rest is not to be trusted.
  */
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
+import { startBusyPoll } from "../../engine/host/busy_poll.ts";
 import { formatAddress } from "../../gateways/binary/address.ts";
 import { collectWhenIdle } from "./idle_memory.ts";
 import type { Listeners } from "./listeners.ts";
@@ -29,6 +30,8 @@ export interface ServerWorld extends StartRequest {
 
 /** Runs the server to its end; answers the exit code. Raises a `StartError` or a usage error. */
 export async function runServer(settings: ServerSettings, world: ServerWorld): Promise<number> {
+  // Before other threads begin, whose event loops it would find as well.
+  using _polling = startBusyPoll();
   const [{ engine, listeners, encryption, failed, reload, close }] = await Promise.all([
     startServer(settings, world),
     setUpCollector(),

@@ -22,6 +22,7 @@ import { encodeUtf8 } from "../../engine/base/bytes.ts";
 import { SQLSTATE } from "../../engine/base/errors.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import type { TurnTimes } from "../../engine/host/turn_watch.ts";
+import { busyPoll } from "../../engine/host/busy_poll.ts";
 import { turnWork } from "../../engine/host/turn_work.ts";
 import type { Engine } from "../../engine/session/engine.ts";
 import type { SessionEncryption } from "../../engine/system_catalog/catalog_context.ts";
@@ -353,6 +354,7 @@ class Gateway implements HttpServer {
     const endTurn = await this.#pipelineOf(request.socket).turn();
     turnWork.began("HTTP request");
     turnWork.requests++;
+    busyPoll.heard(request.socket);
     try {
       // Nobody waits for it any more, or it is behind one that was refused.
       if (request.socket.destroyed || request.socket.writableEnded) {

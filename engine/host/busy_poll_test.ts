@@ -1,0 +1,80 @@
+/** When the next request is waited for awake, and what the system says of the event loop. */
+import { deepStrictEqual as equal, ok } from "node:assert/strict";
+import { BusyPoll, loopReadiness } from "./busy_poll.ts";
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** How often each request, by its connection's number, was followed by a look; `answers`: what looks say. */
+async function looksAfter(
+  requests: readonly number[],
+  processors: number,
+  answers = true,
+): Promise<number[]> {
+  const poll = new BusyPoll();
+  let looks = 0;
+  poll.start(() => {
+    looks++;
+    return answers;
+  }, processors);
+  const connections = Array.from({ length: 1 + Math.max(...requests) }, () => ({}));
+  const after: number[] = [];
+  for (const request of requests) {
+    looks = 0;
+    poll.heard(connections[request] ?? poll);
+    await turn();
+    after.push(looks);
+  }
+  return after;
+}
+
+Deno.test("a server polls behind a streak of requests of one connection", async () => {
+  const looks = await looksAfter([...Array(11).fill(0), 1, 0, 0], 2);
+  equal(looks, [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0]);
+});
+
+Deno.test("as many connections may take turns as processors are left for them", async () => {
+  const alternating = Array.from({ length: 20 }, (_, index) => index % 2);
+  equal((await looksAfter(alternating, 2)).some((looks) => looks > 0), false);
+  equal((await looksAfter(alternating, 3)).slice(10), Array(10).fill(1));
+});
+
+Deno.test("polls in vain end by themselves, and come ever more rarely", async () => {
+  const looks = await looksAfter(Array(400).fill(0), 2, false);
+  const polled = looks.flatMap((count, index) => count > 0 ? [index] : []);
+  const gaps = polled.slice(1).map((at, index) => at - (polled[index] ?? 0) - 1);
+  equal(gaps.slice(0, 9), [0, 1, 3, 7, 15, 31, 63, 63, 63]);
+});
+
+Deno.test("a poll that is stopped asks nobody", async () => {
+  const poll = new BusyPoll();
+  poll.start(() => {
+    throw new Error("asked");
+  }, 2);
+  for (let request = 0; request < 20; request++) poll.heard(poll);
+  poll.stop();
+  await turn();
+  poll.heard(poll);
+  await turn();
+});
+
+Deno.test({
+  name: "the event loop is ready when bytes have come, and not before",
+  ignore: Deno.build.os !== "linux",
+  fn: async () => {
+    using readiness = loopReadiness();
+    ok(readiness !== null);
+    using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const accepted = listener.accept();
+    using from = await Deno.connect({ hostname: "127.0.0.1", port: listener.addr.port });
+    using to = await accepted;
+    const arrival = to.read(new Uint8Array(1));
+    // What else was under way has its turns first.
+    for (let turns = 0; readiness.isReady() && turns < 1000; turns++) await turn();
+    equal(readiness.isReady(), false);
+    const sent = from.write(new Uint8Array(1));
+    // The system hands a byte over on the loopback interface within the call that sends it.
+    equal(readiness.isReady(), true);
+    await sent;
+    equal(await arrival, 1);
+  },
+});
