@@ -178,9 +178,9 @@ export class Workers implements StatementWorkers {
 
   /** See {@link StatementWorkers.mayParse}. */
   mayParse(settings: WorkerContext["settings"]): boolean {
-    const count = this.allowed(settings);
-    if (this.#ports.length < count) this.#start(count);
-    return Math.min(count, this.#ports.length) > 0;
+    // One for each COPY: it costs the thread of the sessions some 50 ms to start one.
+    this.#start(Math.min(this.allowed(settings), this.#copies.size + 1));
+    return Math.min(this.allowed(settings), this.#ports.length) > 0;
   }
 
   /** See {@link StatementWorkers.parseCopy}. */

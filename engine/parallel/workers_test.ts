@@ -4,6 +4,7 @@ import { type Disk, diskError, type DiskFile } from "../host/disk.ts";
 import { memoryHost } from "../host/memory_host.ts";
 import { Engine } from "../session/engine.ts";
 import type { Session } from "../session/session.ts";
+import { Settings } from "../settings/settings.ts";
 import { RowBuffer } from "../statements/row_buffer.ts";
 import { DatabaseError } from "../base/errors.ts";
 import { formatText } from "../types/text_io.ts";
@@ -587,4 +588,25 @@ Deno.test("workers are started when statements have scanned as much as that is w
   } finally {
     await engine.close();
   }
+});
+
+Deno.test("a COPY starts one worker, and the first statement that wants them the others", async () => {
+  const { disk } = memoryHost();
+  const start = workersInThisThread(disk);
+  const started: number[] = [];
+  const workers = new Workers({
+    count: 2,
+    start: (options) => {
+      started.push(options.index);
+      return start(options);
+    },
+  });
+  const settings = new Settings();
+  ok(!workers.mayParse(settings));
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  ok(workers.mayParse(settings));
+  deepStrictEqual(started, [0]);
+  await workers.started();
+  deepStrictEqual(started, [0, 1]);
+  await workers.close();
 });
