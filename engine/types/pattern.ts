@@ -51,10 +51,13 @@ function endsInEscape(pattern: string, escape: string): boolean {
 
 /**
  * A pattern that ends in its escape character matches nothing, and is an error only for a text in which something is
- * left where that character is reached.
+ * left where that character is reached. Behind `%` with `_`, which take what is there, nothing need be left.
  */
 function compileMalformed(before: string, escape: string, insensitive: boolean): TextTest {
-  const reached = compileLike(`${before}_%`, escape, insensitive);
+  const segments = splitPattern(before, escape);
+  const literal = segments.findLastIndex((segment, index) => index === 0 || segment.join("") !== "");
+  const takes = segments.slice(literal + 1).some((segment) => segment.length > 0);
+  const reached = compileLike(`${before}${takes ? "" : "_"}%`, escape, insensitive);
   return (text) => {
     if (reached(text)) {
       throw new DatabaseError(

@@ -187,13 +187,17 @@ export class SqlArray {
     const elements = [...this.elements, ...other.elements];
     const left = this.dimensions;
     const right = other.dimensions;
-    if (left.length === right.length && sameNumbers(left.slice(1), right.slice(1))) {
+    // What is put together must have the same bounds as well.
+    const fits = (leftSkip: number, rightSkip: number) =>
+      sameNumbers(left.slice(leftSkip), right.slice(rightSkip)) &&
+      sameNumbers(this.lowerBounds.slice(leftSkip), other.lowerBounds.slice(rightSkip));
+    if (left.length === right.length && fits(1, 1)) {
       return new SqlArray(elements, [(left[0] ?? 0) + (right[0] ?? 0), ...left.slice(1)], this.lowerBounds);
     }
-    if (left.length === right.length + 1 && sameNumbers(left.slice(1), right)) {
+    if (left.length === right.length + 1 && fits(1, 0)) {
       return new SqlArray(elements, [(left[0] ?? 0) + 1, ...left.slice(1)], this.lowerBounds);
     }
-    if (left.length + 1 === right.length && sameNumbers(left, right.slice(1))) {
+    if (left.length + 1 === right.length && fits(0, 1)) {
       return new SqlArray(elements, [(right[0] ?? 0) + 1, ...right.slice(1)], other.lowerBounds);
     }
     throw new DatabaseError(SQLSTATE.arraySubscriptError, "cannot concatenate incompatible arrays", {

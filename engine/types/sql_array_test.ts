@@ -46,6 +46,11 @@ Deno.test("SqlArray.concat(), append() and prepend() follow PostgreSQL", () => {
   assert.equal(show(array("{1,2}").concat(array("{{3,4}}"))), "{{1,2},{3,4}}");
   assert.equal(show(array("{}").concat(array("{5}"))), "{5}");
   assert.throws(() => array("{{1,2}}").concat(array("{1}")), /cannot concatenate incompatible arrays/);
+  assert.throws(
+    () => array("[0:1]={1,2}").concat(array("{{3,4}}")),
+    /cannot concatenate incompatible arrays/,
+  );
+  assert.equal(show(array("[0:1]={1,2}").concat(array("[3:3]={3}"))), "[0:2]={1,2,3}");
   assert.equal(show(array("{1}").append(2)), "{1,2}");
   assert.equal(show(array("{1}").prepend(0)), "{0,1}");
 });

@@ -33,6 +33,9 @@ export function comparedDateTime(from: SqlType, to: SqlType): Conversion | undef
       return { run: comparedTimestampFromDate };
     case "date>timestamptz":
       return inZone(comparedTimestampTzFromDate);
+    case "timestamp>timestamptz":
+      // An instant beyond all others is still in its place.
+      return inZone((local: NumberOrBigint, zone) => zone.fromLocal(local));
     default:
       return undefined;
   }
