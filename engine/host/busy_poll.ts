@@ -6,8 +6,8 @@
  * time pays them for each. Here the event loop's own `epoll` instance is asked, again and again, whether anything has
  * come, and the loop goes on as soon as it has: requests, messages of threads, all that would have woken it.
  *
- * It is done only while it pays: the last requests came from fewer connections than there are processors, so that no
- * client is kept from running, and polls that end without a request are followed by ever fewer. A server that is idle
+ * It is done only while it pays: the last answers went to fewer connections than there are processors, so that no
+ * client is kept from running, and polls in vain are followed by ever fewer. A server that is idle
  * does not poll at all. Timers come later by no more than the length of one poll.
  *
  * Limits: Linux, on the thread that opens it, where foreign functions are permitted and there are two processors.
@@ -15,17 +15,17 @@
 
 /** How long one poll goes on; the next request of a client on the same machine comes within 30 to 80 µs. */
 const POLL_MILLISECONDS = 0.1;
-/** Requests of the same few connections in a row before the first poll. */
+/** Answers to the same few connections in a row before the first poll. */
 const MIN_STREAK = 8;
 /** Connections that may take turns; more than a few keep a server busy anyway. */
 const MAX_CONNECTIONS = 4;
-/** After n polls in vain 2^(n-1) - 1 requests go by without one; n does not grow beyond this. */
+/** After n polls in vain 2^(n-1) - 1 answers go by without one; n does not grow beyond this. */
 const MAX_FRUITLESS = 7;
 
 /** Waits for the next request awake for a moment, where the last ones came in quick succession. */
 export class BusyPoll {
   #isReady: (() => boolean) | null = null;
-  /** Who sent the last requests. */
+  /** Whom the last answers went to. */
   readonly #recent: object[] = [];
   #maximumConnections = 0;
   #streak = 0;
@@ -44,8 +44,8 @@ export class BusyPoll {
     this.#isReady = null;
   }
 
-  /** A connection has sent a request; the poll begins when this turn of the event loop has answered it. */
-  heard(connection: object): void {
+  /** A connection is sent an answer; the poll begins at the end of this turn of the event loop. */
+  answered(connection: object): void {
     if (this.#isReady === null || this.#isDue) return;
     if (!this.#recent.includes(connection)) {
       this.#recent.push(connection);

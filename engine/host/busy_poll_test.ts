@@ -20,7 +20,7 @@ async function looksAfter(
   const after: number[] = [];
   for (const request of requests) {
     looks = 0;
-    poll.heard(connections[request] ?? poll);
+    poll.answered(connections[request] ?? poll);
     await turn();
     after.push(looks);
   }
@@ -50,10 +50,10 @@ Deno.test("a poll that is stopped asks nobody", async () => {
   poll.start(() => {
     throw new Error("asked");
   }, 2);
-  for (let request = 0; request < 20; request++) poll.heard(poll);
+  for (let request = 0; request < 20; request++) poll.answered(poll);
   poll.stop();
   await turn();
-  poll.heard(poll);
+  poll.answered(poll);
   await turn();
 });
 

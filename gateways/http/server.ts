@@ -354,7 +354,6 @@ class Gateway implements HttpServer {
     const endTurn = await this.#pipelineOf(request.socket).turn();
     turnWork.began("HTTP request");
     turnWork.requests++;
-    busyPoll.heard(request.socket);
     try {
       // Nobody waits for it any more, or it is behind one that was refused.
       if (request.socket.destroyed || request.socket.writableEnded) {
@@ -366,6 +365,7 @@ class Gateway implements HttpServer {
     } catch (error) {
       status = this.#fail(request, response, error);
     } finally {
+      busyPoll.answered(request.socket);
       endTurn();
       this.#inFlight--;
       if (this.#inFlight === 0) {

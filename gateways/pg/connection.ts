@@ -10,7 +10,6 @@
  * After an error in the extended protocol, messages are skipped up to Sync. Errors of the protocol itself end the
  * connection; it never ends without an ErrorResponse, unless the client says goodbye or is gone.
  */
-import { busyPoll } from "../../engine/host/busy_poll.ts";
 import { turnWork } from "../../engine/host/turn_work.ts";
 import { outcomeUnknown } from "../../engine/session/interruption.ts";
 import { DatabaseError, SQLSTATE } from "../../engine/base/errors.ts";
@@ -283,7 +282,6 @@ export class Connection {
     let count = 0;
     turnWork.began("message");
     turnWork.requests++;
-    busyPoll.heard(this);
     try {
       while (this.#canProcess() && this.#input.next()) {
         this.#message();

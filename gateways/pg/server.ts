@@ -6,6 +6,7 @@
  * listener is called once per group commit and looks at the waiting connections only.
  */
 import { DatabaseError, SQLSTATE, type SqlState } from "../../engine/base/errors.ts";
+import { busyPoll } from "../../engine/host/busy_poll.ts";
 import { LIMITS } from "../../engine/base/limits.ts";
 import {
   type ByteListener,
@@ -406,6 +407,7 @@ class Socket {
       this.#writing = bytes;
       this.#written = 0;
       this.#stream.write(bytes).then(this.#onWritten, this.#onWriteError);
+      if (!connection.isBusy) busyPoll.answered(this);
     } else if (connection.awaitsDurability) {
       if (!this.#isWaiting) {
         this.#isWaiting = true;

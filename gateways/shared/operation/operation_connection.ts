@@ -9,7 +9,6 @@
 import { createHash } from "node:crypto";
 import { ByteWriter } from "../../../engine/base/bytes.ts";
 import { DatabaseError, SQLSTATE } from "../../../engine/base/errors.ts";
-import { busyPoll } from "../../../engine/host/busy_poll.ts";
 import { turnWork } from "../../../engine/host/turn_work.ts";
 import type { Engine } from "../../../engine/session/engine.ts";
 import type { SessionEncryption } from "../../../engine/system_catalog/catalog_context.ts";
@@ -136,7 +135,6 @@ export class OperationConnection implements ReplyTarget {
     if (this.#isClosed || this.#isEnding) return;
     turnWork.began("message");
     turnWork.requests++;
-    busyPoll.heard(this);
     let request: Request;
     try {
       request = decodeRequest(message);

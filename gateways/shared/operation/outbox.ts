@@ -4,6 +4,7 @@
  * One {@link DurabilityWatch} listens to the engine for all connections of a server; outboxes that wait register with
  * it.
  */
+import { busyPoll } from "../../../engine/host/busy_poll.ts";
 import type { OpNumber } from "../../../engine/operations/effect.ts";
 
 /** The engine, as far as durability goes. */
@@ -137,6 +138,7 @@ export class Outbox {
       this.#held = held.slice(count);
       this.#heldBytes -= bytes;
       this.#send(held, count);
+      busyPoll.answered(this);
     }
     if (this.#held.length > 0) this.#watch.add(this);
     else this.#handOverWaiters = wake(this.#handOverWaiters);
