@@ -147,10 +147,14 @@ export class Pieces {
 }
 
 /** What `make` makes, which is kept when it has come to its end. */
-export function onceIn<T>(pieces: Pieces | undefined, make: () => T): T {
+export function onceIn<T>(
+  pieces: Pieces | undefined,
+  make: () => T,
+  state: PieceState<unknown> = NO_STATE,
+): T {
   if (pieces === undefined) return make();
   const [made] = pieces.collect(
-    { state: NO_STATE, mark: -1, leastCount: 0 },
+    { state, mark: -1, leastCount: 0 },
     (count) => count === 0 ? { value: make() } : undefined,
   );
   return assertDefined(made, "what was made once").value;

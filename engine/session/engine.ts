@@ -22,7 +22,6 @@ import { prepareCallable } from "../functions/user_function.ts";
 import { QueryMemory } from "../execution/runtime/query_memory.ts";
 import type { Host } from "../host/host.ts";
 import { SliceTurns } from "../host/slice_turns.ts";
-import type { MaybePromise } from "../statements/outcome.ts";
 import { StateMachine } from "../state_machine/state_machine.ts";
 import type { Effect, OpNumber } from "../operations/effect.ts";
 import type { MemberSeat, SeatedEngine } from "../replication/member_seat.ts";
@@ -604,14 +603,12 @@ export class Engine implements SessionEngine, SeatedEngine {
     return this.commitEffects([]);
   }
 
-  whenParsed<T>(
-    session: PlanningSession,
-    { text, declared }: { readonly text: string; readonly declared: DeclaredTypes },
-    run: () => MaybePromise<T>,
-  ): MaybePromise<T> {
-    const plan = (statements: readonly ParsedStatement[]) =>
-      this.plans.planAhead(session, { text, declared, statements }, this);
-    return this.#longTexts.whenParsed(text, plan)?.then(run) ?? run();
+  planAhead(session: PlanningSession, text: string, declared: DeclaredTypes): Promise<void> {
+    return this.#longTexts.parse(
+      text,
+      () => session.checkCanceled(),
+      (statements) => this.plans.planAhead(session, { text, declared, statements }, this),
+    );
   }
 
   /** Parses a text of statements; raises 42601 and the like. */

@@ -31,14 +31,6 @@ export class LongTexts {
     this.#engine = engine;
   }
 
-  /** Resolves when a long text is parsed, and planned by `plan`; it is to be used at once. null: it is short. */
-  whenParsed(
-    text: string,
-    plan: (statements: readonly ParsedStatement[]) => Promise<void>,
-  ): Promise<void> | null {
-    return isLongText(text) ? this.#parseInTurns(text, plan) : null;
-  }
-
   /** The statements of a text that was parsed just now. Raises what is wrong with it. */
   take(text: string): readonly ParsedStatement[] | undefined {
     const parsed = isLongText(text) ? this.#parsed.get(text) : undefined;
@@ -46,8 +38,13 @@ export class LongTexts {
     return parsed;
   }
 
-  async #parseInTurns(
+  /**
+   * Resolves when a long text is parsed, and planned by `plan`; it is to be used at once. Rejects with what
+   * `checkCanceled` raises between two pieces.
+   */
+  async parse(
     text: string,
+    checkCanceled: () => void,
     plan: (statements: readonly ParsedStatement[]) => Promise<void>,
   ): Promise<void> {
     const engine = this.#engine;
@@ -58,6 +55,7 @@ export class LongTexts {
       while (piece.done !== true) {
         if (engine.monotonic() >= turnEnd) {
           await engine.slices.next(TURN_MICROSECONDS);
+          checkCanceled();
           turnEnd = engine.monotonic() + TURN_MICROSECONDS;
         }
         piece = pieces.next();
@@ -66,6 +64,7 @@ export class LongTexts {
       await plan(piece.value);
       this.#parsed.set(text, piece.value);
     } catch (error) {
+      checkCanceled();
       if (!(error instanceof DatabaseError)) throw error;
       this.#parsed.set(text, error);
     }

@@ -3,7 +3,7 @@
  */
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import { Pieces } from "../base/pieces.ts";
+import { onceIn, Pieces } from "../base/pieces.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { compileStatement } from "../execution/compile_statement.ts";
@@ -55,6 +55,8 @@ export interface PlanningSession {
   readonly status: TransactionStatus;
   readonly temporarySchema: string;
   readonly evaluation: StatementHost["evaluation"];
+  /** Raises 57014 when what it does is to end. */
+  checkCanceled(): void;
 }
 
 /** Types of parameters, by their numbers; undefined where they follow from the statement. */
@@ -138,8 +140,9 @@ export class Planning {
   }
 
   /**
-   * Plans the statement of a long text piece by piece, so that {@link plan} or {@link plannedAhead} finds it, or what
-   * is wrong with it. Several statements, and those of shards, which get terms and no calls, are planned when they run.
+   * Plans the long statements of a text piece by piece, so that {@link plan} or {@link plannedAhead} finds them, or
+   * what is wrong with the only one: those before may make what another needs. What shards run, which get terms and
+   * no calls, is planned when it runs. Raises 57014.
    */
   async planAhead(
     session: PlanningSession,
@@ -150,13 +153,34 @@ export class Planning {
     },
     engine: PlanningEngine,
   ): Promise<void> {
-    const [given, second] = statements;
-    if (given === undefined || second !== undefined || engine.shards !== null) return;
-    const isExplained = given.statement.kind === "explain" && given.parameterCount === 0;
-    const parsed = isExplained ? { ...given, statement: given.statement.statement } : given;
-    if (!isPlannable(parsed.statement)) return;
+    if (engine.shards !== null) return;
+    const [only] = statements;
+    if (only !== undefined && statements.length === 1) {
+      const refusal = await this.#planAhead(session, { text, declared, given: only }, engine);
+      if (refusal !== null) this.#refused.set(unexplained(only).statement, refusal);
+      return;
+    }
+    for (const each of statements) {
+      if (isLongText(text.slice(each.start, each.end))) {
+        await this.#planAhead(session, { text, declared, given: each }, engine);
+      }
+    }
+  }
+
+  /** What is wrong with the statement; null: nothing was found. */
+  async #planAhead(
+    session: PlanningSession,
+    { text, declared, given }: {
+      readonly text: string;
+      readonly declared: DeclaredTypes;
+      readonly given: ParsedStatement;
+    },
+    engine: PlanningEngine,
+  ): Promise<DatabaseError | null> {
+    const parsed = unexplained(given);
+    if (!isPlannable(parsed.statement)) return null;
     const key = parsedKey(session, text, parsed, declared);
-    if (this.#usable(session, key) !== undefined) return;
+    if (this.#usable(session, key) !== undefined) return null;
     let pieces = new Pieces(() => engine.monotonic());
     let { catalog, evaluation: { searchPath } } = session;
     while (session.currentTransaction?.hasDdl !== true) {
@@ -171,17 +195,18 @@ export class Planning {
           () => this.#plan(session, text, parsed, declared, [], { pieces }),
         );
         if (planned !== null) {
-          if (isExplained) this.#explained.set(parsed.statement, planned.value);
+          if (parsed !== given) this.#explained.set(parsed.statement, planned.value);
           else this.cache.put(key, planned.value);
-          return;
+          return null;
         }
       } catch (error) {
         if (!(error instanceof DatabaseError)) throw error;
-        this.#refused.set(parsed.statement, error);
-        return;
+        return error;
       }
       await engine.slices.next(planningPieces.microseconds);
+      session.checkCanceled();
     }
+    return null;
   }
 
   /** The plan of a statement that EXPLAIN shows, if {@link planAhead} has made it. Raises what is wrong with it. */
@@ -284,7 +309,7 @@ export class Planning {
       ...environment,
       ...(literals.length === 0 ? {} : { peeked }),
       ...variables?.binding,
-      ...(pieces === undefined ? {} : { pieces, bindsAtOnce: parsed.parameterCount > 0 }),
+      ...(pieces === undefined ? {} : { pieces }),
     });
     const variantOf = peeked.variants;
     return {
@@ -378,7 +403,7 @@ function compile(
   environment: PlanEnvironment,
 ): { readonly planned: PlannedStatement; readonly compiled: CompiledStatement } {
   try {
-    const planned = planStatement(statement, environment);
+    const planned = onceIn(environment.pieces, () => planStatement(statement, environment));
     return { planned, compiled: compileStatement(planned) };
   } catch (thrown) {
     throw asDatabaseError(thrown);
@@ -397,6 +422,12 @@ function hasIndexConstants(table: TableDefinition | undefined): boolean {
 
 /** A text without these has no number and no string. */
 const CONSTANT = /['0-9]/;
+
+/** The statement that EXPLAIN shows, or the given one. */
+function unexplained(parsed: ParsedStatement): ParsedStatement {
+  const { statement } = parsed;
+  return statement.kind === "explain" ? { ...parsed, statement: statement.statement } : parsed;
+}
 
 /** What the plan of a parsed statement is found by. */
 function parsedKey(

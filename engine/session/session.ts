@@ -19,6 +19,7 @@ import type { SessionEncryption } from "../system_catalog/catalog_context.ts";
 import type { SessionOptions } from "./session_options.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Transaction } from "../transactions/transaction.ts";
+import { isLongText } from "./long_texts.ts";
 import type { DeclaredTypes } from "./planning.ts";
 import type { SessionEngine } from "./session_engine.ts";
 import { type IsolationLevel, levelOf } from "../transactions/isolation_level.ts";
@@ -194,9 +195,10 @@ export class Session implements SessionHost {
     this.#notices.push(notice);
   }
 
-  /** See {@link SessionEngine.whenParsed}. */
+  /** Runs what needs the statements of the text, behind {@link SessionEngine.planAhead} of a long one. */
   whenParsed<T>(text: string, run: () => MaybePromise<T>, declared: DeclaredTypes = []): MaybePromise<T> {
-    return this.engine.whenParsed(this, { text, declared }, run);
+    if (!isLongText(text)) return run();
+    return whenDone(this.#guarded(() => this.engine.planAhead(this, text, declared)), run);
   }
 
   /** Runs all statements of a text; several are one transaction. `onOutcome` is called after each, in order. */
@@ -243,11 +245,7 @@ export class Session implements SessionHost {
   }
 
   /** The same for a statement that has been parsed already; null: an empty text. */
-  prepareParsed(
-    text: string,
-    parsed: ParsedStatement | null,
-    parameterTypes: DeclaredTypes,
-  ): Prepared {
+  prepareParsed(text: string, parsed: ParsedStatement | null, parameterTypes: DeclaredTypes): Prepared {
     return prepareStatement(this, this.engine.plans, text, parsed, parameterTypes);
   }
 

@@ -5,7 +5,6 @@ import type { StorageStatistics } from "../storage/storage_statistics.ts";
 import type { StateMachine } from "../state_machine/state_machine.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { RefreshEngine } from "../statements/refresh/refresh_host.ts";
-import type { MaybePromise } from "../statements/outcome.ts";
 import type { ServerEngine } from "../statements/statement_host.ts";
 import type { VisibleServer, VisibleSession } from "../system_catalog/catalog_context.ts";
 import type { AdvisoryLocks } from "../transactions/advisory_locks.ts";
@@ -67,12 +66,8 @@ export interface SessionEngine extends ServerEngine, RefreshEngine, VisibleServe
   visibleAt(tableIds: readonly number[]): OpNumber;
   /** Resolves when the entry is durable; rejects when the log has failed. */
   whenDurable(op: OpNumber): Promise<void>;
-  /** Runs what needs the statements of the text, when a long one has been parsed and planned and others had turns. */
-  whenParsed<T>(
-    session: PlanningSession,
-    text: { readonly text: string; readonly declared: DeclaredTypes },
-    run: () => MaybePromise<T>,
-  ): MaybePromise<T>;
+  /** Resolves when a long text has been parsed and planned and others had turns; it is to be used at once. */
+  planAhead(session: PlanningSession, text: string, declared: DeclaredTypes): Promise<void>;
   /** Copies a consistent state to a directory while writes go on. Answers its op. */
   snapshotTo(directory: string): Promise<OpNumber>;
   statistics(): EngineStatistics;

@@ -4,6 +4,7 @@
  * Invariant: parameter types only go from unknown to known, by the first context that needs one.
  */
 import type { RelationShape } from "../../catalog/definitions.ts";
+import { assertDefined } from "../../base/assert.ts";
 import { onceIn, type Pieces, type PieceState } from "../../base/pieces.ts";
 import { DatabaseError, type ErrorFields, SQLSTATE, type SqlState } from "../../base/errors.ts";
 import type { SqlType } from "../../types/sql_type.ts";
@@ -27,15 +28,18 @@ export type WithDefinition = (Plan & { readonly kind: "with" })["definitions"][n
 interface BoundBefore {
   readonly rowFields: WeakMap<Expression, readonly Expression[]>;
   readonly positions: WeakMap<Expression, number>;
+  /** What was learned of parameters, in the order in which it was: that one is used, or its type. */
+  readonly learned: { readonly index: number; readonly type: SqlType | undefined }[];
 }
 
 const boundBefore = new WeakMap<object, BoundBefore>();
 
 /** The state of binding one statement: column numbers, parameters, positions of errors, what was used. */
-export class Binding implements PieceState<null> {
+export class Binding implements PieceState<number> {
   readonly environment: PlanningEnvironment;
-  /** By parameter index; undefined while it is not known. */
-  readonly parameterTypes: (SqlType | undefined)[];
+  readonly #parameterTypes: (SqlType | undefined)[] = [];
+  readonly #learned: BoundBefore["learned"];
+  #learnedCount = 0;
   #parameterCount: number;
   /** Whether the highest `$n` is fixed: lifted literals are numbered behind it. */
   readonly parametersFixed: boolean;
@@ -76,23 +80,28 @@ export class Binding implements PieceState<null> {
 
   constructor(environment: PlanningEnvironment) {
     this.environment = environment;
-    const pieces = environment.bindsAtOnce === true ? undefined : environment.pieces;
+    const { pieces } = environment;
     this.#pieces = pieces;
     const known = (pieces && boundBefore.get(pieces)) ??
-      { rowFields: new WeakMap(), positions: new WeakMap() };
+      { rowFields: new WeakMap(), positions: new WeakMap(), learned: [] };
     if (pieces !== undefined) boundBefore.set(pieces, known);
     this.rowFields = known.rowFields;
     this.positions = known.positions;
+    this.#learned = known.learned;
     if (environment.reads !== undefined) this.storedShapes.push(environment.reads);
     this.#parameterCount = Math.max(environment.parameterCount ?? 0, environment.parameterTypes?.length ?? 0);
     this.parametersFixed = environment.parameterCount !== undefined ||
       (environment.literals?.length ?? 0) > 0;
-    this.parameterTypes = [];
     for (let index = 0; index < this.parameterCount; index++) {
       const declared = environment.parameterTypes?.[index];
-      this.parameterTypes.push(declared?.kind === "unknown" ? undefined : declared);
+      this.#parameterTypes.push(declared?.kind === "unknown" ? undefined : declared);
     }
-    for (const _ of environment.literals ?? []) this.parameterTypes.push(undefined);
+    for (const _ of environment.literals ?? []) this.#parameterTypes.push(undefined);
+  }
+
+  /** By parameter index; undefined while it is not known. */
+  get parameterTypes(): readonly (SqlType | undefined)[] {
+    return this.#parameterTypes;
   }
 
   get parameterCount(): number {
@@ -108,11 +117,17 @@ export class Binding implements PieceState<null> {
     return this.#nextColumn + this.#nextWith + flags;
   }
 
-  save(): null {
-    return null;
+  save(): number {
+    return this.#learnedCount;
   }
 
-  restore(): void {}
+  /** Learns of parameters what bound items, which are not bound again, had told. */
+  restore(count: number): void {
+    while (this.#learnedCount < count) {
+      const { index, type } = assertDefined(this.#learned[this.#learnedCount++], "what was learned");
+      this.#apply(index, type);
+    }
+  }
 
   /** What `bind` makes of each item of a list, which may be long. */
   each<Item, Bound>(list: readonly Item[], bind: (item: Item, index: number) => Bound): readonly Bound[] {
@@ -125,7 +140,7 @@ export class Binding implements PieceState<null> {
 
   /** What follows from the items of a long list. */
   once<T>(make: () => T): T {
-    return onceIn(this.#pieces, make);
+    return onceIn(this.#pieces, make, this);
   }
 
   /** {@link expressionKey}, in pieces where the expression is long. */
@@ -140,9 +155,27 @@ export class Binding implements PieceState<null> {
   useParameter(number: number): boolean {
     if (number <= this.#parameterCount) return true;
     if (this.parametersFixed) return false;
-    while (this.parameterTypes.length < number) this.parameterTypes.push(undefined);
-    this.#parameterCount = number;
+    this.#learn(number - 1, undefined);
     return true;
+  }
+
+  /** The parameter has this type from now on. */
+  takeParameterType(index: number, type: SqlType): void {
+    this.#learn(index, type);
+  }
+
+  #learn(index: number, type: SqlType | undefined): void {
+    if (this.#pieces !== undefined) this.#learned[this.#learnedCount++] = { index, type };
+    this.#apply(index, type);
+  }
+
+  #apply(index: number, type: SqlType | undefined): void {
+    if (type !== undefined) {
+      this.#parameterTypes[index] = type;
+      return;
+    }
+    while (this.#parameterTypes.length <= index) this.#parameterTypes.push(undefined);
+    this.#parameterCount = index + 1;
   }
 
   /** The columns of a relation that the text being bound can see, by the names it knows them by; undefined: all. */

@@ -204,7 +204,7 @@ function coerceParameter(
     : isLiteral
     ? target
     : withoutModifiers(target);
-  binding.parameterTypes[index] = type;
+  binding.takeParameterType(index, type);
   const parameter: Expression = { kind: "parameter", type, index };
   const position = binding.positions.get(expression);
   if (position !== undefined) binding.positions.set(parameter, position);

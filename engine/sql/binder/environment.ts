@@ -77,8 +77,6 @@ export interface PlanningEnvironment {
   awaitModule?(text: string): void;
   /** The statement is planned piece by piece; absent: at once. */
   readonly pieces?: Pieces;
-  /** The statement has parameters, whose types follow from the whole: it is bound in one of the pieces. */
-  readonly bindsAtOnce?: boolean;
   /** Values of {@link literals} that the plan may be made for; absent: it is made for any. */
   readonly peeked?: PeekedLiterals;
   /** Undefined: nothing is known of the table. */

@@ -78,7 +78,7 @@ function bindParameters(
   if (!values.every(isTaken)) return null;
   const list = values.map((number): Expression => {
     const index = Number(number) - 1;
-    parameterTypes[index] = taken;
+    if (parameterTypes[index] !== taken) binding.takeParameterType(index, taken);
     return { kind: "parameter", type: taken, index };
   });
   return { kind: "in_list", type: BOOLEAN, equals, argument: operand, list, negated };

@@ -24,7 +24,7 @@ export function bindLiteral(binding: Binding, ast: Literal): Expression {
       throw binding.unsupported("bit string", ast.position);
     }
     const index = binding.parameterCount + ast.literalIndex;
-    if (type.kind !== "unknown") binding.parameterTypes[index] = type;
+    if (type.kind !== "unknown") binding.takeParameterType(index, type);
     const parameter: Expression = { kind: "parameter", type: binding.parameterTypes[index] ?? type, index };
     binding.positions.set(parameter, ast.position);
     return parameter;

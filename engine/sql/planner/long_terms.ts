@@ -6,7 +6,7 @@
  * Left as they are: terms with subqueries, parameters, volatile functions or those of users, and what could lead to an
  * index or a join among the conditions of AND, as long as it is not thousands as well.
  */
-import { NO_STATE, type Pieces } from "../../base/pieces.ts";
+import { NO_STATE, onceIn, type Pieces } from "../../base/pieces.ts";
 import { isSubArray, type SqlType } from "../../types/sql_type.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlValue } from "../../types/value.ts";
@@ -30,16 +30,19 @@ const TERM_BYTES = 1500;
 /** The plan in which long expressions are calls. They have been simplified, so that what indexes answer is known. */
 export function withLongTerms(plan: Plan, pieces: Pieces): Plan {
   const mapPlan = (each: Plan): Plan => {
-    const next = mapInputs(each, mapPlan);
+    const next = mapInputs(each, (input) => onceIn(pieces, () => mapPlan(input)));
     switch (next.kind) {
-      case "insert":
-      case "update":
-      case "delete":
-        return next;
       case "values":
         return next.list.length < longTerms.leastCount ? next : lateValues(next, pieces) ?? next;
-      default:
-        return mapOwnExpressions(next, map);
+      default: {
+        // What a table computes of its rows has its gas, and its steps are counted.
+        const computed = new Set<Expression>();
+        if ("generated" in next) {
+          for (const { expression } of next.generated) computed.add(expression);
+          for (const { condition } of next.checks) computed.add(condition);
+        }
+        return mapOwnExpressions(next, (own) => computed.has(own) ? own : onceIn(pieces, () => map(own)));
+      }
     }
   };
   const mapped = (terms: readonly Expression[]) => inPieces(terms, map, pieces);

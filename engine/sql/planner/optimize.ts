@@ -36,14 +36,16 @@ export function optimize(
 ): OptimizedStatement {
   const { pieces } = environment;
   const plain = onceIn(pieces, () => removeRenames(plan, columns));
-  const estimator = new Estimator(environment);
   const usual = onceIn(pieces, () => useIndexExpressions(simplifyPlan(plain.plan, pieces), environment));
   const simplified = pieces === undefined ? usual : withLongTerms(usual, pieces);
-  estimator.register(simplified);
-  const unnested = new Unnesting(estimator, newColumn).rewrite(simplified);
-  estimator.register(unnested);
-  const optimizer = new Optimizer(estimator, environment, newColumn);
-  const optimized = optimizer.optimize(unnested, new Set(plain.columns.map((each) => each.column)));
+  const optimized = onceIn(pieces, () => {
+    const estimator = new Estimator(environment);
+    estimator.register(simplified);
+    const unnested = new Unnesting(estimator, newColumn).rewrite(simplified);
+    estimator.register(unnested);
+    const optimizer = new Optimizer(estimator, environment, newColumn);
+    return optimizer.optimize(unnested, new Set(plain.columns.map((each) => each.column)));
+  });
   return { plan: optimized, columns: plain.columns };
 }
 

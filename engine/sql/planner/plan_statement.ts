@@ -62,7 +62,7 @@ export function planStatement(
     const body = split?.body ?? plan;
     const optimized = options.optimize === false
       ? { plan: body, columns }
-      : optimize(body, columns, environment, () => binding.newColumn());
+      : onceIn(pieces, () => optimize(body, columns, environment, () => binding.newColumn()));
     return {
       plan: optimized.plan,
       columns: optimized.columns.map(resultColumn),

@@ -7,7 +7,7 @@
  */
 import { SWAPPED } from "./column_values.ts";
 import { gas, type GasPlace } from "../../base/gas.ts";
-import type { Pieces } from "../../base/pieces.ts";
+import { onceIn, type Pieces } from "../../base/pieces.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { evaluate } from "../binder/evaluate.ts";
 import { foldingContext } from "../binder/folding_context.ts";
@@ -33,11 +33,11 @@ import type { Plan } from "../plan/plan.ts";
 import { mapInputs, mapOperands, mapOwnExpressions, rewriteExpression } from "../plan/rewrite.ts";
 import { columnTypes, operands, outputColumns } from "../plan/traverse.ts";
 
-/** Simplifies every expression of a plan, the terms of long ones in pieces. */
+/** Simplifies every expression of a plan, the terms of long ones in pieces; each, and each input, once. */
 export function simplifyPlan(plan: Plan, pieces?: Pieces): Plan {
   const next = mapOwnExpressions(
-    mapInputs(plan, (input) => simplifyPlan(input, pieces)),
-    (each) => simplify(each, pieces),
+    mapInputs(plan, (input) => onceIn(pieces, () => simplifyPlan(input, pieces))),
+    (each) => onceIn(pieces, () => simplify(each, pieces)),
   );
   if (next.kind === "filter") {
     const condition = simplifyCondition(next.condition);
