@@ -259,16 +259,19 @@ export class Session implements SessionHost {
     this.#requireOpen();
     assert(prepared instanceof Prepared, "a prepared statement comes from prepare()");
     this.currentText = prepared.text;
-    return this.#guarded(() => {
-      const { tree } = prepared;
-      if (tree === null) return this.outcome("", null, "empty");
-      this.#requireUsable(tree);
-      const run = (): MaybePromise<StatementOutcome> => {
-        if (options.inPipeline === true) this.#enterPipeline(tree);
-        return this.executePrepared(prepared, parameters, sink);
-      };
-      return needsState(tree) ? this.#whenHere(run) : run();
-    });
+    const execute = () =>
+      this.#guarded(() => {
+        const { tree } = prepared;
+        if (tree === null) return this.outcome("", null, "empty");
+        this.#requireUsable(tree);
+        const run = (): MaybePromise<StatementOutcome> => {
+          if (options.inPipeline === true) this.#enterPipeline(tree);
+          return this.executePrepared(prepared, parameters, sink);
+        };
+        return needsState(tree) ? this.#whenHere(run) : run();
+      });
+    // The tree of a long text was not kept, and what EXPLAIN shows is planned anew.
+    return this.whenParsed(prepared.plan === null ? prepared.text : "", execute, prepared.parameterTypes);
   }
 
   /** What is to be waited for before {@link openPortal}: a state that is new enough. null: nothing. */
@@ -286,7 +289,7 @@ export class Session implements SessionHost {
     if (prepared.tree === null) return this.outcome("", null, "empty");
     if (prepared.plan === null) {
       const { text, parameterTypes: types } = prepared;
-      const { statement } = prepared.tree.get();
+      const { statement } = prepared.tree.get((long) => this.engine.parse(long));
       return runUtility(this, text, statement, sink, { types, values: parameters });
     }
     return this.#runPlan(this.refreshPlan(prepared), parameters, sink);
@@ -504,11 +507,8 @@ export class Session implements SessionHost {
   }
 
   /** Ends the running statement with 57014. */
-  cancel(error?: DatabaseError): void {
-    if (!this.isRunning) return;
-    this.#cancellation.request(
-      error ?? new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to user request"),
-    );
+  cancel(error = new DatabaseError(SQLSTATE.queryCanceled, "canceling statement due to user request")): void {
+    if (this.isRunning) this.#cancellation.request(error);
   }
 
   /** Raises 57014 when the running statement has been canceled. */

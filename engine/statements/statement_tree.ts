@@ -21,11 +21,12 @@ export class StatementTree {
     this.#parsed = text.length > LIMITS.keptTreeCharacters ? null : parsed;
   }
 
-  /** The tree. */
-  get(): ParsedStatement {
+  /** The tree; `parse` may know that of a text without lifted literals. */
+  get(parse: (text: string) => readonly ParsedStatement[] = parseStatements): ParsedStatement {
     if (this.#parsed !== null) return this.#parsed;
-    const options = this.#literals.length === 0 ? {} : { literals: this.#literals };
-    const again = parseStatements(this.#text, options).find(({ start }) => start === this.#start);
+    const literals = this.#literals;
+    const statements = literals.length === 0 ? parse(this.#text) : parseStatements(this.#text, { literals });
+    const again = statements.find(({ start }) => start === this.#start);
     return assertDefined(again, "statement of the text");
   }
 }
