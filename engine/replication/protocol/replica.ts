@@ -165,6 +165,8 @@ export class Replica {
   /** The newest state given to the superblock store is durable. */
   onSuperblockDurable(): void {
     this.#core.onSuperblockDurable();
+    // What a new primary lacked may have come while the superblock was written for another reason.
+    this.#viewChange.goOn();
     this.#afterEvent();
   }
 
@@ -233,10 +235,12 @@ export class Replica {
     const primary = message.view === core.view ? this.#viewChange.primary : null;
     switch (message.kind) {
       case "prepare":
+        this.#onLaterView(message);
         return this.#backup.onPrepare(message);
       case "prepare_ok":
         return primary?.onPrepareOk(message);
       case "commit":
+        this.#onLaterView(message);
         return this.#backup.onCommit(message);
       case "start_view_change":
         return this.#viewChange.onStartViewChange(message);
@@ -247,6 +251,7 @@ export class Replica {
       case "do_view_change":
         return this.#viewChange.onDoViewChange(message);
       case "start_view":
+        this.#onLaterView(message);
         if (this.#backup.onStartView(message)) this.#onViewBegun();
         return;
       case "request_start_view":
@@ -265,6 +270,11 @@ export class Replica {
       default:
         unreachable(message);
     }
+  }
+
+  /** A primary speaks: nobody follows this member into an earlier view, whose log may have what nobody has any more. */
+  #onLaterView({ view }: Message): void {
+    if (view > this.#core.view) this.#viewChange.forgetTakeover();
   }
 
   #onViewBegun(): void {

@@ -6,7 +6,12 @@ import type { EntryHeader } from "./entry_header.ts";
 import type { Message } from "./message.ts";
 import type { ReplicatedState, SuperblockState } from "./ports.ts";
 import { Replica } from "./replica.ts";
-import { MAX_START_HEADERS, SPARE_LOOK_MILLISECONDS } from "./timeouts.ts";
+import {
+  MAX_REPAIR_ENTRIES,
+  MAX_START_HEADERS,
+  MAX_UNSTORED_COMMITS,
+  SPARE_LOOK_MILLISECONDS,
+} from "./timeouts.ts";
 
 const INDEX = 2;
 
@@ -351,6 +356,55 @@ Deno.test("a member that is far behind takes what is committed before it joins t
   // Now it asks for the view, in which no more than so many headers come.
   member.replica.onMessage({ ...commit, checkpoint: null, stamp: 2, clock: 0 });
   strictEqual(member.sent.findLast(({ kind }) => kind === "request_start_view")?.view, 3);
+});
+
+Deno.test("a new primary goes on with what came while its superblock was written for another reason", () => {
+  const member = memberOf();
+  const headers = headersUpTo(MAX_UNSTORED_COMMITS + 9, 1);
+  const own = headers.length - 5;
+  member.startView(1, []);
+  member.superblockDurable();
+  for (let each = 0; each < 2; each++) member.heartbeat(headers.slice(0, own), own);
+  member.beginView(2, headers.at(-1) as EntryHeader);
+  // So much becomes durable that the superblock is to say so.
+  member.synced();
+  member.tick();
+  const come = (from: number): void => {
+    const entries = headers.slice(from).map((header) => ({
+      entry: { header, payload: new Uint8Array(0) },
+      isCommitted: true,
+    }));
+    member.replica.onMessage({ kind: "repair_entries", from: 0, view: 1, entries });
+  };
+  come(own);
+  strictEqual(member.replica.isPrimary, false);
+  for (let each = 0; each < 2; each++) member.superblockDurable();
+  come(own);
+  strictEqual(member.replica.isPrimary, true);
+});
+
+Deno.test("a new primary gives up its view for a later one, and fetches what is committed in that", () => {
+  const member = memberOf();
+  const headers = headersUpTo(5, 1);
+  member.startView(1, []);
+  member.superblockDurable();
+  member.heartbeat(headers.slice(0, 3), 3);
+  member.synced();
+  member.beginView(2, headers[4] as EntryHeader);
+  const commit = 3 + MAX_REPAIR_ENTRIES + MAX_START_HEADERS;
+  const later = {
+    kind: "commit",
+    from: 1,
+    view: 4,
+    op: commit,
+    digest: 0n,
+    commit,
+    stamp: 1,
+    clock: 0,
+  } as const;
+  member.replica.onMessage({ ...later, checkpoint: null });
+  const asked = member.sent.at(-1);
+  strictEqual(asked?.kind === "request_prepare" && asked.wanted.length, MAX_REPAIR_ENTRIES);
 });
 
 Deno.test("a checkpoint that does not come from one member is fetched from another", () => {

@@ -133,7 +133,7 @@ export class ViewChange {
     this.#attempts = 0;
   }
 
-  /** The log has changed below the votes: they must be given again. */
+  /** The log has changed below the votes, so that they must be given again, or a later view has begun. */
   forgetTakeover(): void {
     this.#forgetVotes();
   }
