@@ -17,6 +17,7 @@ import { SimulatedHost } from "../../engine/host/simulated_host.ts";
 import { Engine } from "../../engine/session/engine.ts";
 import { LogModel } from "./log_model.ts";
 import { NodeStopped, SimulatedClient } from "./simulated_client.ts";
+import { withRejections } from "./unhandled_rejections.ts";
 import {
   Account,
   burst,
@@ -72,19 +73,24 @@ type FaultKind = (typeof FAULTS)[number]["kind"];
 /** Runs one seed. */
 export async function simulate(seed: number, options: { readonly lives: number }): Promise<SimulationResult> {
   const simulation = new Simulation(seed);
-  for (let life = 0; life < options.lives; life++) {
-    try {
-      await simulation.live();
-    } catch (error) {
-      throw new Error(`seed ${seed}, life ${life}: ${error instanceof Error ? error.message : error}`, {
-        cause: error,
-      });
-    }
-  }
+  let [during, lost]: [string, unknown] = ["", null];
   try {
-    return await simulation.end();
+    // Whoever works by itself meets the end of its machine, too.
+    const noteLost = (reason: unknown): void => {
+      if (!(reason instanceof SimulatedCrash)) lost ??= reason;
+    };
+    const result = await withRejections(noteLost, async () => {
+      for (let life = 0; life < options.lives; life++) {
+        during = `life ${life}`;
+        await simulation.live();
+      }
+      during = "at the end";
+      return await simulation.end();
+    });
+    if (lost !== null) throw lost;
+    return result;
   } catch (error) {
-    throw new Error(`seed ${seed}, at the end: ${error instanceof Error ? error.message : error}`, {
+    throw new Error(`seed ${seed}, ${during}: ${error instanceof Error ? error.message : error}`, {
       cause: error,
     });
   }
