@@ -85,7 +85,7 @@ export class TimeZone {
     return subtract(local, this.offsetAtLocal(local) * MICROSECONDS_PER_SECOND);
   }
 
-  /** What to print for the zone at an instant: `CET`, `EST`, `+05`. */
+  /** What to print for the zone at an instant: `CET`, `EST`, `+05`, `+0545`. */
   abbreviationAt(instant: NumberOrBigint): string {
     const offset = this.offsetAt(instant);
     if (this.fixedOffset !== undefined) {
@@ -98,7 +98,8 @@ export class TimeZone {
     // Offsets with seconds are local mean time, from before zones were introduced.
     if (offset % 60 !== 0) return "LMT";
     const unixSeconds = Number(divide(instant, MICROSECONDS_PER_SECOND)) + UNIX_EPOCH_DAYS * SECONDS_PER_DAY;
-    return zoneAbbreviation(this.name, offset, unixSeconds) ?? numericOffset(offset);
+    // The time zone database names zones without letters `+0545`.
+    return zoneAbbreviation(this.name, offset, unixSeconds) ?? numericOffset(offset).replaceAll(":", "");
   }
 
   /** Whether daylight saving holds: the offset is above the year's lowest one. */

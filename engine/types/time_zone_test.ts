@@ -12,6 +12,7 @@ Deno.test("TimeZone.offsetAt() changes at the very second", () => {
   assert.equal(zone.offsetAt(change - 1), -5 * 3600);
   assert.equal(zone.offsetAt(change), -4 * 3600);
   assert.equal(zone.abbreviationAt(change), "EDT");
+  assert.equal(timeZone("Asia/Kathmandu").abbreviationAt(change), "+0545");
   assert.equal(zone.isDaylightAt(change), true);
   assert.equal(zone.isDaylightAt(change - 1), false);
 });
