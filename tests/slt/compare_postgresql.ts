@@ -1,7 +1,8 @@
 /**
  * Runs the logic tests of `cases/` (or the files named) against PostgreSQL and prints where it answers otherwise:
  * `deno run -A tests/slt/compare_postgresql.ts [files]`. Exit codes: 0 the same, 1 a difference, 2 no PostgreSQL to
- * ask.
+ * ask. When all files are asked and none differs, `asked_postgresql.json` gets their digests: the test run asks again
+ * about those only that have changed since.
  *
  * Records that are `onlyif db` are of this product's own forms and are left out.
  */
@@ -22,6 +23,29 @@ export function caseFiles(): URL[] {
   const folder = new URL("cases/", import.meta.url);
   return [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name.endsWith(".slt")).sort()
     .map((name) => new URL(name, folder));
+}
+
+const ASKED = new URL("asked_postgresql.json", import.meta.url);
+/** What decides whether PostgreSQL's answer is the expected one. */
+const READERS = ["logic_test_file.ts", "run_logic_tests.ts"].map((name) => new URL(name, import.meta.url));
+
+const nameOf = (file: URL): string => file.pathname.split("/").at(-1) ?? "";
+
+/** A digest of each file with what reads it, by name. */
+async function digests(): Promise<Record<string, string>> {
+  const readers = (await Promise.all(READERS.map((url) => Deno.readTextFile(url)))).join("");
+  const entries = caseFiles().map(async (file) => {
+    const bytes = new TextEncoder().encode(readers + await Deno.readTextFile(file));
+    const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+    return [nameOf(file), digest.toHex().slice(0, 16)];
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+/** The files that have changed since PostgreSQL answered all of them as they expect. */
+export async function changedFiles(): Promise<URL[]> {
+  const [now, asked] = [await digests(), JSON.parse(await Deno.readTextFile(ASKED))];
+  return caseFiles().filter((file) => now[nameOf(file)] !== asked[nameOf(file)]);
 }
 
 /** Runs files against a server of its own. Raises {@link PostgresqlMissing}. */
@@ -56,6 +80,9 @@ if (import.meta.main) {
       await Deno.stdout.write(
         new TextEncoder().encode(`${file}: ${records} records, ${differences.length} differ\n${report}`),
       );
+    }
+    if (!differs && Deno.args.length === 0) {
+      await Deno.writeTextFile(ASKED, `${JSON.stringify(await digests(), null, 2)}\n`);
     }
     Deno.exitCode = differs ? 1 : 0;
   } catch (error) {
