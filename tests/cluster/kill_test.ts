@@ -12,7 +12,6 @@ const LIVES: readonly (readonly [
   flags?: readonly string[],
 ])[] = [
   [3, 20_26, [
-    "kill of the primary",
     "two kills of the primary in a row",
     "kill of all members",
     "a kill while it starts",
@@ -27,18 +26,14 @@ const LIVES: readonly (readonly [
     "rot in a superblock",
   ]],
   [5, 20_27, [
-    "two kills of the primary in a row",
     "a primary that is cut off",
     "a primary that hears nothing",
     "a primary that is not heard",
-    "a member that is cut off",
   ]],
   // A lost disk and a restart of each are in shards_test.ts.
   [3, 20_28, [
     "two kills of the primary in a row",
-    "kill of all members",
     "a primary that stands still",
-    "rot in a log",
   ], ["--shards", "4"]],
 ];
 

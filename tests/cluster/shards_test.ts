@@ -93,7 +93,7 @@ Deno.test("three members of four shards keep every transaction over shards whole
   const more = async (): Promise<void> => {
     const before = running.map(({ acknowledged }) => acknowledged.length);
     const end = performance.now() + 60_000;
-    while (running.some(({ acknowledged }, index) => acknowledged.length < (before[index] ?? 0) + 5)) {
+    while (running.some(({ acknowledged }, index) => acknowledged.length < (before[index] ?? 0) + 3)) {
       ok(performance.now() < end, `nothing is acknowledged any more:\n${cluster.logs()}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

@@ -9,9 +9,9 @@ import { PostgresqlPeer } from "../fuzz/postgresql_peer.ts";
 import { runOracle } from "../fuzz/sql_oracle.ts";
 import { PostgresqlMissing, PrivatePostgresql } from "../slt/private_postgresql.ts";
 
-const rounds = 4;
+const rounds = 2;
 const statements = 50;
-const edgeRounds = 6;
+const edgeRounds = 3;
 const edgeStatements = 200;
 
 Deno.test("random statements have PostgreSQL's answers", async () => {

@@ -6,7 +6,7 @@ import { ok } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
 import { killRepeatedly } from "./sigkill_rounds.ts";
 
-const rounds = 10;
+const rounds = 6;
 
 Deno.test(`dbd keeps every acknowledged row through ${rounds} rounds of SIGKILL under load`, async () => {
   const { dbd } = await compiledPrograms();
@@ -17,7 +17,7 @@ Deno.test(`dbd keeps every acknowledged row through ${rounds} rounds of SIGKILL 
   }
 });
 
-const shardRounds = 4;
+const shardRounds = 3;
 
 Deno.test(`dbd with four shards keeps every acknowledged row through ${shardRounds} rounds of SIGKILL`, async () => {
   const { dbd } = await compiledPrograms();

@@ -21,7 +21,7 @@ const LOG = {
   parts: { leastBytes: 600, partBytes: 250 },
 };
 /** Of all operations, one in so many is tried, another share in each kind of failure. */
-const STRIDE = 4;
+const STRIDE = 6;
 
 /** What a life showed. */
 interface Life {

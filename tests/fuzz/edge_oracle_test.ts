@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { runEdgeRound } from "./edge_oracle.ts";
 
-const rounds = 7;
+const rounds = 4;
 const statements = 50;
 
 Deno.test("random statements over edge values have the same answers in every state and way", async () => {

@@ -4,7 +4,7 @@ import { PROTOCOLS } from "./frames/fuzzed_server.ts";
 import { runMutatedStatements } from "./mutated_statements.ts";
 
 /** Most go where a statement takes the least time: the engine behind the protocols is the same. */
-const STATEMENTS = { pg: 6_000, binary: 6_000, http: 2_000, websocket: 1_000 } as const;
+const STATEMENTS = { pg: 3_000, binary: 2_000, http: 1_000, websocket: 500 } as const;
 
 let seed = 1;
 for (const protocol of PROTOCOLS) {

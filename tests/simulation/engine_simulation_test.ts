@@ -3,7 +3,7 @@ import { ok, strictEqual } from "node:assert/strict";
 import { BROKEN_BUILDS, brokenSource, catchBroken } from "./broken_builds.ts";
 import { simulate, simulateTwice, SimulationTotals } from "./engine_simulation.ts";
 
-const SEEDS = 60;
+const SEEDS = 30;
 const LIVES = 2;
 /** Broken builds for the test run, which seeds after the first few catch; the soak has them all. */
 const BROKEN = ["the log is not synced", "replies to exactly-once requests are not restored"];

@@ -23,7 +23,7 @@ Deno.test("the logic tests have the same answers in every storage state", async 
     failures.push(...outcome.failures);
   }
   assert.deepEqual(failures, []);
-  assert.ok(records > 1000, `${records} records`);
+  assert.ok(records > 2000, `${records} records`);
 });
 
 Deno.test("every storage state is met by a file in a test run", () => {

@@ -29,6 +29,7 @@ function benchmark(script: string, level: string, threads: number, bar: string):
     higherIsBetter: true,
     bar,
     maximumRounds: 3,
+    isFullOnly: threads !== 8,
     prepare: async (peer, scale) => {
       if (filled.has(peer)) return;
       filled.add(peer);

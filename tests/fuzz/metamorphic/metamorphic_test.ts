@@ -7,7 +7,7 @@ import { relations } from "./relations.ts";
 import { runRound } from "./run_round.ts";
 
 const rounds = 6;
-const checks = 100;
+const checks = 60;
 
 Deno.test("equivalent queries have the same rows in every storage state", async () => {
   const total = { checks: 0, raised: 0, tooLarge: 0, rows: 0 };
@@ -31,7 +31,7 @@ Deno.test("equivalent queries have the same rows in every storage state", async 
 
 Deno.test("equivalent queries have the same rows in a database of four shards", async () => {
   const shards = 4;
-  for (let seed = 101; seed <= 102; seed++) {
+  for (let seed = 101; seed <= 101; seed++) {
     const { failures, checks: made } = await runRound({ seed, checks, shards });
     const again = `again with: deno task soak:metamorphic ${checks} ${seed} "" 200 ${shards}`;
     assert.equal(failures.length, 0, `${failures.join("\n\n")}\n${again}`);

@@ -8,7 +8,7 @@ import { shrink } from "../choices.ts";
 import { agrees, answersTo, compareProgram } from "./program_oracle.ts";
 import { programOf, programOfSeed } from "./statements.ts";
 
-const COUNT = 120;
+const COUNT = 60;
 
 Deno.test(`${COUNT} generated programs print the same by interpreter and compiled code`, async () => {
   const before = validated();
@@ -47,7 +47,7 @@ Deno.test("programOfSeed() makes the same program of a seed, and programOf() of 
 });
 
 Deno.test("generated programs use every form of the language that they know", () => {
-  const all = Array.from({ length: 5 * COUNT }, (_, seed) => programOfSeed(seed).text).join("\n");
+  const all = Array.from({ length: 10 * COUNT }, (_, seed) => programOfSeed(seed).text).join("\n");
   const forms = [
     "for inout",
     "if let Some",

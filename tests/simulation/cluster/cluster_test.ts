@@ -5,9 +5,9 @@ import { BROKEN_MEMBERS } from "./broken_members.ts";
 import { simulateCluster } from "./cluster_world.ts";
 import { WHOLE_PROGRAM } from "./whole_main.ts";
 
-const SEEDS = 25;
+const SEEDS = 10;
 /** The last of those with shards. */
-const SHARD_SEEDS = 8;
+const SHARD_SEEDS = 5;
 /** A change elsewhere may make another one of the next seeds notice. */
 const SEEDS_FOR_BROKEN = 12;
 
@@ -19,7 +19,7 @@ Deno.test("members keep what they told clients of three protocols, and end with 
     acknowledged += result.acknowledged;
     checkpoints += result.checkpoints;
     views += result.views;
-    if (seed % 25 === 0) {
+    if (seed === SEEDS) {
       strictEqual((await simulateCluster(seed)).trace, result.trace, `seed ${seed}: two runs differ`);
     }
   }
@@ -83,9 +83,13 @@ for (
   });
 }
 
-for (const build of BROKEN_MEMBERS) {
+Deno.test("every broken build of the soak can still be made", async () => {
+  for (const build of BROKEN_MEMBERS) ok((await brokenSource(build)).length > 0);
+});
+
+// Each is a process that loads the engine anew: every other one; the soak has them all.
+for (const build of BROKEN_MEMBERS.filter((_, index) => index % 2 === 0)) {
   Deno.test(`simulation of whole members notices when ${build.name}`, async () => {
-    ok((await brokenSource(build)).length > 0);
     const { seed, message } = await catchBroken(build, SEEDS_FOR_BROKEN, WHOLE_PROGRAM, build.seed);
     ok(seed !== null, `seed ${build.seed} has not noticed; deno task soak:whole-cluster finds another`);
     ok(message.startsWith(`seed ${seed}: `), message);
