@@ -33,6 +33,13 @@ export const COST = {
 } as const;
 
 /**
+ * How many times the expected number of look-ups is counted. That number may be wrong by a factor of a hundred, and
+ * look-ups take as much longer then, while a scan with a hash join takes what it takes: of two plans that seem to cost
+ * the same it is the one whose cost is known.
+ */
+const LOOKUP_RISK = 3;
+
+/**
  * The cost of sorting so many rows, of which the first `limit` are wanted: most rows are compared with the last of
  * those alone.
  */
@@ -59,9 +66,9 @@ export class CostModel {
     return cost;
   }
 
-  /** The cost of running a look-up once for each of so many rows, which ask for keys in no order. */
+  /** The cost of running a look-up once for each of about so many rows, which ask for keys in no order. */
   lookups(plan: Plan, count: number): number {
-    return count * (this.cost(plan) + this.#misses(plan));
+    return count * LOOKUP_RISK * (this.cost(plan) + this.#misses(plan));
   }
 
   /** What a look-up waits for blocks that the cache does not hold. */

@@ -30,13 +30,11 @@ import { JoinOrder } from "./join_order.ts";
 import { groupRelations } from "./large_joins.ts";
 import { refersTo } from "./outer_joins.ts";
 import { rowCount, topNCount } from "./top_n.ts";
+import { UNKNOWN_LIMIT } from "./unnest.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";
 
 /** A semi join restricts its relation before the other joins when it keeps at most this share of the rows. */
 const EARLY_SEMI_SELECTIVITY = 0.5;
-
-/** How many rows are taken of a result whose LIMIT is a parameter. */
-const UNKNOWN_LIMIT = 100;
 
 /** What the operator above would like of a plan. */
 interface Wish {

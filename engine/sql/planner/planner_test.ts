@@ -260,6 +260,37 @@ Deno.test("planStatement() turns subqueries into joins", () => {
   );
 });
 
+Deno.test("planStatement() makes a set for EXISTS that is a part of a condition, unless few rows ask", () => {
+  check(
+    "select x from u where y = 3 or not exists (select 1 from t where t.id = u.t_id and t.a > 7)",
+    `Seq Scan on u
+     Filter: ((u.y = 3) OR (NOT COALESCE((u.t_id = ANY (SubPlan 1)), false)))
+     SubPlan 1
+     ->  Project
+     ->  Seq Scan on t
+     Filter: (t.a > 7)`,
+  );
+  // No index finds what is asked for.
+  check(
+    "select exists (select 1 from t where t.b = small.k) as e from small",
+    `Project
+     ->  Seq Scan on small
+     SubPlan 1
+     ->  Project
+     ->  Seq Scan on t`,
+  );
+  for (const few of ["from small", "from u where u.t_id = 7", "from u limit 10"]) {
+    assert.match(
+      shape(
+        environment,
+        `select exists (select 1 from t where t.id = ${few.includes("small") ? "k" : "y"}) ${few}`,
+      ),
+      /Row Lookup on t\n/,
+      few,
+    );
+  }
+});
+
 Deno.test("planStatement() asks conditions as early as possible", () => {
   check(
     "select * from (select a, sum(b) as s from t group by a) q where a = 3",

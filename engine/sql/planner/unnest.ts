@@ -1,6 +1,7 @@
 /**
  * Subqueries become joins where that gives the same rows: EXISTS and IN become semi joins, their negations anti joins,
- * scalar aggregates that depend on the outer row become a grouped aggregation and a left join.
+ * scalar aggregates that depend on the outer row become a grouped aggregation and a left join. EXISTS that is a part of
+ * a larger expression becomes a test of membership in a set, which is made once.
  *
  * What is not covered stays an expression with a plan of its own and is run (at most) once per outer row. COUNT over no
  * rows is 0, not NULL: above the left join it is supplied (W. Kim's "count bug", Ganski and Wong, SIGMOD 1987).
@@ -11,24 +12,38 @@ import {
   conjuncts,
   constant,
   isNullable,
+  sameType,
   volatilityOf,
 } from "../plan/build.ts";
-import { BOOLEAN, withoutIdentityCasts } from "../plan/build.ts";
+import { BOOLEAN, FALSE, hasSubquery, withoutIdentityCasts } from "../plan/build.ts";
+import type { BoundFunction } from "../functions/definition.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
 import { mapInputs, mapOperands, mapOwnExpressions, substitute } from "../plan/rewrite.ts";
 import { allDefinedColumns, columnsOf, columnTypes, freeColumns, subqueryPlan } from "../plan/traverse.ts";
 import { resolveOperator } from "../functions/registry.ts";
 import type { Estimator } from "./estimate.ts";
-import { mayColumnBeNull, PullUp, stripForExists } from "./pull_up.ts";
+import { mayColumnBeNull, type PulledUp, PullUp, stripForExists } from "./pull_up.ts";
 import { restrictAggregate } from "./restrict_aggregates.ts";
+import { rowCount } from "./top_n.ts";
 
 /** A correlated look-up through an index beats a join when the outer rows are fewer than the inner by this factor. */
 const CORRELATED_FACTOR = 50;
 /** The same where the aggregation is restricted to what the outer rows ask for: it can look that up as well. */
 const RESTRICTED_FACTOR = 1000;
 
+/** How many rows are taken of a result whose LIMIT is a parameter. */
+export const UNKNOWN_LIMIT = 100;
+
 type QuantifiedTest = Expression & { readonly kind: "any_subquery" | "all_subquery" };
+type Exists = Expression & { readonly kind: "exists" };
+
+/** An expression of the outer row, and what a subquery's rows are compared with it by. */
+interface Key {
+  readonly outer: Expression;
+  readonly inner: Expression;
+  readonly equality: BoundFunction;
+}
 
 /**
  * Subqueries become joins where that gives the same rows: EXISTS and IN become semi joins, their negations anti
@@ -43,19 +58,20 @@ export class Unnesting {
     this.#newColumn = newColumn;
   }
 
-  /** Rewrites a plan, innermost subqueries first. */
-  rewrite(plan: Plan): Plan {
+  /** Rewrites a plan, of which so many rows are wanted at the most, innermost subqueries first. */
+  rewrite(plan: Plan, wanted = Infinity): Plan {
     const inner = mapOwnExpressions(
-      mapInputs(plan, (input) => this.rewrite(input)),
+      mapInputs(plan, (input) => this.rewrite(input, rowsWanted(plan, wanted))),
       (expression) => this.#insideExpression(expression),
     );
     switch (inner.kind) {
       case "filter":
-        return this.#rewriteFilter(inner);
+        return this.#rewriteFilter(inner, wanted);
       case "project":
+        return this.#rewriteScalars(inner, wanted);
       case "aggregate":
       case "window":
-        return this.#rewriteScalars(inner);
+        return this.#rewriteScalars(inner, Infinity);
       default:
         return inner;
     }
@@ -69,7 +85,7 @@ export class Unnesting {
     );
   }
 
-  #rewriteFilter(filter: Plan & { readonly kind: "filter" }): Plan {
+  #rewriteFilter(filter: Plan & { readonly kind: "filter" }, wanted: number): Plan {
     let { input } = filter;
     const kept: Expression[] = [];
     for (const part of conjuncts(filter.condition)) {
@@ -79,7 +95,7 @@ export class Unnesting {
     }
     const condition = conjunction(kept);
     if (condition === null) return input;
-    return this.#rewriteScalars({ ...filter, input, condition });
+    return this.#rewriteScalars({ ...filter, input, condition }, wanted);
   }
 
   /** The input restricted by a condition that is a subquery test, as a join; null when it is none or cannot be one. */
@@ -110,6 +126,21 @@ export class Unnesting {
   }
 
   #existsJoin(input: Plan, subquery: Plan, negated: boolean): Plan | null {
+    const pulled = this.#pullExists(input, subquery);
+    const [first, ...others] = pulled?.conditions ?? [];
+    // One of several equalities is no key of a join.
+    if (
+      first?.kind === "or" && others.length === 0 && pulled !== null && keysOf(first, pulled.plan).length > 0
+    ) {
+      return null;
+    }
+    return pulled === null
+      ? null
+      : this.#join(negated ? "anti" : "semi", input, pulled.plan, conjunction(pulled.conditions));
+  }
+
+  /** What EXISTS looks for, apart from the conditions that depend on the input; null: they cannot be separated. */
+  #pullExists(input: Plan, subquery: Plan): PulledUp | null {
     if (!this.#isCorrelated(input, subquery)) return null;
     const stripped = stripForExists(subquery);
     // An aggregation without groups always has its row.
@@ -123,7 +154,43 @@ export class Unnesting {
     if (pulled === null || pulled.conditions.length === 0 || this.#isCorrelated(input, pulled.plan)) {
       return null;
     }
-    return this.#join(negated ? "anti" : "semi", input, pulled.plan, conjunction(pulled.conditions));
+    return pulled;
+  }
+
+  /** EXISTS by one equality, or one of several, asked for so many rows: whether a value is in a set. */
+  #existsInSet(input: Plan, rows: number, exists: Exists): Expression | null {
+    if (volatilityOf(exists) === "volatile") return null;
+    const pulled = this.#pullExists(input, exists.plan);
+    const [condition, ...others] = pulled?.conditions ?? [];
+    // A set would be made for each row of a query around.
+    if (
+      pulled === null || condition === undefined || others.length > 0 || freeColumns(pulled.plan).size > 0
+    ) {
+      return null;
+    }
+    const keys = keysOf(condition, pulled.plan);
+    const size = this.#estimator.rows(pulled.plan);
+    if (keys.length === 0) return null;
+    if (keys.every(({ inner }) => this.#isBetterCorrelated(inner, rows, CORRELATED_FACTOR, size))) {
+      return null;
+    }
+    const found = keys.map(({ outer, inner, equality }): Expression => {
+      const output = this.#newColumn();
+      const test: Expression = {
+        kind: "any_subquery",
+        type: BOOLEAN,
+        left: [outer],
+        operators: [equality],
+        plan: { kind: "project", input: pulled.plan, outputs: [{ output, expression: inner }], rows: 0 },
+        columns: [output],
+      };
+      return { kind: "coalesce", type: BOOLEAN, args: [test, FALSE] };
+    });
+    const [only, ...more] = found;
+    const any: Expression = only !== undefined && more.length === 0
+      ? only
+      : { kind: "or", type: BOOLEAN, args: found };
+    return exists.negated ? { kind: "not", type: BOOLEAN, argument: any } : any;
   }
 
   #join(join: "semi" | "anti" | "left", left: Plan, right: Plan, condition: Expression | null): Plan {
@@ -166,12 +233,19 @@ export class Unnesting {
     const equalities = comparisons.map((each) => asEquality(each));
     if (equalities.some((each) => each === null)) return null;
     const conditions = equalities.filter((each) => each !== null);
-    const isNeverNull = part.left.every((each) => !isNullable(each)) &&
-      part.columns.every((column) => !mayColumnBeNull(pulled.plan, column));
-    if (isNeverNull) {
-      return this.#join("anti", input, pulled.plan, conjunction([...conditions, ...pulled.conditions]));
-    }
+    // A row stays unless one is equal to it or may be: where a value is not known.
+    const isKnown = part.left.map((left, index) =>
+      !isNullable(left) && !mayColumnBeNull(pulled.plan, part.columns[index] ?? 0)
+    );
     const [only] = conditions;
+    const isKeyed = pulled.conditions.some(isEquality) || isKnown.some((each) => each);
+    const isRepeatable = part.left.every((left) => volatilityOf(left) !== "volatile" && !hasSubquery(left));
+    if (isKnown.every((each) => each) || isKeyed && isRepeatable) {
+      const tests = conditions.map((equality, index) =>
+        isKnown[index] === true ? equality : orUnknown(equality)
+      );
+      return this.#join("anti", input, pulled.plan, conjunction([...tests, ...pulled.conditions]));
+    }
     if (
       only === undefined || only.kind !== "call" || conditions.length !== 1 || pulled.conditions.length > 0
     ) return null;
@@ -190,12 +264,25 @@ export class Unnesting {
     };
   }
 
-  /** Replaces scalar aggregates that depend on the operator's input by columns of a join with it. */
-  #rewriteScalars(plan: Plan & { readonly kind: "filter" | "project" | "aggregate" | "window" }): Plan {
+  /**
+   * Replaces scalar aggregates that depend on the operator's input by columns of a join with it, and EXISTS by sets, if
+   * that is worth it for the rows that are wanted.
+   */
+  #rewriteScalars(
+    plan: Plan & { readonly kind: "filter" | "project" | "aggregate" | "window" },
+    wanted: number,
+  ): Plan {
     let { input } = plan;
     const filters = plan.kind === "filter" ? conjuncts(plan.condition) : [];
+    const asked = () =>
+      Math.min(
+        wanted,
+        this.#estimator.rows(plan.input) *
+          this.#estimator.selectivity(conjunction(filters.filter((each) => !hasSubquery(each)))),
+      );
     const replace = (expression: Expression): Expression => {
       const next = mapOperands(expression, replace);
+      if (next.kind === "exists") return this.#existsInSet(plan.input, asked(), next) ?? next;
       if (next.kind !== "scalar_subquery") return next;
       const joined = this.#scalarJoin(input, filters, next);
       if (joined === null) return next;
@@ -231,7 +318,9 @@ export class Unnesting {
       this.#newColumn,
     );
     const factor = restricted === null ? CORRELATED_FACTOR : RESTRICTED_FACTOR;
-    if (this.#isBetterCorrelated(input, pulled.plan, factor)) return null;
+    const outerRows = this.#estimator.rows(input);
+    const isBetter = (key: Expression) => this.#isBetterCorrelated(key, outerRows, factor, 0);
+    if (pulled.plan.groups.some(({ expression }) => isBetter(expression))) return null;
     const joined = this.#join("left", input, restricted ?? pulled.plan, conjunction(pulled.conditions));
     const results = new Map<ColumnRef, Expression>();
     for (const call of pulled.plan.aggregates) {
@@ -251,25 +340,71 @@ export class Unnesting {
     return { input: joined, value: substitute(expression, results) };
   }
 
-  /** Whether running the subquery per row, through an index, costs less than aggregating everything. */
-  #isBetterCorrelated(
-    input: Plan,
-    aggregate: Plan & { readonly kind: "aggregate" },
-    factor: number,
-  ): boolean {
-    const outerRows = this.#estimator.rows(input);
-    for (const group of aggregate.groups) {
-      const plain = withoutIdentityCasts(group.expression);
-      const facts = plain.kind === "column" ? this.#estimator.factsOf(plain.column) : undefined;
-      if (facts === undefined) continue;
-      const columnId = facts.column?.id;
-      const isIndexed = columnId === undefined || facts.table.rowIdColumn === columnId ||
-        facts.table.indexes.some((index) =>
-          index.predicateText === null && index.columns[0]?.columnId === columnId
-        );
-      if (isIndexed && outerRows * factor < facts.rows) return true;
+  /**
+   * Whether looking for a value of `inner` once for each of so many rows, through an index, costs less than reading all
+   * rows that it is computed of. `size`: how many these are, when it is no column.
+   */
+  #isBetterCorrelated(inner: Expression, rows: number, factor: number, size: number): boolean {
+    const plain = withoutIdentityCasts(inner);
+    const facts = plain.kind === "column" ? this.#estimator.factsOf(plain.column) : undefined;
+    if (facts === undefined) return rows * factor < size;
+    const columnId = facts.column?.id;
+    const isIndexed = columnId === undefined || facts.table.rowIdColumn === columnId ||
+      facts.table.indexes.some((index) =>
+        index.predicateText === null && index.columns[0]?.columnId === columnId
+      );
+    return isIndexed && rows * factor < facts.rows;
+  }
+}
+
+/** What one equality, or each of several of which one is to hold, compares with values of a plan. */
+function keysOf(condition: Expression, plan: Plan): readonly Key[] {
+  const defined = allDefinedColumns(plan);
+  const isInner = (each: Expression) => [...columnsOf(each)].every((column) => defined.has(column));
+  const isOuter = (each: Expression) => [...columnsOf(each)].every((column) => !defined.has(column));
+  const keys: Key[] = [];
+  for (const each of condition.kind === "or" ? condition.args : [condition]) {
+    if (each.kind !== "call" || each.function.name !== "=" || hasSubquery(each)) return [];
+    const [a, b] = each.args;
+    const [left, right] = each.function.argumentTypes;
+    // Values of two forms are no keys of one set.
+    if (
+      a === undefined || b === undefined || left === undefined || right === undefined ||
+      !sameType(left, right)
+    ) {
+      return [];
     }
-    return false;
+    const [outer, inner] = isInner(a) ? [b, a] : [a, b];
+    if (!isInner(inner) || !isOuter(outer)) return [];
+    keys.push({ outer, inner, equality: each.function });
+  }
+  return keys;
+}
+
+function isEquality(condition: Expression): boolean {
+  return condition.kind === "call" && condition.function.name === "=";
+}
+
+/** Whether an equality holds or is not known. */
+function orUnknown(equality: Expression): Expression {
+  const isUnknown = equality.kind !== "call" ? [] : equality.args.map((argument): Expression => {
+    return { kind: "is_null", type: BOOLEAN, argument, negated: false };
+  });
+  return { kind: "or", type: BOOLEAN, args: [equality, ...isUnknown] };
+}
+
+/** How many rows of its input an operator wants, of which so many rows are wanted. */
+function rowsWanted(plan: Plan, wanted: number): number {
+  switch (plan.kind) {
+    case "limit":
+      if (plan.limit === null) return wanted;
+      return Math.min(wanted, (rowCount(plan.limit) ?? UNKNOWN_LIMIT) + (rowCount(plan.offset) ?? 0));
+    case "project":
+    case "filter":
+    case "lock_rows":
+      return wanted;
+    default:
+      return Infinity;
   }
 }
 
