@@ -140,7 +140,7 @@ export function runUtility(
         );
       }
       for (const table of statement.tables) session.resolveTable(table);
-      // Reads are validated at commit, so that a weaker lock has nothing to add; a stronger one only orders waits.
+      // At SERIALIZABLE reads are validated at commit, so that a lock has nothing to add. Weaker levels have none here.
       return session.outcome("LOCK TABLE", null, "done");
     case "vacuum":
       requireNoBlock(session, "VACUUM");
