@@ -4,7 +4,7 @@
  * answer is ever wrong.
  *
  * The database is made once, with a log of several entries, a manifest, the state, segments, indexes and deletion
- * vectors. In each file a byte at the beginning, the last one and one in between are tried.
+ * vectors. In each file the last byte or one at the beginning, and one in between are tried.
  */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
@@ -110,11 +110,11 @@ Deno.test("dbd names file and offset of a flipped bit, or never answers wrongly"
     const chosen = Object.values(kinds).flatMap((pattern) =>
       files.filter((file) => pattern.test(file)).slice(0, 1)
     );
-    for (const file of chosen) {
+    for (const [index, file] of chosen.entries()) {
       const content = await Deno.readFile(`${root}/data/${file}`);
       // The space that is written ahead in a log holds nothing.
       const end = content.findLastIndex((byte) => byte !== 0) + 1;
-      for (const position of [4, random.below(end), end - 1]) {
+      for (const position of [random.below(end), index % 2 === 0 ? end - 1 : 4]) {
         const copy = await Deno.makeTempDir({ prefix: "damaged-" });
         try {
           await copyFiles(`${root}/data`, `${copy}/data`, files);
@@ -148,7 +148,7 @@ Deno.test("dbd names file and offset of a flipped bit, or never answers wrongly"
       }
     }
     console.log(`${named} flips stopped the start, ${met} were left to the reads`);
-    ok(named >= 6 && met > 0, `${named} flips stopped the start, ${met} were left to the reads`);
+    ok(named >= 4 && met > 0, `${named} flips stopped the start, ${met} were left to the reads`);
   } finally {
     await Deno.remove(root, { recursive: true });
   }
