@@ -35,6 +35,29 @@ export interface ColumnDefinition {
   readonly statisticsTarget?: number;
 }
 
+/** A column with a name and a type, and of its other properties those that are given. */
+export function plainColumn(
+  id: number,
+  name: string,
+  type: SqlType,
+  others: Partial<ColumnDefinition> = {},
+): ColumnDefinition {
+  return {
+    id,
+    name,
+    type,
+    notNull: false,
+    defaultText: null,
+    identity: null,
+    generatedText: null,
+    sequenceId: null,
+    missingValue: null,
+    hidden: false,
+    comment: null,
+    ...others,
+  };
+}
+
 /** What happens to referencing rows. */
 export type ReferentialAction = "no action" | "restrict" | "cascade" | "set null" | "set default";
 

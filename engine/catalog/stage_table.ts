@@ -5,7 +5,7 @@
  * Its rows are the bytes of encoded effects, {@link STAGE_ROW_BYTES} in each but the last, numbered from 1. So they
  * go through log, checkpoints, repair and state transfer as the rows of any table.
  */
-import type { TableDefinition } from "./definitions.ts";
+import { plainColumn, type TableDefinition } from "./definitions.ts";
 
 /** Bytes of a row: a block of a segment, which is read as a whole, has 4 096 of them. */
 export const STAGE_ROW_BYTES = 4096;
@@ -18,19 +18,7 @@ export const STAGE_TABLE: TableDefinition = {
   id: 0xffff_ffff,
   schema: "",
   name: "stage of a large transaction",
-  columns: [{
-    id: STAGE_COLUMN_ID,
-    name: "bytes",
-    type: { kind: "bytea" },
-    notNull: true,
-    defaultText: null,
-    identity: null,
-    generatedText: null,
-    sequenceId: null,
-    missingValue: null,
-    hidden: false,
-    comment: null,
-  }],
+  columns: [plainColumn(STAGE_COLUMN_ID, "bytes", { kind: "bytea" }, { notNull: true })],
   nextColumnId: STAGE_COLUMN_ID + 1,
   rowIdColumn: null,
   constraints: [],

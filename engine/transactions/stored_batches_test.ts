@@ -1,5 +1,6 @@
 /** Batches of a transaction in a file: what is read is what was there, and the file goes with the transaction. */
 import { deepStrictEqual, ok, strictEqual } from "node:assert/strict";
+import { plainColumn } from "../catalog/definitions.ts";
 import { MemoryDisk } from "../host/memory_host.ts";
 import type { RowBatch } from "../operations/effect.ts";
 import { SpillFile } from "../host/spill_file.ts";
@@ -8,26 +9,15 @@ import { batchRow, rowOfId } from "./batch_values.ts";
 import { BulkWrites } from "./bulk_writes.ts";
 import { BatchStore } from "./stored_batches.ts";
 
-const COLUMN = {
-  notNull: false,
-  defaultText: null,
-  identity: null,
-  generatedText: null,
-  sequenceId: null,
-  missingValue: null,
-  hidden: false,
-  comment: null,
-};
-
 const TABLE = {
   id: 16384,
   schema: "public",
   name: "t",
   columns: [
-    { ...COLUMN, id: 1, name: "a", type: { kind: "i64" } },
-    { ...COLUMN, id: 2, name: "b", type: { kind: "text" } },
-    { ...COLUMN, id: 3, name: "c", type: { kind: "f64" } },
-    { ...COLUMN, id: 4, name: "d", type: { kind: "bytea" } },
+    plainColumn(1, "a", { kind: "i64" }),
+    plainColumn(2, "b", { kind: "text" }),
+    plainColumn(3, "c", { kind: "f64" }),
+    plainColumn(4, "d", { kind: "bytea" }),
   ],
   nextColumnId: 5,
   rowIdColumn: null,

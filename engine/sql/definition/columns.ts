@@ -1,6 +1,11 @@
 /** Columns of CREATE TABLE and ADD COLUMN: types, defaults, serial and identity sequences, generated columns. */
 import { SQLSTATE } from "../../base/errors.ts";
-import type { ColumnDefinition, SequenceDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import {
+  type ColumnDefinition,
+  plainColumn,
+  type SequenceDefinition,
+  type TableDefinition,
+} from "../../catalog/definitions.ts";
 import { serialTypeOf } from "../../types/type_names.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { requireCollation } from "../functions/collations.ts";
@@ -83,19 +88,13 @@ export function newColumn(
   }
   return {
     sequence,
-    column: {
-      id,
-      name: ast.name,
-      type,
+    column: plainColumn(id, ast.name, type, {
       notNull: ast.notNull === true || serial !== undefined || ast.identity !== null,
       defaultText,
       identity: ast.identity === null ? null : ast.identity.always ? "always" : "by default",
       generatedText: ast.generated?.text ?? null,
       sequenceId: sequence?.id ?? null,
-      missingValue: null,
-      hidden: false,
-      comment: null,
-    },
+    }),
   };
 }
 

@@ -2,7 +2,12 @@
 import { SQLSTATE } from "../../base/errors.ts";
 import { LIMITS } from "../../base/limits.ts";
 import { ON_COMMIT } from "../../catalog/temporary_schema.ts";
-import type { ColumnDefinition, SequenceDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import {
+  type ColumnDefinition,
+  plainColumn,
+  type SequenceDefinition,
+  type TableDefinition,
+} from "../../catalog/definitions.ts";
 import type { CreateTable, CreateTableAs, LikeClause, NamedOption, TableConstraint } from "../parser/ast.ts";
 import { SHARD_BY } from "../parser/shard_by.ts";
 import { planStatement } from "../planner/plan_statement.ts";
@@ -109,7 +114,7 @@ export function createTableAs(binder: DefinitionBinder, ast: CreateTableAs): str
     requireColumnType(binder, name, column.type, ast.position);
     table = {
       ...table,
-      columns: [...table.columns, plainColumn(table.nextColumnId, name, column.type)],
+      columns: [...table.columns, columnFor(table.nextColumnId, name, column.type)],
       nextColumnId: table.nextColumnId + 1,
     };
   }
@@ -118,21 +123,9 @@ export function createTableAs(binder: DefinitionBinder, ast: CreateTableAs): str
   return tag;
 }
 
-/** A column with a name and type and nothing else. */
-export function plainColumn(id: number, name: string, type: ColumnDefinition["type"]): ColumnDefinition {
-  return {
-    id,
-    name,
-    type: type.kind === "unknown" ? { kind: "text" } : type,
-    notNull: false,
-    defaultText: null,
-    identity: null,
-    generatedText: null,
-    sequenceId: null,
-    missingValue: null,
-    hidden: false,
-    comment: null,
-  };
+/** The column that keeps what an expression gives: of a literal whose type is not known, its text. */
+export function columnFor(id: number, name: string, type: ColumnDefinition["type"]): ColumnDefinition {
+  return plainColumn(id, name, type.kind === "unknown" ? { kind: "text" } : type);
 }
 
 /** The options of a new table, with what a commit does to a temporary one. */
@@ -257,7 +250,7 @@ function copyLike(
       ...result,
       nextColumnId: id + 1,
       columns: [...result.columns, {
-        ...plainColumn(id, column.name, column.type),
+        ...columnFor(id, column.name, column.type),
         notNull: column.notNull,
         defaultText: including("defaults") ? column.defaultText : null,
         generatedText: including("generated") ? column.generatedText : null,

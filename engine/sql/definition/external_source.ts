@@ -11,7 +11,7 @@ import { keyPath, parseSourcePath, SourcePathError } from "../../catalog/source_
 import type { CreateExternalSource, ExternalColumn } from "../parser/ast.ts";
 import { requireColumnType } from "./columns.ts";
 import { addConstraint } from "./constraints.ts";
-import { plainColumn, requireNewName } from "./create_table.ts";
+import { columnFor, requireNewName } from "./create_table.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 
 const TAG = "CREATE EXTERNAL SOURCE";
@@ -75,7 +75,7 @@ export function createExternalSource(binder: DefinitionBinder, ast: CreateExtern
     const type = binder.type(column.type);
     requireColumnType(binder, column.name, type, column.position);
     const id = table.nextColumnId;
-    const added = { ...plainColumn(id, column.name, type), notNull: column.notNull };
+    const added = { ...columnFor(id, column.name, type), notNull: column.notNull };
     table = { ...table, columns: [...table.columns, added], nextColumnId: id + 1 };
     fields.push({ columnId: id, from: fieldOf(binder, ast, column) });
   }

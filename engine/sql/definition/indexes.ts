@@ -19,7 +19,7 @@ import { formatExpression } from "../parser/format_expression.ts";
 import { hasSubquery } from "../plan/build.ts";
 import type { Expression } from "../plan/expression.ts";
 import { keyColumn, requireIndexWidth } from "./constraints.ts";
-import { plainColumn, storageOptions } from "./create_table.ts";
+import { columnFor, storageOptions } from "./create_table.ts";
 import { callPosition, type DefinitionBinder, walkExpression } from "./definition_binder.ts";
 import type { TableExpression } from "./definition_plan.ts";
 
@@ -153,7 +153,7 @@ function makeIndex(binder: DefinitionBinder, table: TableDefinition, plan: Index
     if (same !== undefined) return same.id;
     // No identifier holds this character, so that no column of the user's can have the name.
     const column = {
-      ...plainColumn(next.nextColumnId, `\u0000${id}.${columns.length + 1}`, type),
+      ...columnFor(next.nextColumnId, `\u0000${id}.${columns.length + 1}`, type),
       generatedText: text,
       hidden: true,
     };

@@ -1,10 +1,11 @@
 /** A catalog to plan against in tests: small helpers to define tables, and TPC-H's schema with its sizes. */
 import { Catalog } from "../../catalog/catalog.ts";
-import type {
-  ColumnDefinition,
-  ConstraintDefinition,
-  IndexDefinition,
-  TableDefinition,
+import {
+  type ColumnDefinition,
+  type ConstraintDefinition,
+  type IndexDefinition,
+  plainColumn,
+  type TableDefinition,
 } from "../../catalog/definitions.ts";
 import type { ColumnStatistics } from "../../storage/access/readable_table.ts";
 import type { SqlType } from "../../types/sql_type.ts";
@@ -38,19 +39,12 @@ function columnOf(text: string, id: number, primaryKey: readonly string[]): Colu
   const type: SqlType | undefined = parseTypeText(match?.[1] ?? "");
   if (type === undefined) throw new Error(`type of ${text}`);
   const identity = match?.[8];
-  return {
-    id,
-    name,
-    type,
+  return plainColumn(id, name, type, {
     notNull: match?.[2] !== undefined || primaryKey.includes(name),
     defaultText: match?.[4] ?? null,
     identity: identity === "always" || identity === "by default" ? identity : null,
     generatedText: match?.[6] ?? null,
-    sequenceId: null,
-    missingValue: null,
-    hidden: false,
-    comment: null,
-  };
+  });
 }
 
 /** The definition of a sketched table. */

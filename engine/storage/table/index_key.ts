@@ -14,7 +14,7 @@
  * can be turned into its text key.
  */
 import { assertDefined } from "../../base/assert.ts";
-import type { IndexColumn, TableDefinition } from "../../catalog/definitions.ts";
+import { type IndexColumn, plainColumn, type TableDefinition } from "../../catalog/definitions.ts";
 import type { StoredValue } from "../../operations/effect.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import { type StorageClass, storageClassOf } from "../../types/physical_type.ts";
@@ -304,19 +304,7 @@ const rowIdEncoder = new IndexKeyEncoder({
   id: 0,
   schema: "",
   name: "row ids",
-  columns: [{
-    id: 0,
-    name: "rowid",
-    type: { kind: "i64" },
-    notNull: true,
-    defaultText: null,
-    identity: null,
-    generatedText: null,
-    sequenceId: null,
-    missingValue: null,
-    hidden: true,
-    comment: null,
-  }],
+  columns: [plainColumn(0, "rowid", { kind: "i64" }, { notNull: true, hidden: true })],
   nextColumnId: 1,
   rowIdColumn: null,
   constraints: [],
