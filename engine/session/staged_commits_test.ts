@@ -13,15 +13,17 @@ import type { Session } from "./session.ts";
 const CHECKPOINT_LOG_BYTES = 1 << 16;
 const ROWS = 3500;
 
-async function open(): Promise<Member> {
+async function open(checkpointLogBytes = CHECKPOINT_LOG_BYTES): Promise<Member> {
   // A backup follows now and then, and a quick primary makes some checkpoints meanwhile.
   const log = { ...MEMBER_LOG_OPTIONS, member: { keepBytes: 1 << 24 } };
-  return (await Member.open({ checkpointLogBytes: CHECKPOINT_LOG_BYTES, log })).commitAlone();
+  return (await Member.open({ checkpointLogBytes, log })).commitAlone();
 }
 
 /** A primary with a table, at the version that stages. */
-async function primaryWithTable(): Promise<{ primary: Member; session: Session }> {
-  const primary = await open();
+async function primaryWithTable(
+  checkpointLogBytes = CHECKPOINT_LOG_BYTES,
+): Promise<{ primary: Member; session: Session }> {
+  const primary = await open(checkpointLogBytes);
   const { engine } = primary;
   engine.startServing();
   engine.raiseClusterVersion(4);
@@ -77,6 +79,18 @@ async function requireEqual(primary: Member, backup: Member): Promise<void> {
   deepStrictEqual(backup.files(), primary.files());
 }
 
+/** The disk of a member is full so many times, where it makes segments of what it applies. */
+function refuseCuts({ host: { disk } }: Member, count: number): { left: number } {
+  const refusals = { left: count };
+  const openFile = disk.openFile.bind(disk);
+  disk.openFile = (path, options) => {
+    if (refusals.left === 0 || !options.create || !path.includes("-cut-")) return openFile(path, options);
+    refusals.left--;
+    throw new DatabaseError(SQLSTATE.diskFull, "no space left");
+  };
+  return refusals;
+}
+
 Deno.test("A staged transaction is the same at each member, and others commit between its entries", async () => {
   const { primary, session } = await primaryWithTable();
   const backup = await open();
@@ -97,17 +111,9 @@ Deno.test("A staged transaction is the same at each member, and others commit be
     }
   };
   const backups = [backup];
-  // Its disk is full for a while, where it makes segments of what it applies.
-  let refusals = 2;
-  const { disk } = backup.host;
-  const openFile = disk.openFile.bind(disk);
-  disk.openFile = (path, options) => {
-    if (refusals === 0 || !options.create || !path.includes("-cut-")) return openFile(path, options);
-    refusals--;
-    throw new DatabaseError(SQLSTATE.diskFull, "no space left");
-  };
+  const refusals = refuseCuts(backup, 2);
   await during(copy(session, 1), { primary, backups, between });
-  strictEqual(refusals, 0);
+  strictEqual(refusals.left, 0);
   ok(commits > 3, `${commits} commits of another client`);
   ok(staged > 30 && largest < CHECKPOINT_LOG_BYTES, `${staged} entries, ${largest} bytes at most`);
   deepStrictEqual([...counts], [0]);
@@ -134,6 +140,31 @@ Deno.test("A staged transaction is the same at each member, and others commit be
   await backup.engine.reopen();
   strictEqual(backup.engine.lastOp, backup.engine.storage.checkpointOp);
   await engine.close();
+  await backup.engine.close();
+});
+
+Deno.test("Rows that are updated in bulk are cut the same where a disk is full", async () => {
+  const checkpointLogBytes = 1 << 20;
+  const { primary, session } = await primaryWithTable(checkpointLogBytes);
+  const backup = await open(checkpointLogBytes), backups = [backup];
+  const rows = 130_000;
+  // The last rows are in the delta when the first cut freezes it, and the entry ends them behind that.
+  for (
+    const sql of [
+      `CREATE TABLE wide AS SELECT g AS n FROM generate_series(1, ${rows - 1_000}) AS g`,
+      `INSERT INTO wide SELECT generate_series(${rows - 999}, ${rows})`,
+    ]
+  ) {
+    await during(run(session, sql), { primary, backups });
+    await settled(primary);
+  }
+  const refusals = refuseCuts(backup, 1);
+  await during(run(session, "UPDATE wide SET n = n + 1"), { primary, backups });
+  strictEqual(refusals.left, 0);
+  await requireEqual(primary, backup);
+  const { rows: [sums] } = await run(session, "SELECT count(*), sum(n), min(n) FROM wide");
+  deepStrictEqual(sums?.map(Number), [rows, rows * (rows + 3) / 2, 2]);
+  await primary.engine.close();
   await backup.engine.close();
 });
 
