@@ -12,8 +12,8 @@ import { ClusterProcesses } from "./cluster_processes.ts";
 export interface CopyFigures {
   readonly aloneMilliseconds: number;
   readonly clusterMilliseconds: number;
-  /** While a backup was killed and came back. */
-  readonly withKillMilliseconds: number;
+  /** While a backup was killed and came back; null: nothing was killed. */
+  readonly withKillMilliseconds: number | null;
   /** The largest resident memory of the server alone, in MiB. */
   readonly aloneMebibytes: number;
   /** That of each member, before anything was killed and after all had applied the load. */
@@ -54,7 +54,7 @@ const CONTENT =
 export async function copyUnderKills(
   dbd: string,
   mebibytes: number,
-  checkpointLog = "64MiB",
+  { checkpointLog = "64MiB", kills = true } = {},
 ): Promise<CopyFigures> {
   const whole = {
     n: mebibytes * 1024,
@@ -112,6 +112,8 @@ export async function copyUnderKills(
   const peaks = members.map((member) => member.peakMebibytes());
   const most = aloneMebibytes * MEMORY_SHARE + MESSAGES_MEBIBYTES;
   ok(peaks.every((peak) => peak <= most), `${peaks} MiB, and ${aloneMebibytes} alone`);
+  const figures = { aloneMilliseconds, clusterMilliseconds, aloneMebibytes, mebibytes: peaks };
+  if (!kills) return { ...figures, withKillMilliseconds: null };
 
   const primary = await cluster.primary();
   const victim = members.find((member) => member !== primary);
@@ -140,7 +142,7 @@ export async function copyUnderKills(
   for (const member of members) await cluster.caughtUp(member, 300_000);
   await expectEverywhere();
   deepStrictEqual(cluster.bugs(), []);
-  return { aloneMilliseconds, clusterMilliseconds, withKillMilliseconds, aloneMebibytes, mebibytes: peaks };
+  return { ...figures, withKillMilliseconds };
 }
 
 /** The largest resident memory that a process has had, in MiB; Infinity where the system does not say. */

@@ -6,5 +6,5 @@ const MEBIBYTES = 12;
 
 Deno.test(`a COPY of ${MEBIBYTES} MiB is there as a whole or not at all, whichever member is killed`, async () => {
   const { dbd } = await compiledPrograms();
-  console.log(await copyUnderKills(dbd, MEBIBYTES, "1MiB"));
+  console.log(await copyUnderKills(dbd, MEBIBYTES, { checkpointLog: "1MiB" }));
 });
