@@ -69,4 +69,10 @@ export const BROKEN_MEMBERS: readonly SeededBuild[] = [
       "this.memberLog.storedPayload(header.op, header.digest)?.read(0, largeBytes) ?? null;",
     ]],
   },
+  {
+    name: "a primary that stops in the middle of a staged transaction goes on",
+    seed: 14,
+    file: "engine/replication/replicated_engine.ts",
+    changes: [["      if (this.engine.isTorn) this.rebuild();\n", ""]],
+  },
 ];

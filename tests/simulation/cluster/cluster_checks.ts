@@ -150,6 +150,9 @@ async function checkRows(engine: Engine, index: number, work: ClusterWork): Prom
       `member ${index} has ${found} of ${rows} rows of batch ${batch}`,
     );
   }
+  for (const heap of work.heaps.values()) {
+    heap.check(await rowsOf(heap.contents), `member ${index}`, heap.acknowledged);
+  }
   session.close();
 }
 

@@ -19,7 +19,8 @@ Deno.test("members keep what they told clients of three protocols, and end with 
     acknowledged += result.acknowledged;
     checkpoints += result.checkpoints;
     views += result.views;
-    if (seed === SEEDS) {
+    // One with loads.
+    if (seed === 4) {
       strictEqual((await simulateCluster(seed)).trace, result.trace, `seed ${seed}: two runs differ`);
     }
   }

@@ -2,6 +2,7 @@
  * What clients of a simulated cluster do, and what they know of it: each kind of client in its own way, at whichever
  * member, until it is told to stop.
  */
+import { assertDefined } from "../../../engine/base/assert.ts";
 import { SeededRandom } from "../../../engine/base/random.ts";
 import type { OperationClient } from "../../../gateways/binary/client.ts";
 import { isLinearizable, type RegisterOperation } from "../../cluster/register_history.ts";
@@ -10,12 +11,15 @@ import { checkHistory } from "../../isolation/check_history.ts";
 import { History } from "../../isolation/history.ts";
 import { listAppendTables, ListAppendWorkload } from "../../isolation/list_append.ts";
 import { connectBinary, forWorkload, HttpClient, PgConnection, requestError } from "./cluster_clients.ts";
+import { Heap } from "./heap.ts";
 import type { StreamNetwork } from "./simulated_sockets.ts";
 
 /** The kinds of clients; a seed has one of each unless it is shrunk. */
 export const CLIENT_KINDS = ["http", "binary", "lists", "bank", "mixed", "follower"] as const;
+/** Two more, in some seeds: transactions that are staged, one while the other waits. */
+export const LOAD_KINDS = ["load", "another load"] as const;
 /** One of them. */
-export type ClientKind = (typeof CLIENT_KINDS)[number];
+export type ClientKind = (typeof CLIENT_KINDS | typeof LOAD_KINDS)[number];
 
 const REGISTERS = 3;
 const LARGE_ROWS = 1200;
@@ -56,6 +60,8 @@ export class ClusterWork {
   readonly unknownRows = new Set<number>();
   /** By batch of COPY: whether it was acknowledged, and its rows. */
   readonly batches = new Map<number, { isAcknowledged: boolean; readonly rows: number }>();
+  /** A table for each kind of load that there is. */
+  readonly heaps = new Map<ClientKind, Heap>();
   readonly figures: BankFigures = noFigures();
   acknowledged = 0;
   readonly #surroundings: WorkSurroundings;
@@ -73,11 +79,15 @@ export class ClusterWork {
     this.#lists = new ListAppendWorkload(this.#history, { seed, keys: 3, appendsPerKey: 12 });
   }
 
-  /** Makes the tables; resolves when they are there. */
-  async prepare(): Promise<void> {
+  /** Makes the tables that the kinds need; resolves when they are there. */
+  async prepare(kinds: readonly ClientKind[]): Promise<void> {
+    for (const [index, kind] of LOAD_KINDS.entries()) {
+      if (kinds.includes(kind)) this.heaps.set(kind, new Heap(`heap_${index}`));
+    }
     const { streams, members } = this.#surroundings;
     const client = await connectBinary(streams, members, { clientId: "f".repeat(32), first: 0 });
-    for (const sql of TABLES) await client.execute(sql);
+    const heaps = [...this.heaps.values()].flatMap(({ definition }) => definition);
+    for (const sql of [...TABLES, ...heaps]) await client.execute(sql);
     await client.close();
   }
 
@@ -85,7 +95,7 @@ export class ClusterWork {
   start(kinds: readonly ClientKind[]): void {
     for (const kind of kinds) {
       this.progress.set(kind, 0);
-      const random = new SeededRandom(this.#seed * 31 + CLIENT_KINDS.indexOf(kind));
+      const random = new SeededRandom(this.#seed * 31 + [...CLIENT_KINDS, ...LOAD_KINDS].indexOf(kind));
       const work = {
         http: () => this.#http(random),
         binary: () => this.#binary(random),
@@ -93,6 +103,8 @@ export class ClusterWork {
         bank: () => this.#overPg(kind, random, (connection) => this.#runBank(connection, random)),
         mixed: () => this.#overPg(kind, random, (connection) => this.#mixed(connection, random)),
         follower: () => this.#follower(random),
+        "load": () => this.#load(kind, random),
+        "another load": () => this.#load(kind, random),
       }[kind];
       work().catch((error) => this.#surroundings.fail(error));
     }
@@ -155,6 +167,11 @@ export class ClusterWork {
   async #runLists(connection: PgConnection): Promise<boolean> {
     const before = this.#lists.count;
     return await this.#lists.run(forWorkload(connection), 1, () => this.#lists.count > before);
+  }
+
+  #load(kind: ClientKind, random: SeededRandom): Promise<void> {
+    const heap = assertDefined(this.heaps.get(kind), kind);
+    return this.#overPg(kind, random, (connection) => heap.load(connection, random));
   }
 
   async #runBank(connection: PgConnection, random: SeededRandom): Promise<boolean> {
@@ -345,7 +362,7 @@ export class ClusterWork {
               await this.#insert(query, random.below(10) === 0 ? LARGE_ROWS : 3);
               break;
             case 3:
-              if (random.below(4) === 0) await this.#load(client, random);
+              if (random.below(4) === 0) await this.#copy(client, random);
               break;
             case 4:
               await query("INSERT INTO numbered VALUES (nextval('numbers'), 1)");
@@ -367,7 +384,7 @@ export class ClusterWork {
     }
   }
 
-  async #load(client: OperationClient, random: SeededRandom): Promise<void> {
+  async #copy(client: OperationClient, random: SeededRandom): Promise<void> {
     const batch = this.batches.size + 1;
     const rows = random.below(6) === 0 ? 5 * LARGE_ROWS : random.between(1, 400);
     const record = { isAcknowledged: false, rows };
@@ -403,6 +420,9 @@ export class ClusterWork {
           // Its rows come after its table.
           if (sum !== null && Number(sum) !== 100_000) {
             this.figures.wrong.push(`follower ${member} has ${sum}`);
+          }
+          for (const heap of this.heaps.values()) {
+            heap.check(await connection.query(heap.contents), `follower ${member}`);
           }
           this.#did("follower");
           await this.#rest(random);

@@ -7,7 +7,7 @@
  * agree on. When the faults end, every client goes on, and all members have the same history and state.
  */
 import { ok, strictEqual } from "node:assert/strict";
-import { assert } from "../../../engine/base/assert.ts";
+import { assert, AssertionError } from "../../../engine/base/assert.ts";
 import { DatabaseError } from "../../../engine/base/errors.ts";
 import { SeededRandom } from "../../../engine/base/random.ts";
 import { SPOKEN_VERSIONS } from "../../../engine/catalog/cluster_version.ts";
@@ -26,9 +26,9 @@ import { LOG_DIRECTORY } from "../../../engine/storage/storage_engine.ts";
 import { withRejections } from "../unhandled_rejections.ts";
 import { ClusterChecks } from "./cluster_checks.ts";
 import { PgConnection } from "./cluster_clients.ts";
-import { CLIENT_KINDS, type ClientKind, ClusterWork } from "./cluster_work.ts";
+import { CLIENT_KINDS, type ClientKind, ClusterWork, LOAD_KINDS } from "./cluster_work.ts";
 import { damageDisk } from "./disk_damage.ts";
-import { planFaults, type PlannedFault } from "./fault_plan.ts";
+import { hasLoads, planFaults, type PlannedFault } from "./fault_plan.ts";
 import { DIRECTORY, type EndKind, Machine, type MachineWorld, OLD_RELEASE } from "./machine.ts";
 import { CLIENT_HOST, StreamNetwork } from "./simulated_sockets.ts";
 import { VirtualTime } from "./virtual_time.ts";
@@ -39,6 +39,12 @@ const HEALED_MICROSECONDS = 10_000_000;
 const END_MICROSECONDS = 2_000_000;
 const START_MICROSECONDS = 20_000_000;
 const MAX_DAMAGED_FILES = 8;
+/** What happens to members in the middle of loads, when, and how soon after that began. */
+const IN_LOADS = ["kill", "power", "cut off", "pause", "stop in order", "full disk"] as const;
+const LOAD_MOMENTS = ["comes", "is committed", "is applied"] as const;
+const MAX_LOAD_MICROSECONDS = 60_000;
+/** What a look at the clock takes while a staged transaction is applied. */
+const APPLY_PACES = [100, 1_000, 5_000] as const;
 
 /** What one run did. */
 export interface ClusterResult {
@@ -73,6 +79,8 @@ class ClusterWorld implements MachineWorld {
   readonly streams: StreamNetwork;
   readonly machines: readonly Machine[];
   readonly shardCount: number;
+  readonly isLoaded: boolean;
+  applyPace = 0;
   readonly #network: SeededRandom;
   readonly #work: ClusterWork;
   readonly #checks: ClusterChecks;
@@ -84,6 +92,9 @@ class ClusterWorld implements MachineWorld {
   /** Directions that are cut, by how many faults. */
   readonly #cuts = new Map<string, number>();
   readonly #clientProcess = {};
+  readonly #kinds: readonly ClientKind[];
+  /** Comes when there is a load in the middle of something. */
+  #awaitsLoad: PlannedFault | null = null;
   #failure: unknown = null;
   #isHealed = true;
   #faults = 0;
@@ -96,6 +107,9 @@ class ClusterWorld implements MachineWorld {
   constructor(seed: number, options: ClusterOptions) {
     this.#options = options;
     this.shardCount = options.shardCount ?? 1;
+    this.#kinds = options.clients ?? clientsOf(seed, this.shardCount);
+    this.isLoaded = LOAD_KINDS.some((kind) => this.#kinds.includes(kind));
+    if (this.isLoaded) this.applyPace = APPLY_PACES[seed % APPLY_PACES.length] ?? 0;
     this.host = new SimulatedHost(seed);
     const random = new SeededRandom(seed ^ 0x5eed);
     this.#network = new SeededRandom(seed ^ 0x7e11);
@@ -145,8 +159,8 @@ class ClusterWorld implements MachineWorld {
 
   async #run(): Promise<ClusterResult> {
     for (const machine of this.machines) void machine.start();
-    await this.#until(this.#work.prepare());
-    const kinds = this.#options.clients ?? CLIENT_KINDS;
+    await this.#until(this.#work.prepare(this.#kinds));
+    const kinds = this.#kinds;
     this.#work.start(kinds);
     const length = this.#options.microseconds ?? FAULT_MICROSECONDS;
     this.#isHealed = false;
@@ -219,6 +233,7 @@ class ClusterWorld implements MachineWorld {
       if (machine.disk.isCrashed) this.#end(machine, "power", machine.random.between(10_000, 2_000_000));
     }
     this.#checks.look();
+    if (this.#awaitsLoad !== null) this.#lookForLoad(this.#awaitsLoad);
     if (this.#failure !== null) throw this.#failure;
   };
 
@@ -252,7 +267,7 @@ class ClusterWorld implements MachineWorld {
   ended(machine: Machine, error: Error): void {
     this.host.trace(`${machine.index} ended`);
     if (this.#isRefused(machine, error)) this.#refuse(machine);
-    else if (machine.hasFailingDisk && isOfTheDisk(error)) {
+    else if (machine.hasFailingDisk && isOfTheDisk(error) && !isBug(error)) {
       this.#ends.push({ why: error.message, acknowledged: this.#work.acknowledged });
       this.#end(machine, "kill", machine.random.between(100_000, 1_000_000));
     } else this.fail(new Error(`member ${machine.index} has failed: ${error.stack}`, { cause: error }));
@@ -361,7 +376,11 @@ class ClusterWorld implements MachineWorld {
     if (this.#isHealed) return;
     const { kind, duration, choice } = fault;
     const machine = this.machines[fault.member % this.machines.length] as Machine;
-    const primary = this.machines.find(({ life }) => life?.member.isServing === true) ?? machine;
+    const primary = this.#primary ?? machine;
+    if (kind === "in a load") {
+      this.#awaitsLoad = fault;
+      return;
+    }
     this.#faults++;
     this.host.trace(`fault ${kind} ${machine.index}`);
     switch (kind) {
@@ -446,6 +465,26 @@ class ClusterWorld implements MachineWorld {
     }
   }
 
+  get #primary(): Machine | undefined {
+    return this.machines.find(({ life }) => life?.member.isServing === true);
+  }
+
+  /** Something happens to one of those where a load is as far as the fault wants it, soon. */
+  #lookForLoad(fault: PlannedFault): void {
+    const { choice } = fault;
+    const moment = LOAD_MOMENTS[choice % LOAD_MOMENTS.length];
+    const there = this.machines.filter(({ load }) => load === moment);
+    const victim = there.find((machine) => choice % 2 === 0 && machine === this.#primary) ??
+      there[fault.member % there.length];
+    if (victim === undefined) return;
+    this.#awaitsLoad = null;
+    const kind = IN_LOADS[(choice >>> 8) % IN_LOADS.length] ?? "kill";
+    this.host.timers.setTimer(
+      (choice >>> 4) % MAX_LOAD_MICROSECONDS,
+      () => this.#inject({ ...fault, kind, member: victim.index }),
+    );
+  }
+
   async #whenRecovered(machine: Machine, isDamaged = () => false): Promise<void> {
     const isInjured = (): boolean => {
       const { life } = machine;
@@ -490,6 +529,7 @@ class ClusterWorld implements MachineWorld {
 
   #heal(): void {
     this.#isHealed = true;
+    this.applyPace = Math.min(this.applyPace, APPLY_PACES[0]);
     this.#cuts.clear();
     for (const machine of this.machines) {
       machine.freeDisk();
@@ -507,6 +547,11 @@ function isOfTheDead(error: unknown): boolean {
     error instanceof DatabaseError && isOfTheDisk(error);
 }
 
+/** Whether a log was stopped by something else than its disk. */
+function isBug({ cause }: Error): boolean {
+  return cause instanceof AssertionError || cause instanceof TypeError || cause instanceof RangeError;
+}
+
 function isOfTheDisk(error: Error): boolean {
   return error instanceof DatabaseError && ["58030", "53100"].includes(error.code);
 }
@@ -518,6 +563,11 @@ export async function simulateCluster(seed: number, options: ClusterOptions = {}
   } catch (error) {
     throw new Error(`seed ${seed}: ${error instanceof Error ? error.message : error}`, { cause: error });
   }
+}
+
+/** The clients that a seed has. */
+export function clientsOf(seed: number, shardCount = 1): readonly ClientKind[] {
+  return hasLoads(seed) && shardCount === 1 ? [...LOAD_KINDS, "http", "mixed", "follower"] : CLIENT_KINDS;
 }
 
 /** The faults that a seed has. */

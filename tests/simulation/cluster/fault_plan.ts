@@ -36,9 +36,9 @@ const KINDS = {
 
 /**
  * One of them; a disk hangs in some runs only, once. In others members are of the release before at first, and are
- * restarted as another one.
+ * restarted as another one. Where clients load, something happens in the middle of loads.
  */
-export type FaultKind = keyof typeof KINDS | "hanging disk" | "another release";
+export type FaultKind = keyof typeof KINDS | "hanging disk" | "another release" | "in a load";
 
 /** The faults of a seed, by time. */
 export function planFaults(seed: number, microseconds: number): readonly PlannedFault[] {
@@ -53,7 +53,23 @@ export function planFaults(seed: number, microseconds: number): readonly Planned
     const kind = (found?.[0] ?? "kill") as FaultKind;
     faults.push({ at, kind, member: random.u32(), duration: durationOf(kind, random), choice: random.u32() });
   }
-  return [...faults, ...planHang(seed, microseconds), ...planReleases(seed, microseconds)];
+  const others = [planHang, planReleases, ...(hasLoads(seed) ? [planInLoads] : [])];
+  return [...faults, ...others.flatMap((plan) => plan(seed, microseconds))];
+}
+
+/** Whether clients of a seed load so much that it is staged: one of ten, for it is much work. */
+export function hasLoads(seed: number): boolean {
+  return seed % 10 === 4;
+}
+
+function planInLoads(seed: number, microseconds: number): PlannedFault[] {
+  const random = new SeededRandom(seed * 17 + 9);
+  const faults: PlannedFault[] = [];
+  for (let at = 0; at < microseconds; at += random.between(500_000, 4_000_000)) {
+    const duration = random.between(10_000, 2_000_000);
+    faults.push({ at, kind: "in a load", member: random.u32(), duration, choice: random.u32() });
+  }
+  return faults;
 }
 
 function planHang(seed: number, microseconds: number): PlannedFault[] {

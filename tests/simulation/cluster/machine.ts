@@ -13,6 +13,7 @@ import { installTransfer } from "../../../engine/replication/files/checkpoint_tr
 import { Member } from "../../../engine/replication/member.ts";
 import type { PeerMessage } from "../../../engine/replication/protocol/message.ts";
 import { Superblock, SuperblockReports } from "../../../engine/replication/superblock.ts";
+import { isStagedEntry } from "../../../engine/operations/entry_codec.ts";
 import type { Engine } from "../../../engine/session/engine.ts";
 // Loaded ahead: shards load it with their first fragment, for which virtual time does not wait.
 import "../../../engine/sharding/fragment_runs.ts";
@@ -28,6 +29,8 @@ const CHECKPOINT_LOG_BYTES = 30_000;
 const QUICKEST_SYNC_MICROSECONDS = 20;
 /** Small enough that some entries travel in pieces, among them each load. */
 const LARGE_ENTRIES = { leastBytes: 2048, pieceBytes: 1024 };
+/** More than those have that stage a load. */
+const LARGE_BESIDE_LOADS = { ...LARGE_ENTRIES, leastBytes: 5000 };
 
 /** The release before this one. */
 export const OLD_RELEASE: VersionRange = { oldest: 1, newest: 1 };
@@ -43,6 +46,10 @@ export interface MachineWorld {
   readonly machines: readonly Machine[];
   /** Of each member. */
   readonly shardCount: number;
+  /** Some of its clients load what is staged. */
+  readonly isLoaded: boolean;
+  /** Microseconds that a look at the clock may take while a staged transaction is applied. */
+  readonly applyPace: number;
   send(from: number, to: number, message: PeerMessage): void;
   /** The newest version that another member speaks; null: this one is not connected to it. */
   spokenVersion(machine: Machine, peer: number): number | null;
@@ -92,6 +99,8 @@ export class Machine {
   /** Which syncs do not end. */
   #hang: "in the background" | "all" | null = null;
   #hanging: (() => void)[] = [];
+  /** A staged transaction that is applied as another member's. */
+  #applying: Promise<void> | null = null;
   #listener: ((message: PeerMessage) => void) | null = null;
   /** Of the newest process. */
   #superblock: Superblock | null = null;
@@ -130,13 +139,28 @@ export class Machine {
     return {
       now,
       wall: () => Math.floor(now() / 1000),
-      monotonic: () => Math.floor(clock.monotonic() * this.pace),
+      monotonic: () => {
+        const { host, applyPace } = this.#world;
+        // What takes steps is cut into slices, between which something else may happen.
+        host.pace = this.load === null || this.load === "comes" ? 0 : applyPace;
+        const microseconds = clock.monotonic();
+        host.pace = 0;
+        return Math.floor(microseconds * this.pace);
+      },
     };
   }
 
   /** Sets the wall clock right: how old a follower's state is, it tells by its own clock and the primary's. */
   setClock(): void {
     this.wallOffset = -Math.round((this.pace - 1) * this.#world.host.clock.monotonic());
+  }
+
+  /** What becomes of a staged transaction here; null: there is none. */
+  get load(): "comes" | "is committed" | "is applied" | null {
+    const engine = this.life?.member.state.engineIfOpen ?? null;
+    if (engine?.machine.stage.exists !== true) return null;
+    if (this.#applying !== null) return "is applied";
+    return engine.manager.isCommitting ? "is committed" : "comes";
   }
 
   /** Whether a process runs and has not met its end on the disk. */
@@ -234,6 +258,7 @@ export class Machine {
     const host = this.#host();
     this.versions = this.release;
     world.starts(this);
+    const largeEntries = world.isLoaded ? LARGE_BESIDE_LOADS : LARGE_ENTRIES;
     const reports = new SuperblockReports();
     this.disk.createDirectory(DIRECTORY);
     const identity = {
@@ -254,7 +279,7 @@ export class Machine {
       reports,
       directory: DIRECTORY,
       usesReadLease: true,
-      largeEntries: LARGE_ENTRIES,
+      largeEntries,
       peers: {
         send: (to: number, message: PeerMessage) => {
           if (this.process === process && this.isUp) world.send(this.index, to, message);
@@ -284,9 +309,17 @@ export class Machine {
         const apply = engine.applyEntry.bind(engine);
         engine.applyEntry = (op, payload) => {
           const isWhole = payload instanceof Uint8Array;
-          assert(!isWhole || payload.length < LARGE_ENTRIES.leastBytes, "large entries stay in their files");
+          assert(!isWhole || payload.length < largeEntries.leastBytes, "large entries stay in their files");
           world.applied(this, op, isWhole ? payload : payload.read(0, payload.length));
-          return apply(op, payload);
+          const applying = apply(op, payload);
+          if (isWhole && isStagedEntry(payload)) {
+            this.#applying = applying;
+            const end = () => {
+              if (this.#applying === applying) this.#applying = null;
+            };
+            applying?.then(end, end);
+          }
+          return applying;
         };
         const raise = engine.raiseClusterVersion.bind(engine);
         engine.raiseClusterVersion = (version) => {
@@ -343,6 +376,7 @@ export class Machine {
     this.#held = [];
     this.#hang = null;
     this.#hanging = [];
+    this.#applying = null;
     if (kind === "kill" && !this.disk.isCrashed) this.disk.kill();
     else if (kind === "lost") {
       this.disk = this.#newDisk();

@@ -1,6 +1,5 @@
 /** A failing seed made small: faults are left out one by one, then clients, then the end of the run. */
-import { CLIENT_KINDS, type ClientKind } from "./cluster_work.ts";
-import { type ClusterOptions, faultsOf, simulateCluster } from "./cluster_world.ts";
+import { clientsOf, type ClusterOptions, faultsOf, simulateCluster } from "./cluster_world.ts";
 
 /** What is left of a seed that fails. */
 export interface ShrunkSeed {
@@ -34,8 +33,8 @@ export async function shrinkSeed(seed: number): Promise<ShrunkSeed | null> {
     without.add(index);
     if (!await keep({ withoutFaults: without })) without.delete(index);
   }
-  let clients: readonly ClientKind[] = CLIENT_KINDS;
-  for (const kind of CLIENT_KINDS) {
+  let clients = clientsOf(seed);
+  for (const kind of clients) {
     const fewer = clients.filter((one) => one !== kind);
     if (fewer.length > 0 && await keep({ withoutFaults: without, clients: fewer })) clients = fewer;
   }
