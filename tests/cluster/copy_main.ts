@@ -1,6 +1,6 @@
 /**
- * `deno task soak:copy [--calm] [MEBIBYTES]`: loads of a gigabyte, unless another size is given, alone, in a cluster, and
- * while members are killed; `--calm`: none is.
+ * `deno task soak:copy [--calm] [MEBIBYTES]`: loads of a gigabyte, unless another size is given, alone, in a cluster,
+ * and while members are killed; `--calm`: none is.
  */
 import { parseArgs } from "node:util";
 import { compiledPrograms } from "../../tools/compiled_programs.ts";
