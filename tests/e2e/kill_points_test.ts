@@ -6,11 +6,9 @@ import { deepStrictEqual, ok } from "node:assert/strict";
 import { killAtPoints } from "../sharding/kill_points/kill_rounds.ts";
 
 const ALONE = [
-  "router: has asked",
   "shard 1: after agree",
   "router: has all votes",
   "router: has written its log",
-  "router: has synced its log",
   "shard 0: apply",
 ];
 const PRIMARY = ["router: has appended", "shard 0: after keep", "router: has told"];
