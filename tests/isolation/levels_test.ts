@@ -449,3 +449,31 @@ scenario(
     await b.run("COMMIT");
   },
 );
+
+for (const begin of [COMMITTED, REPEATABLE, "BEGIN"]) {
+  scenario(
+    `${begin}: who locks a table reads what was written before, and nobody writes beside it`,
+    async (a, b, c) => {
+      const lock = "LOCK TABLE t IN SHARE ROW EXCLUSIVE MODE";
+      const next = "INSERT INTO t SELECT max(id) + 1, sum(n), max(id) + 1 FROM t";
+      await a.run(`${begin}; INSERT INTO t VALUES (3, 30, 3)`);
+      await b.run(begin);
+      strictEqual(await c.fails(`${begin}; LOCK t IN EXCLUSIVE MODE NOWAIT`), "55P03");
+      await c.run(`ROLLBACK; ${begin}; LOCK TABLE t IN ROW EXCLUSIVE MODE`);
+      const second = b.run(`${lock}; ${lock}`);
+      ok(await isWaiting(second));
+      await a.run("COMMIT");
+      strictEqual(await second, "LOCK TABLE");
+      const third = a.run(`${begin}; ${lock}; ${next}; COMMIT`);
+      const writing = c.run("UPDATE t SET n = n + 1 WHERE id = 2").then(() => c.run("COMMIT"));
+      ok(await isWaiting(third));
+      ok(await isWaiting(writing));
+      strictEqual(await b.run("SELECT sum(n) FROM t"), "60");
+      await b.run(`${next}; COMMIT`);
+      // Either of them is next.
+      await Promise.all([third, writing]);
+      const rows = await a.run("SELECT n FROM t ORDER BY id");
+      ok(["10;21;30;60;120", "10;21;30;60;121"].includes(rows), rows);
+    },
+  );
+}

@@ -24,6 +24,7 @@ import { takesSnapshot } from "../statement_kind.ts";
 import { closeCursor, cursorQuery, declareCursor, fetchColumns, fetchCursor } from "./cursor_statements.ts";
 import { describeColumns, describeTable } from "./describe_statement.ts";
 import { explain, explainColumns, explainedPlan } from "./explain_statement.ts";
+import { lockTables } from "./lock_tables.ts";
 import { deallocate, executeByName, executeColumns, prepareByName } from "./prepared_statements.ts";
 import { discard, reset, set, setTransaction, show, showColumns } from "./setting_statements.ts";
 import {
@@ -133,15 +134,7 @@ export function runUtility(
     case "copy":
       return runCopy(session, text, statement, sink);
     case "lock":
-      if (session.block === null) {
-        throw new DatabaseError(
-          SQLSTATE.noActiveSqlTransaction,
-          "LOCK TABLE can only be used in transaction blocks",
-        );
-      }
-      for (const table of statement.tables) session.resolveTable(table);
-      // At SERIALIZABLE reads are validated at commit, so that a lock has nothing to add. Weaker levels have none here.
-      return session.outcome("LOCK TABLE", null, "done");
+      return lockTables(session, statement, sink);
     case "vacuum":
       requireNoBlock(session, "VACUUM");
       if (statement.options.some(({ name, value }) => name === "analyze" && !isOff(value))) {
