@@ -4,9 +4,9 @@
  * A compiled statement is immutable and shared; each execution has a state of its own. Functions are generated when
  * they first run, scans once for each signature of column vectors.
  */
-import type { ColumnRef } from "../sql/plan/expression.ts";
+import type { ColumnRef, Expression } from "../sql/plan/expression.ts";
 import type { Fragment, Plan, PlannedStatement } from "../sql/plan/plan.ts";
-import { inputs, visitPlan } from "../sql/plan/traverse.ts";
+import { inputs, subqueryPlan, visitExpression, visitPlan } from "../sql/plan/traverse.ts";
 import type { SqlType } from "../types/sql_type.ts";
 import type { CompiledStatement, ExecutionContext, StatementExecution } from "./runtime/execution.ts";
 import type { Spread } from "../sql/fragments/join_places.ts";
@@ -102,18 +102,44 @@ class CompiledPlan {
 /** Compiles a query or modification. */
 export function compileStatement(planned: PlannedStatement, options: CompileOptions = {}): CompiledStatement {
   const { parts } = planned;
-  if (parts !== undefined) {
-    return statementOfParts(
-      parts.map((part) => ({
-        relation: part.relation,
-        compiled: compileStatement(part.planned),
-        counts: planned.command === "MERGE" && part.planned.command !== "SELECT",
-      })),
-      compileOne(planned, options),
-      planned.tableIds,
-    );
+  const body = compileOne(planned, options);
+  if (parts === undefined && !readsWhatItWrites(planned.plan)) return body;
+  const compiled = (parts ?? []).map((part) => ({
+    relation: part.relation,
+    compiled: compileStatement(part.planned),
+    counts: planned.command === "MERGE" && part.planned.command !== "SELECT",
+  }));
+  return statementOfParts(compiled, body, planned.tableIds);
+}
+
+/**
+ * Whether a subquery of RETURNING or of ON CONFLICT, which is computed when rows have been written, reads the table
+ * that they are written to: it sees that as it was before the statement.
+ */
+function readsWhatItWrites(plan: Plan): boolean {
+  if (plan.kind !== "insert" && plan.kind !== "update" && plan.kind !== "delete") return false;
+  const { table, returning } = plan;
+  const conflict = plan.kind === "insert" ? plan.onConflict : null;
+  const later = [
+    ...(returning ?? []).map(({ expression }) => expression),
+    ...(conflict?.assignments ?? []),
+    conflict?.where ?? null,
+  ];
+  let reads = false;
+  for (const expression of later) {
+    if (expression !== null) visitExpression(expression, (part) => reads ||= isReadBy(part, table.id));
   }
-  return compileOne(planned, options);
+  return reads;
+}
+
+/** Whether an expression is a subquery that reads a table. */
+function isReadBy(expression: Expression, tableId: number): boolean {
+  const inner = subqueryPlan(expression);
+  let reads = false;
+  if (inner !== null) {
+    visitPlan(inner, { plan: (each) => reads ||= "table" in each && each.table.id === tableId });
+  }
+  return reads;
 }
 
 function compileOne(planned: PlannedStatement, options: CompileOptions): CompiledStatement {
@@ -130,6 +156,7 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
   const whole: Version = { plan: planned.plan, compiled: here, soleFragment: null, streams, fragments: [] };
   const readIds = planned.readOnly ? planned.tableIds : readApart(planned.plan);
   const scans = readIds !== null && scansTables(planned.plan);
+  let isHere: boolean | null = null;
   let split: { readonly spread: Spread; readonly version: Version | null } | undefined;
   /** What runs fragments elsewhere, made when it is first needed; null: the plan has none. */
   const elsewhere = (spread: Spread): Version | null => {
@@ -161,6 +188,7 @@ function compileOne(planned: PlannedStatement, options: CompileOptions): Compile
   };
   const chosen = (context: ExecutionContext): Version => {
     const gatherer = context.gatherer?.(readIds ?? planned.tableIds, scans) ?? null;
+    if (gatherer !== null && (isHere ??= readsBetweenWrites(planned.plan))) return whole;
     const version = gatherer === null ? null : elsewhere(spreadFor(gatherer.spread, context));
     return version !== null && gatherer?.wants(version.fragments) === true ? version : whole;
   };
@@ -191,6 +219,15 @@ function readApart(plan: Plan): readonly number[] | null {
   });
   // Its own rows begin with the first one that is written, while others may still be to come.
   return isApart && !ids.has(plan.table.id) ? [...ids] : null;
+}
+
+/** Whether an INSERT may come to a subquery over its own table when it has written to it: places see no such rows. */
+function readsBetweenWrites(plan: Plan): boolean {
+  let reads = false;
+  if (plan.kind === "insert") {
+    visitPlan(plan, { expression: (part) => reads ||= isReadBy(part, plan.table.id) });
+  }
+  return reads;
 }
 
 /** Whether a plan reads a whole table. */

@@ -6,7 +6,7 @@ import { logicFileNames, runLogicFile } from "./logic_files.ts";
 const FILES: Readonly<Record<number, readonly string[]>> = {
   2: ["constraints", "transactions", "identity", "cursors", "limit_zero", "native"],
   4: ["merge", "deferred_constraints", "definitions", "triggers", "volatile_functions"],
-  8: ["modifications", "conflict_targets", "modifying_with", "temporary_tables"],
+  8: ["modifications", "returning_subqueries", "conflict_targets", "modifying_with", "temporary_tables"],
   16: ["deferred_moves", "conflict_repeats", "renames", "subqueries", "schemas"],
 };
 

@@ -1,7 +1,7 @@
 /**
- * Runs a statement that changes data in its WITH: one part after the other, each once, and all of them over the
- * tables as they were before the statement. Only the last one's rows go to the client. Foreign keys are looked after
- * when all parts are done.
+ * Runs a statement that changes data in its WITH, or whose RETURNING reads what it writes: one part after the other,
+ * each once, and all of them over the tables as they were before the statement. Only the last one's rows go to the
+ * client. Foreign keys are looked after when all parts are done.
  *
  * A row that one part has changed or deleted is left alone by the parts after it.
  */
@@ -81,7 +81,6 @@ function contextOfParts(
 }
 
 class PartsExecution implements StatementExecution {
-  readonly profile = [];
   readonly #parts: readonly CompiledPart[];
   readonly #body: CompiledStatement;
   readonly #context: ExecutionContext;
@@ -128,6 +127,11 @@ class PartsExecution implements StatementExecution {
   /** What the last part has come to, and those before that count. */
   get rowCount(): number {
     return this.#counted + (this.#next > this.#parts.length ? this.#running?.rowCount ?? 0 : 0);
+  }
+
+  /** What the last part's operators did. */
+  get profile(): StatementExecution["profile"] {
+    return this.#next > this.#parts.length ? this.#running?.profile ?? [] : [];
   }
 
   get insertedId(): RowId | null {
