@@ -1,6 +1,6 @@
-/** When the next request is waited for awake, and what the system says of the event loop. */
-import { deepStrictEqual as equal, ok } from "node:assert/strict";
-import { BusyPoll, loopReadiness } from "./busy_poll.ts";
+/** When the next request is waited for awake. */
+import { deepStrictEqual as equal } from "node:assert/strict";
+import { BusyPoll } from "./busy_poll.ts";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -55,26 +55,4 @@ Deno.test("a poll that is stopped asks nobody", async () => {
   await turn();
   poll.answered(poll);
   await turn();
-});
-
-Deno.test({
-  name: "the event loop is ready when bytes have come, and not before",
-  ignore: Deno.build.os !== "linux",
-  fn: async () => {
-    using readiness = loopReadiness();
-    ok(readiness !== null);
-    using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-    const accepted = listener.accept();
-    using from = await Deno.connect({ hostname: "127.0.0.1", port: listener.addr.port });
-    using to = await accepted;
-    const arrival = to.read(new Uint8Array(1));
-    // What else was under way has its turns first.
-    for (let turns = 0; readiness.isReady() && turns < 1000; turns++) await turn();
-    equal(readiness.isReady(), false);
-    const sent = from.write(new Uint8Array(1));
-    // The system hands a byte over on the loopback interface within the call that sends it.
-    equal(readiness.isReady(), true);
-    await sent;
-    equal(await arrival, 1);
-  },
 });
