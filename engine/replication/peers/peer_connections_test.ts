@@ -430,8 +430,8 @@ Deno.test("a member that is found too old when it was connected ends, whoever di
     const [one, other] = [members[old] ?? fail(), members[1 - old] ?? fail()];
     try {
       await until(
-        () => one.peers.connected(1 - old),
-        "the connection, while the active version is not known",
+        () => one.peers.connected(1 - old) && other.peers.connected(old),
+        "the connection at both, while the active version is not known",
       );
       other.peers.requireVersion(2);
       await until(() => one.misfits.length > 0, "the misfit");
