@@ -109,7 +109,8 @@ export function loopReadiness(): Disposable & { readonly isReady: () => boolean 
       [Symbol.dispose]: () => library.close(),
     };
   } catch (error) {
-    // Another C library, or no /proc.
+    // Another C library, or no /proc: nobody is polled for, and requests are only answered later. Whatever is amiss
+    // with the library is a plain Error.
     if (!(error instanceof Error)) throw error;
     return null;
   }

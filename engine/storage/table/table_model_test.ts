@@ -3,7 +3,12 @@
  * compared, not representations. Random numbers come from a seeded generator.
  */
 import assertStrict from "node:assert/strict";
-import type { ColumnDefinition, IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
+import {
+  type ColumnDefinition,
+  type IndexDefinition,
+  plainColumn,
+  type TableDefinition,
+} from "../../catalog/definitions.ts";
 import type { OpNumber, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import { compareText } from "../../types/text.ts";
 import type { SqlType } from "../../types/sql_type.ts";
@@ -34,19 +39,7 @@ export function op(value: number): OpNumber {
 
 /** A column definition with what matters to storage. */
 export function testColumn(id: number, type: SqlType, missingValue: StoredValue = null): ColumnDefinition {
-  return {
-    id,
-    name: `c${id}`,
-    type,
-    notNull: false,
-    defaultText: null,
-    identity: null,
-    generatedText: null,
-    sequenceId: null,
-    missingValue,
-    hidden: false,
-    comment: null,
-  };
+  return plainColumn(id, `c${id}`, type, { missingValue });
 }
 
 /** An index over columns; a negative id means descending, with NULLs first. */
