@@ -100,8 +100,15 @@ function headersOfCommitted(
   return headers.reverse();
 }
 
-/** Whether the vote proves that its member never prepared the entry. */
-function isNack(vote: DoViewChange, op: number, header: EntryHeader | null): boolean {
+/**
+ * Whether the vote proves that its member never prepared the entry. Where nobody can name that, it is known what it
+ * follows: an entry that follows another one is another entry.
+ */
+function isNack(
+  vote: DoViewChange,
+  op: number,
+  { header, previousDigest }: { header: EntryHeader | null; previousDigest: bigint | null },
+): boolean {
   const slot = slotOf(vote, op);
   switch (slot.kind) {
     case "absent":
@@ -110,8 +117,11 @@ function isNack(vote: DoViewChange, op: number, header: EntryHeader | null): boo
       return false;
     case "missing":
       return !slot.isLost;
-    case "present":
-      return header !== null && !isSameEntry(slot.header, header);
+    case "present": {
+      if (header !== null) return !isSameEntry(slot.header, header);
+      const follows = slot.header.previousDigest;
+      return follows !== null && previousDigest !== null && follows !== previousDigest;
+    }
   }
 }
 
@@ -140,7 +150,8 @@ function onlyPossibleEntry(
     if (copies + unreadable >= quorum) possible.set(slot.header.digest, slot.header);
   }
   const [only = null] = possible.values();
-  return possible.size <= 1 && (only !== null || unreadable < quorum) ? only : undefined;
+  // A quorum that cannot read what it has may have had an entry that nobody else ever had.
+  return possible.size <= 1 && unreadable < quorum ? only : undefined;
 }
 
 /**
@@ -168,9 +179,9 @@ export function chooseSuffix(votes: readonly DoViewChange[], quorum: number): Su
       headers.push(header);
       continue;
     }
-    if (votes.filter((vote) => isNack(vote, op, header)).length >= quorum) return choice;
     const previousDigest = headers.at(-1)?.digest ?? committedHeaders.at(-1)?.digest ??
       commitDigest(votes, commit);
+    if (votes.filter((vote) => isNack(vote, op, { header, previousDigest })).length >= quorum) return choice;
     const only = header === null ? onlyPossibleEntry(votes, op, { quorum, previousDigest }) : undefined;
     if (only === undefined) return null;
     if (only === null) return choice;
