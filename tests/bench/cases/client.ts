@@ -26,17 +26,20 @@ export async function execute(peer: PeerAddress, statements: readonly string[]):
   }
 }
 
-/** Sends pieces of data to a COPY … FROM STDIN. */
+/** Sends pieces of data to a COPY … FROM STDIN. Raises what the server answers. */
 export async function copyIn(
   client: postgres.Sql,
   statement: string,
   pieces: Iterable<string | Uint8Array>,
 ): Promise<void> {
-  const stream = await client.unsafe(statement).writable();
+  const query = client.unsafe(statement);
+  const stream = await query.writable();
   const ended = new Promise<void>((resolve, reject) => {
     stream.once("finish", () => resolve());
     stream.once("error", reject);
     stream.once("close", () => reject(new Error("the connection was lost during COPY")));
+    // The stream is not told of an error that the server answers to the end of the data.
+    Object.assign(query, { reject });
   });
   for (const piece of pieces) {
     if (stream.write(piece)) continue;

@@ -54,7 +54,7 @@ interface Counts {
 
 function countsOf(scale: number): Counts {
   return {
-    suppliers: Math.max(1, Math.round(10_000 * scale)),
+    suppliers: Math.max(SUPPLIERS_OF_A_PART, Math.round(10_000 * scale)),
     customers: Math.max(3, Math.round(150_000 * scale)),
     parts: Math.max(1, Math.round(200_000 * scale)),
     orders: Math.max(1, Math.round(1_500_000 * scale)),
@@ -213,7 +213,9 @@ function writePart(writer: RowWriter, row: number): void {
 
 /** The key of a part's supplier of number 0 to 3 (PS_SUPPKEY). */
 function supplierOf(part: number, number: number, suppliers: number): number {
-  const step = Math.floor(suppliers / SUPPLIERS_OF_A_PART) + Math.floor((part - 1) / suppliers);
+  let step = Math.floor(suppliers / SUPPLIERS_OF_A_PART) + Math.floor((part - 1) / suppliers);
+  // Of few suppliers (30 and 150, for instance) the specification's formula names one twice.
+  while (step * 2 % suppliers === 0 || step * 3 % suppliers === 0) step++;
   return (part + number * step) % suppliers + 1;
 }
 

@@ -4,10 +4,10 @@ import { generate, type Table } from "./generator.ts";
 
 const SCALE = 0.01;
 
-function rowsOf(table: Table): string[][] {
+function rowsOf(table: Table, scale = SCALE): string[][] {
   const decoder = new TextDecoder();
   let text = "";
-  for (const chunk of generate(table, SCALE)) text += decoder.decode(chunk, { stream: true });
+  for (const chunk of generate(table, scale)) text += decoder.decode(chunk, { stream: true });
   return text.trimEnd().split("\n").map((line) => line.split("|"));
 }
 
@@ -45,6 +45,7 @@ Deno.test("generate() keeps keys unique, sparse for orders, and references whole
   };
   unique(tables.part, 1);
   unique(tables.partsupp, 2);
+  for (const scale of [0.0001, 0.003, 0.006, 0.015]) unique(rowsOf("partsupp", scale), 2);
   unique(tables.orders, 1);
   for (const [key] of tables.orders) ok((Number(key) - 1) % 32 < 8, `order key ${key}`);
   const supplied = new Set(tables.partsupp.map(([part, supplier]) => `${part},${supplier}`));
