@@ -2,11 +2,12 @@
  * A workload of random transactions over append-only lists that are kept in several ways, recorded for
  * `check_history.ts`.
  *
- * Keys are divided by how their lists are kept: a row with an array, a row with a text, and a row per append with its
- * position, which is computed from the rows that are there and which no unique index guards (this only where all are
- * serializable). A list without appends has no rows, so that first appends are phantoms. Reads are by key, by range, by
- * a column without an index, through RETURNING and FOR UPDATE. Transactions use savepoints, give up, and are single
- * statements at times.
+ * Keys are divided by how their lists are kept: a row with an array, a row with a text, and a row per append
+ * with its position, which is computed from the rows that are there and which no unique index guards. At READ
+ * COMMITTED blocks lock the table before they do so; at REPEATABLE READ, where they would see the rows of before
+ * the lock, nobody does. A list without appends has no rows, so that first appends are phantoms. Reads are by
+ * key, by range, by a column without an index, through RETURNING and FOR UPDATE. Transactions use savepoints,
+ * give up, and are single statements at times.
  */
 import type { IsolationLevel } from "../../engine/transactions/isolation_level.ts";
 import { type SeededRandom, seededRandom } from "../support/random.ts";
@@ -78,7 +79,7 @@ export class ListAppendWorkload {
     const recorder = this.#history.begin();
     const last = this.#firstKey() + this.#options.keys * ways;
     await connection.query("BEGIN ISOLATION LEVEL SERIALIZABLE");
-    const work = new Work(connection, recorder);
+    const work = new Work(connection, recorder, "serializable");
     const everything = Array.from({ length: last + 1 }, (_, key) => key);
     for (let way = 0; way < ways; way++) {
       await work.scan(
@@ -101,8 +102,8 @@ export class ListAppendWorkload {
   /** False: the connection is gone. */
   async #transaction(connection: Connection, random: SeededRandom): Promise<boolean> {
     const recorder = this.#history.begin();
-    const work = new Work(connection, recorder);
     const isSingle = !connection.hasBlocks || random.below(8) === 0;
+    const work = new Work(connection, recorder, this.#guardOf(isSingle));
     let isCommitting = isSingle;
     try {
       if (isSingle) {
@@ -161,12 +162,18 @@ export class ListAppendWorkload {
     }
   }
 
+  /** What keeps positions of rows apart in a transaction. */
+  #guardOf(isSingle: boolean): Guard {
+    const level = this.#options.level ?? "serializable";
+    if (level === "serializable") return level;
+    return level === "read committed" && !isSingle ? "lock" : null;
+  }
+
   async #step(work: Work, random: SeededRandom): Promise<void> {
     const { keys } = this.#options;
     const first = this.#firstKey();
     const any = first + random.below(keys * ways);
-    const isWeak = (this.#options.level ?? "serializable") !== "serializable";
-    const key = isWeak && any % ways === 2 ? any - 1 : any;
+    const key = work.guard === null && any % ways === 2 ? any - 1 : any;
     const way = key % ways;
     const choice = random.below(20);
     if (choice < 6) return await work.read(way, key, random);
@@ -207,13 +214,18 @@ function listOf(text: string | null | undefined): number[] {
 const texts = ["array_to_string(list, ',')", "list", ""];
 const tables = ["array_list", "text_list", "row_list"];
 
+/** null: a transaction may not rely on rows that it has read. */
+type Guard = "serializable" | "lock" | null;
+
 /** The statements of one transaction. */
 class Work {
+  readonly guard: Guard;
   readonly #connection: Connection;
   readonly #recorder: TransactionRecorder;
   #savepoint = 0;
 
-  constructor(connection: Connection, recorder: TransactionRecorder) {
+  constructor(connection: Connection, recorder: TransactionRecorder, guard: Guard) {
+    this.guard = guard;
     this.#connection = connection;
     this.#recorder = recorder;
   }
@@ -270,6 +282,9 @@ class Work {
    */
   async append(way: number, key: number, value: number, random: SeededRandom): Promise<void> {
     if (way === 2) {
+      if (this.guard === "lock") {
+        await this.#connection.query("LOCK TABLE row_list IN SHARE ROW EXCLUSIVE MODE");
+      }
       this.#recorder.append(key, value);
       await this.#connection.query(
         `INSERT INTO row_list SELECT ${key}, ${classOf(key)}, coalesce(max(position), 0) + 1, ${value} ` +
