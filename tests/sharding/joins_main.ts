@@ -15,6 +15,7 @@ for (let seed = first; seed < first + count; seed++) {
     console.log(`seed ${seed}, ${shards} shards: ${answer}\n`);
   }
   if (different.length + failed.length > 0) differing++;
+  if ((seed - first + 1) % 10 === 0) console.log(`seeds to ${seed}: ${differing} differ`);
 }
 console.log(`${count} seeds from ${first}: ${differing} differ`);
 if (differing > 0) Deno.exit(1);

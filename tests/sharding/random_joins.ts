@@ -71,7 +71,8 @@ export function randomJoins(seed: number, queries: number): Step[] {
 function tableSteps(random: SeededRandom, table: string): Step[] {
   const columns = COLUMNS.map(([name, type]) => `${name} ${type}`).join(", ");
   const rows = random.pick([0, 1, 5, 120, 300, 300]);
-  const steps: Step[] = [{ sql: `CREATE TABLE ${table} (id BIGINT PRIMARY KEY, o INT, ${columns})` }];
+  const place = random.pick(["", "", "", " SHARD BY ALL", ` SHARD BY (${random.pick(COLUMNS)[0]})`]);
+  const steps: Step[] = [{ sql: `CREATE TABLE ${table} (id BIGINT PRIMARY KEY, o INT, ${columns})${place}` }];
   if (random.below(4) === 0) steps.push({ sql: `CREATE INDEX ${table}_i ON ${table} (i, t)` });
   // Few values, or many.
   const variety = random.pick([3, 20, 200]);
@@ -181,6 +182,25 @@ function queryOfGroups(random: SeededRandom): string {
   return `SELECT ${ids} FROM ${table} p ${kind} (${groups}) x ON ${on} ORDER BY ${ids}${limit}`;
 }
 
+/** A condition on rows of `p` by rows of another table. */
+function subquery(random: SeededRandom): string {
+  const table = random.pick(TABLES);
+  const [[name], [other]] = [random.pick(COLUMNS), random.pick(COLUMNS)];
+  const not = random.pick(["", "NOT "]);
+  const where = condition(random, "p", "w");
+  const exists = `${not}EXISTS (SELECT FROM ${table} w WHERE ${where})`;
+  const few = `FROM ${table} w WHERE w.o < ${random.between(1, 8)}`;
+  return random.pick([
+    exists,
+    `(${exists} OR p.o > ${random.between(1, 7)})`,
+    `CASE WHEN ${exists} THEN p.o > 3 ELSE p.${name} IS NULL END`,
+    `${not}EXISTS (SELECT FROM ${table} w WHERE ${where} OR ${condition(random, "p", "w")})`,
+    `p.${name} ${not}IN (SELECT w.${name} ${few})`,
+    `(p.${name}, p.${other}) ${not}IN (SELECT w.${name}, w.${other} ${few})`,
+    `p.${name} ${not}IN (SELECT w.${name} FROM ${table} w WHERE w.o < p.o)`,
+  ]);
+}
+
 function query(random: SeededRandom): string {
   if (random.below(4) === 0) return queryOfGroups(random);
   const first = random.pick(TABLES);
@@ -197,16 +217,7 @@ function query(random: SeededRandom): string {
     }
   }
   const conditions: string[] = [];
-  if (names.length === 1 || random.below(4) === 0) {
-    const table = random.pick(TABLES);
-    const [name] = random.pick(COLUMNS);
-    const not = random.pick(["", "NOT "]);
-    conditions.push(
-      random.below(2) === 0
-        ? `${not}EXISTS (SELECT FROM ${table} w WHERE ${condition(random, "p", "w")})`
-        : `p.${name} ${not}IN (SELECT w.${name} FROM ${table} w WHERE w.o < ${random.between(1, 8)})`,
-    );
-  }
+  if (names.length === 1 || random.below(4) === 0) conditions.push(subquery(random));
   if (random.below(4) === 0) conditions.push(`${random.pick(names)}.o < ${random.between(1, 7)}`);
   const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
   const ids = names.map((name) => `${name}.id`).join(", ");
