@@ -16,8 +16,10 @@ import { createEdgeTable, type EdgeTable, insertEdgeRows, makeEdgeTable } from "
 /** A server that answers several statements at once. */
 export interface EdgePeer {
   answers(statements: readonly string[]): Promise<Answer[]>;
-  /** What answers are compared by, where equal values may come in several forms; as they are unless given. */
-  form?(answer: string): string;
+  /** What rows are compared by, where equal values may come in several forms; as they are unless given. */
+  form?(row: string, sql: string): string;
+  /** Whether different answers to a statement may be right, after which rows need not be the same. */
+  mayPart?(own: Answer, other: Answer, sql: string): boolean;
 }
 
 /** What a round came to. */

@@ -8,13 +8,17 @@ import { live, scriptOf, shorten } from "../fuzz/old_tables/lives.ts";
 import { ShardsPeer } from "./shards_peer.ts";
 
 const [lives = 50, firstSeed = Date.now() % 1_000_000, statements = 1000] = Deno.args.map(Number);
-let failures = 0;
+let failures = 0, parted = 0;
 // Timers of a database do not keep a program alive.
 const alive = setInterval(() => {}, 1000);
 for (let seed = firstSeed; seed < firstSeed + lives; seed++) {
   const shards = seed % 2 === 0 ? 2 : 4;
   await using peer = await ShardsPeer.open(shards, seed);
-  const difference = await live(seed, statements, peer);
+  const { difference, partedAfter } = await live(seed, statements, peer);
+  if (partedAfter !== null) {
+    parted++;
+    console.log(`seed ${seed}, ${shards} shards: not followed after ${partedAfter.slice(0, 500)}`);
+  }
   if (difference !== null) {
     failures++;
     console.log(`seed ${seed}, ${shards} shards, statement ${difference.steps.length}:`);
@@ -24,7 +28,10 @@ for (let seed = firstSeed; seed < firstSeed + lives; seed++) {
   const report = await runEdgeRound({ seed, statements: statements >> 1, peer: edges });
   failures += report.failures.length;
   for (const failure of report.failures) console.log(`${shards} shards, ${failure}\n`);
+  console.log(`lives to ${seed}: ${failures} differ`);
 }
 clearInterval(alive);
-console.log(`${lives} lives of ${statements} statements from seed ${firstSeed}: ${failures} differ`);
+console.log(
+  `${lives} lives of ${statements} statements from seed ${firstSeed}: ${failures} differ, ${parted} were not followed to the end`,
+);
 if (failures > 0) Deno.exit(1);

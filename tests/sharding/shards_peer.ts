@@ -2,10 +2,15 @@
 import { Choices } from "../fuzz/choices.ts";
 import type { EdgePeer } from "../fuzz/edge_oracle.ts";
 import { type Answer, answerOf } from "../fuzz/engine_answers.ts";
+import { SQLSTATE } from "../../mod.ts";
 import { StateDatabase } from "../support/state_database.ts";
 
 /** Every so many statements its rows go to files. */
 const CHECKPOINT_EVERY = 150;
+/** Statements that give one of several equal values. */
+const CHOOSES = /\b(?:min|max)\(|\bGROUP BY\b/;
+/** Changes of columns to what other columns of the row have, or one more. */
+const TAKES_VALUES = /\bUPDATE\b.*\bSET\b.* = (?:t\.)?(?:c\d+|r)\b/;
 
 /** See the file's head. */
 export class ShardsPeer implements EdgePeer, AsyncDisposable {
@@ -31,9 +36,16 @@ export class ShardsPeer implements EdgePeer, AsyncDisposable {
     return answers;
   }
 
-  /** Which of several equal numbers stands for them is not told: they differ in zeros behind the point. */
-  form(answer: string): string {
-    return answer.replaceAll(/(\.\d*?)0+(?!\d)/g, "$1").replaceAll(/\.(?!\d)/g, "");
+  /** Which of equal numbers stands for them is not told: they differ in zeros behind the point, or in signs of 0. */
+  form(row: string, sql: string): string {
+    const form = row.replaceAll(/(\.\d*?)0+(?!\d)/g, "$1").replaceAll(/\.(?!\d)/g, "");
+    return CHOOSES.test(sql) ? form.replaceAll('"-0"', '"0"') : form;
+  }
+
+  /** Whether rows that take each other's keys fail hangs on their order. */
+  mayPart(own: Answer, other: Answer, sql: string): boolean {
+    const failed = [own, other].flatMap((answer) => "error" in answer ? [answer.error] : []);
+    return failed.length === 1 && failed[0] === SQLSTATE.uniqueViolation && TAKES_VALUES.test(sql);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

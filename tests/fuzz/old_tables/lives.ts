@@ -5,6 +5,7 @@
  * PostgreSQL is asked for many statements at once, after the database: what is next depends on the database's answers
  * only.
  */
+import { SQLSTATE } from "../../../mod.ts";
 import { StateDatabase } from "../../support/state_database.ts";
 import { Choices } from "../choices.ts";
 import type { EdgePeer } from "../edge_oracle.ts";
@@ -36,23 +37,28 @@ const MOVES: Readonly<Record<Move, (database: StateDatabase) => Promise<void>>> 
   reopen: (database) => database.reopen(),
 };
 
-function textOf(answer: Answer, isOrdered: boolean): string {
+function textOf(answer: Answer, isOrdered: boolean, form = (row: string): string => row): string {
   if ("error" in answer) return answer.error;
-  const rows = answer.rows.map((row) => JSON.stringify(row));
+  const rows = answer.rows.map((row) => form(JSON.stringify(row)));
   return (isOrdered ? rows : rows.sort()).join("\n");
 }
 
 /** Whether two answers say the same. Of several violations in one statement, any may be told. */
-function agrees(own: Answer, other: Answer, { move, isOrdered }: Told, peer: EdgePeer | null): boolean {
+function agrees(own: Answer, other: Answer, { sql, move, isOrdered }: Told, peer: EdgePeer): boolean {
   if (move !== null) return "rows" in own;
   if ("error" in own && "error" in other) {
     return own.error === other.error || [own.error, other.error].every((code) => /^2[123]/.test(code));
   }
-  const form = (answer: Answer): string => {
-    const text = textOf(answer, isOrdered);
-    return peer?.form?.(text) ?? text;
-  };
-  return form(own) === form(other);
+  const form = (row: string): string => peer.form?.(row, sql) ?? row;
+  return textOf(own, isOrdered, form) === textOf(other, isOrdered, form);
+}
+
+/** Whether rows may differ from here on though neither is wrong: one was given up, or the peer says so. */
+function mayPart(own: Answer, other: Answer, { sql }: Told, peer: EdgePeer): boolean {
+  const isGivenUp = [own, other].some((answer) =>
+    "error" in answer && answer.error === SQLSTATE.queryCanceled
+  );
+  return isGivenUp || peer.mayPart?.(own, other, sql) === true;
 }
 
 /** A difference: all statements up to it, and what both said. */
@@ -62,17 +68,18 @@ export interface LifeDifference {
   readonly other: string;
 }
 
-/**
- * Lives a life, and answers the first difference or null. Without a peer, only failures of the database itself are
- * seen.
- */
-export async function live(
-  seed: number,
-  statements: number,
-  peer: EdgePeer | null,
-): Promise<LifeDifference | null> {
+/** What became of a life. */
+export interface LifeOutcome {
+  /** The first one. */
+  readonly difference: LifeDifference | null;
+  /** The statement behind which rows may differ though neither answer is wrong, where the life ends; null: none. */
+  readonly partedAfter: string | null;
+}
+
+/** Lives a life beside a peer, until there is a difference or the two may part. */
+export async function live(seed: number, statements: number, peer: EdgePeer): Promise<LifeOutcome> {
   await using database = await StateDatabase.open();
-  await peer?.answers([PEERS_START]);
+  await peer.answers([PEERS_START]);
   const life = new LifeStatements(Choices.ofSeed(seed));
   const steps: Told[] = [];
   const answers: Answer[] = [];
@@ -83,22 +90,9 @@ export async function live(
     answers.push(answer);
     return "rows" in answer;
   };
-  const compare = async () => {
-    const others = await peer?.answers(steps.slice(compared).map(({ sql }) => sql)) ??
-      answers.slice(compared);
-    for (const [index, other] of others.entries()) {
-      const at = compared + index;
-      const step = steps[at], own = answers[at];
-      if (step === undefined || own === undefined) throw new Error("an answer to every statement");
-      if (agrees(own, other, step, peer) && !("error" in own && own.error.startsWith("crash"))) continue;
-      return {
-        steps: steps.slice(0, at + 1),
-        own: textOf(own, step.isOrdered),
-        other: textOf(other, step.isOrdered),
-      };
-    }
-    compared = steps.length;
-    return null;
+  const compare = async (): Promise<LifeOutcome | null> => {
+    const others = await peer.answers(steps.slice(compared).map(({ sql }) => sql));
+    return firstDifference(steps, answers, others, peer);
   };
   for (const sql of life.schema) await take({ sql, move: null, isOrdered: false });
   for (let index = 1; index <= statements; index++) {
@@ -110,10 +104,41 @@ export async function live(
       if (life.isFailed) break;
       life.answered(question, await take(question));
     }
-    const difference = await compare();
-    if (difference !== null) return difference;
+    const outcome = await compare();
+    if (outcome !== null) return outcome;
+    compared = steps.length;
   }
-  return await compare();
+  return await compare() ?? { difference: null, partedAfter: null };
+}
+
+/** The first of the last steps, which the peer has answered too, that is different or behind which rows may be. */
+function firstDifference(
+  steps: readonly Told[],
+  answers: readonly Answer[],
+  others: readonly Answer[],
+  peer: EdgePeer,
+): LifeOutcome | null {
+  for (const [index, other] of others.entries()) {
+    const at = steps.length - others.length + index;
+    const step = steps[at], own = answers[at];
+    if (step === undefined || own === undefined) throw new Error("an answer to every statement");
+    const isCrash = "error" in own && own.error.startsWith("crash");
+    if (!isCrash && agrees(own, other, step, peer)) continue;
+    if (!isCrash && mayPart(own, other, step, peer)) {
+      const next = others[index + 1];
+      const areQuestions = [step, steps[at + 1]].every((each) => each?.sql.startsWith("SELECT "));
+      // No block has failed where the next question is answered.
+      if (areQuestions && next !== undefined && "rows" in next) continue;
+      return { difference: null, partedAfter: step.sql };
+    }
+    const difference = {
+      steps: steps.slice(0, at + 1),
+      own: textOf(own, step.isOrdered),
+      other: textOf(other, step.isOrdered),
+    };
+    return { difference, partedAfter: null };
+  }
+  return null;
 }
 
 /** The steps answered anew; the first difference or null. */
@@ -123,16 +148,7 @@ async function again(steps: readonly Told[], peer: EdgePeer): Promise<LifeDiffer
   const answers: Answer[] = [];
   for (const step of steps) answers.push(await perform(database, step));
   const others = await peer.answers(steps.map(({ sql }) => sql));
-  for (const [at, step] of steps.entries()) {
-    const own = answers[at], other = others[at];
-    if (own === undefined || other === undefined || agrees(own, other, step, peer)) continue;
-    return {
-      steps: steps.slice(0, at + 1),
-      own: textOf(own, step.isOrdered),
-      other: textOf(other, step.isOrdered),
-    };
-  }
-  return null;
+  return firstDifference(steps, answers, others, peer)?.difference ?? null;
 }
 
 /** Whether two differences may have one cause. */

@@ -8,11 +8,15 @@ import { live, scriptOf, shorten } from "./lives.ts";
 
 const [lives = 200, firstSeed = Date.now() % 1_000_000, statements = 1500] = Deno.args.map(Number);
 const server = await PrivatePostgresql.start();
-let failures = 0;
+let failures = 0, parted = 0;
 try {
   for (let seed = firstSeed; seed < firstSeed + lives; seed++) {
     using peer = await PipelinedPostgresql.connect(server);
-    const difference = await live(seed, statements, peer);
+    const { difference, partedAfter } = await live(seed, statements, peer);
+    if (partedAfter !== null) {
+      parted++;
+      console.log(`seed ${seed}: not followed after ${partedAfter.slice(0, 500)}`);
+    }
     if (difference === null) continue;
     failures++;
     console.log(
@@ -22,5 +26,7 @@ try {
 } finally {
   await server.stop();
 }
-console.log(`${lives} lives of ${statements} statements from seed ${firstSeed}: ${failures} differ`);
+console.log(
+  `${lives} lives of ${statements} statements from seed ${firstSeed}: ${failures} differ, ${parted} were not followed to the end`,
+);
 if (failures > 0) Deno.exit(1);
