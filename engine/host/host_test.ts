@@ -287,6 +287,13 @@ Deno.test("SimulatedHost runs timers in order of their time and gives equal trac
   equal(await run(), first);
 });
 
+Deno.test("SimulatedHost.run() fails when its time does not go on", async () => {
+  const host = new SimulatedHost(1);
+  const again = () => void host.timers.setTimer(0, again);
+  again();
+  await rejects(host.run(1, () => {}), /^Error: the simulation does not end$/);
+});
+
 Deno.test("Timers.repeat() calls back again and again, and not after it was told to stop", async () => {
   const simulated = new SimulatedHost(5);
   const seen: number[] = [];

@@ -19,6 +19,8 @@ const START_MICROSECONDS = 757_382_400_000_000;
 
 /** A simulation that takes more steps than this without end is stuck. */
 const MAX_STEPS = 10_000_000;
+/** The same, while its time stands still. */
+const MAX_STEPS_AT_ONCE = 100_000;
 
 /** The machine. */
 export class SimulatedHost implements Host {
@@ -86,14 +88,19 @@ export class SimulatedHost implements Host {
     return true;
   }
 
-  /** Lets everything happen that is due within so many microseconds; `afterEach` is called behind each event. */
+  /**
+   * Lets everything happen that is due within so many microseconds; `afterEach` is called behind each event. Fails when
+   * time does not go on.
+   */
   async run(microseconds: number, afterEach: () => void): Promise<void> {
     const end = this.#elapsed + microseconds;
-    for (;;) {
+    for (let steps = 0, last = -1;; steps++) {
       await drainMicrotasks();
       afterEach();
       const { first } = this.#timers;
       if (first === undefined || first.due > end) break;
+      if (this.#elapsed > last) [steps, last] = [0, this.#elapsed];
+      else if (steps > MAX_STEPS_AT_ONCE) throw new Error("the simulation does not end");
       this.#fireNext();
     }
     this.#elapsed = Math.max(this.#elapsed, end);
