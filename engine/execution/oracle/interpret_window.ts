@@ -71,13 +71,15 @@ function resultOf(
     case "cume_dist":
       return (before.length + rows.filter(isPeer).length) / rows.length;
     case "ntile": {
-      const buckets = Number(argument(0, rows[0] as Row));
+      const first = rows.findIndex((row) => argument(0, row) !== null);
+      if (first < 0 || index < first) return null;
+      const buckets = Number(argument(0, rows[first] as Row));
       const sizes = Array.from(
         { length: buckets },
         (_, bucket) => Math.floor(rows.length / buckets) + (bucket < rows.length % buckets ? 1 : 0),
       );
       let bucket = 0;
-      for (let left = index; left >= (sizes[bucket] ?? 0); bucket++) left -= sizes[bucket] ?? 0;
+      for (let left = index - first; left >= (sizes[bucket] ?? 0); bucket++) left -= sizes[bucket] ?? 0;
       return bucket + 1;
     }
     case "lag":

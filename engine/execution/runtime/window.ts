@@ -299,7 +299,7 @@ class Partition {
     const state = this.#states[index] as CallState;
     if (call.machine !== null) return yield* this.#aggregate(call, call.machine, state, chunk);
     const { begin, from, to, results } = chunk;
-    if (call.name === "ntile") return this.#ntile(call, chunk);
+    if (call.name === "ntile") return yield* this.#ntile(call, state, chunk);
     const isFrameValue = FRAME_VALUES.has(call.name);
     for (let position = from; position < to; position++) {
       if (!isFrameValue) results[position - begin] = this.#ranking(call, position, chunk);
@@ -348,20 +348,35 @@ class Partition {
     return otherwise?.(row) ?? null;
   }
 
-  #ntile(call: WindowWork, { begin, from, to, results }: ChunkResults): void {
-    const buckets = call.args[0]?.(this.#input.rows.at(this.#begin)) ?? null;
-    if (buckets === null) return void results.fill(null, from - begin, to - begin);
-    if (Number(buckets) <= 0) {
+  /** Counts from the first row whose argument is not NULL; rows before it are in no bucket. */
+  *#ntile(
+    call: WindowWork,
+    state: CallState,
+    { begin, from, to, results }: ChunkResults,
+  ): Generator<void, void, void> {
+    let position = from;
+    for (; state.result === null && position < to; position++) {
+      state.result = call.args[0]?.(this.#input.rows.at(position)) ?? null;
+      if (state.result !== null) {
+        state.from = position;
+        break;
+      }
+      results[position - begin] = null;
+      if (this.#pace.isDue()) yield;
+    }
+    if (state.result === null) return;
+    const buckets = Number(state.result);
+    if (buckets <= 0) {
       throw new DatabaseError(
         SQLSTATE.invalidArgumentForNtile,
         "argument of ntile must be greater than zero",
       );
     }
     const rows = this.end - this.#begin;
-    const size = Math.floor(rows / Number(buckets));
-    const larger = rows % Number(buckets);
-    for (let position = from; position < to; position++) {
-      const row = position - this.#begin;
+    const size = Math.floor(rows / buckets);
+    const larger = rows % buckets;
+    for (; position < to; position++) {
+      const row = position - state.from;
       const inLarger = row < larger * (size + 1);
       results[position - begin] = inLarger
         ? Math.floor(row / (size + 1)) + 1

@@ -52,11 +52,17 @@ export function alterTable(binder: DefinitionBinder, ast: AlterTable): string {
   }
   let table = binder.table(ast.name);
   if (!ast.actions.every(({ kind }) => KEEPS_ROWS.has(kind))) binder.requireNoPendingChecks(table, tag);
-  for (const action of ast.actions) {
+  for (const action of ast.actions.toSorted((a, b) => passOf(a) - passOf(b))) {
     if (!KEEPS_SOURCE.has(action.kind)) refuseExternal(binder, table, "alter", ast.name.position);
     table = alter(binder, table, action);
   }
   return tag;
+}
+
+/** As in PostgreSQL, what goes comes first, in whatever order the actions are written; then types, then new columns. */
+function passOf({ kind }: AlterTableAction): number {
+  if (kind.startsWith("drop_")) return 0;
+  return kind === "alter_type" ? 1 : kind === "add_column" ? 2 : 3;
 }
 
 /** Actions that leave what REFRESH writes as it is. */
@@ -292,9 +298,7 @@ export function dropColumn(
   }
   requireNoShardColumn(binder, table, column.id, action.position);
   const keys = referencingKeys(binder.catalog, table, [column.id]);
-  const generated = table.columns.filter((each) =>
-    !each.hidden && each.generatedText !== null && usesColumn(binder, table, each.generatedText, column.id)
-  );
+  const generated = generatedFrom(binder, table, column.id);
   const triggers = triggersUsing(binder, table, [column.id, ...generated.map((each) => each.id)]);
   // Indexes go with their column, expressions and predicates over it included.
   const indexes = indexesOver(binder, table, column.id).map((index) => index.id);
@@ -336,6 +340,17 @@ export function dropColumn(
   binder.putTable(result);
   dropOwnedSequences(binder, table.id, [column.id, ...generated.map((each) => each.id)]);
   return result;
+}
+
+/** Generated columns that are computed from the column. */
+export function generatedFrom(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  columnId: number,
+): readonly ColumnDefinition[] {
+  return table.columns.filter((each) =>
+    !each.hidden && each.generatedText !== null && usesColumn(binder, table, each.generatedText, columnId)
+  );
 }
 
 /** Indexes whose expressions or predicate name the column. */

@@ -7,8 +7,14 @@ import type { SqlType } from "../../types/sql_type.ts";
 import type { AlterTableAction, Expression as Ast } from "../parser/ast.ts";
 import { PLAIN_SEQUENCE } from "./columns.ts";
 import { changeSequence } from "./sequences.ts";
-import { indexesOver, requireIdentityType, requirePlain, withoutColumn } from "./alter_table.ts";
-import { requireComparable } from "./constraints.ts";
+import {
+  generatedFrom,
+  indexesOver,
+  requireIdentityType,
+  requirePlain,
+  withoutColumn,
+} from "./alter_table.ts";
+import { requireComparable, validateExisting } from "./constraints.ts";
 import type { DefinitionBinder } from "./definition_binder.ts";
 import type { TableExpression } from "./definition_plan.ts";
 import { brokenViews, referencingKeys } from "./dependencies.ts";
@@ -27,7 +33,9 @@ export function alterType(
   const column = binder.column(table, action.column, action.position);
   requirePlain(binder, table, column, action.position);
   const type = binder.type(action.type);
+  refuseGenerated(binder, table, column, action.position);
   if (action.using === null && equalTypes(type, column.type)) return table;
+  requireDefaultFits(binder, table, { ...column, type }, action.position);
   if (column.identity !== null) requireIdentityType(binder, type, action.position);
   requireKeysStay(binder, table, { ...column, type }, action.position);
   refuseViews(binder, table, column, action.position);
@@ -162,6 +170,11 @@ export function alterType(
   const isKeyLost = table.rowIdColumn === column.id && withConstraints.rowIdColumn === null;
   if (isKeyLost) throw binder.unsupported("changing an integer primary key to another type", action.position);
   const placed = binder.putTable(besideParents(binder, withConstraints));
+  for (const each of placed.constraints) {
+    if (each.kind === "check" && each.columns.includes(newId)) {
+      validateExisting(binder, { table: placed, constraint: each, index: null, rekeyed: false }, false);
+    }
+  }
   for (const index of withConstraints.indexes) {
     if (index.unique && index.columns.some((part) => part.columnId === newId)) {
       binder.steps.push({ kind: "validate_unique", table: withConstraints, index });
@@ -184,6 +197,43 @@ export function alterType(
     }
   }
   return placed;
+}
+
+/** 0A000 when a generated column is computed from the column: its values would be those of before. */
+function refuseGenerated(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  column: ColumnDefinition,
+  position: number,
+): void {
+  const generated = generatedFrom(binder, table, column.id)[0];
+  if (generated === undefined) return;
+  throw binder.error(
+    SQLSTATE.featureNotSupported,
+    "cannot alter type of a column used by a generated column",
+    position,
+    { detail: `Column "${column.name}" is used by generated column "${generated.name}".` },
+  );
+}
+
+/** 42804 unless the default, which has the type of before, can be assigned to the changed column. */
+function requireDefaultFits(
+  binder: DefinitionBinder,
+  table: TableDefinition,
+  { name, type, defaultText }: ColumnDefinition,
+  position: number,
+): void {
+  if (defaultText === null || /^null$/iu.test(defaultText)) return;
+  try {
+    binder.bind(columnAst(name, position), table, "transform expressions", { type, column: name });
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || error.code !== SQLSTATE.datatypeMismatch) throw error;
+    throw binder.error(
+      SQLSTATE.datatypeMismatch,
+      `default for column "${name}" cannot be cast automatically to type ${formatTypeFamily(type)}`,
+      position,
+    );
+  }
 }
 
 /** A foreign key of the column must still be comparable with what it references. */

@@ -119,7 +119,8 @@ export function createTableAs(binder: DefinitionBinder, ast: CreateTableAs): str
     };
   }
   table = binder.putTable(sharded(binder, table, ast));
-  if (ast.withData) binder.steps.push({ kind: "insert_query", table, query: ast.query });
+  // The plan of before: a name in the query may be the new table's, which hides one of another schema from now on.
+  if (ast.withData) binder.steps.push({ kind: "insert_query", table, planned });
   return tag;
 }
 

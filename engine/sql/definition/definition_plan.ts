@@ -6,7 +6,7 @@
  */
 import type { CatalogChange } from "../../catalog/catalog_change.ts";
 import type { ConstraintDefinition, IndexDefinition, TableDefinition } from "../../catalog/definitions.ts";
-import type { Query } from "../parser/ast.ts";
+import type { PlannedStatement } from "../plan/plan.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 
 /** A message in addition to the result. */
@@ -58,7 +58,7 @@ export type DefinitionStep =
   | { readonly kind: "truncate"; readonly tableId: number }
   | { readonly kind: "restart_sequence"; readonly sequenceId: number; readonly value: number | bigint }
   /** Fills a new table from a query. */
-  | { readonly kind: "insert_query"; readonly table: TableDefinition; readonly query: Query };
+  | { readonly kind: "insert_query"; readonly table: TableDefinition; readonly planned: PlannedStatement };
 
 /** What a DDL statement comes to: steps that the session carries out in order within the statement's transaction. */
 export interface DefinitionPlan {

@@ -4,9 +4,7 @@
 import { compileStatement } from "../../execution/compile_statement.ts";
 import type { ExecutionContext, StatementExecution } from "../../execution/runtime/execution.ts";
 import type { TableDefinition } from "../../catalog/definitions.ts";
-import type { Query } from "../../sql/parser/ast.ts";
-import { planStatement } from "../../sql/planner/plan_statement.ts";
-import type { SqlType } from "../../types/sql_type.ts";
+import type { PlannedStatement } from "../../sql/plan/plan.ts";
 import { BatchWriter } from "../copy/batch_writer.ts";
 import type { StatementHost } from "../statement_host.ts";
 import type { Work } from "../../execution/runtime/work.ts";
@@ -20,17 +18,10 @@ export class InsertQuery implements Work {
     readonly session: StatementHost;
     readonly context: ExecutionContext;
     readonly table: TableDefinition;
-    readonly query: Query;
-    readonly text: string;
-    /** Types of the query's parameters. */
-    readonly types: readonly SqlType[];
+    readonly planned: PlannedStatement;
   }) {
     const { session, context, table } = options;
-    const planned = planStatement(
-      options.query,
-      session.planEnvironment(options.text, options.types),
-    );
-    this.#execution = compileStatement(planned).start(context);
+    this.#execution = compileStatement(options.planned).start(context);
     this.#writer = new BatchWriter(context.writer, table, { inBlock: session.block !== null });
   }
 

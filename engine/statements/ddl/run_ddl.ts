@@ -18,7 +18,6 @@ import type { PlanningEnvironment } from "../../sql/binder/environment.ts";
 import type { DefinitionStatement } from "../../sql/parser/ast.ts";
 import { bindDefinition } from "../../sql/definition/bind_definition.ts";
 import type { DefinitionPlan, DefinitionStep } from "../../sql/definition/definition_plan.ts";
-import type { SqlType } from "../../types/sql_type.ts";
 import type { Transaction } from "../../transactions/transaction.ts";
 import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import type { StatementHost } from "../statement_host.ts";
@@ -62,7 +61,7 @@ export function runDefinition(
           awaitModule: (module) => awaitModule(session, module),
         },
       );
-      return new DefinitionExecution({ session, plan, transaction, context, text, types: given.types });
+      return new DefinitionExecution({ session, plan, transaction, context });
     },
   };
   return session.runWork(compiled, sink, (execution) => {
@@ -115,9 +114,6 @@ interface DefinitionRun {
   readonly plan: DefinitionPlan;
   readonly transaction: Transaction;
   readonly context: ExecutionContext;
-  readonly text: string;
-  /** Types of the query's parameters. */
-  readonly types: readonly SqlType[];
 }
 
 /** One run of a definition plan. */
@@ -201,7 +197,7 @@ class DefinitionExecution implements StatementExecution {
   }
 
   #workOf(step: DefinitionStep): Work | null {
-    const { session, transaction, context, text, types } = this.#run;
+    const { session, transaction, context } = this.#run;
     switch (step.kind) {
       case "change":
         transaction.change(step.change, session.temporarySchema);
@@ -227,7 +223,7 @@ class DefinitionExecution implements StatementExecution {
       case "rekey":
         return new Rekey(context, step.table);
       case "insert_query":
-        return new InsertQuery({ session, context, table: step.table, query: step.query, text, types });
+        return new InsertQuery({ session, context, table: step.table, planned: step.planned });
     }
   }
 }
