@@ -29,6 +29,19 @@ Deno.test("a statement whose table is altered before it writes is compiled anew"
   strictEqual((await database.query("SELECT 1 AS one"))[0]?.one, 1);
 });
 
+Deno.test("a cursor that comes to a table which is gone ends as a conflict", async () => {
+  await using database = await open(":memory:");
+  await database.execute(
+    "CREATE TABLE first AS SELECT generate_series(1, 5000) AS n; CREATE TABLE t (n INT)",
+  );
+  await database.transaction(async (reader) => {
+    await reader.execute("DECLARE c CURSOR FOR SELECT n FROM first UNION ALL SELECT n FROM t");
+    strictEqual((await reader.query("FETCH 2 FROM c")).length, 2);
+    await database.execute("DROP TABLE t");
+    await rejects(reader.query("FETCH ALL FROM c"), { code: "40001" });
+  }).catch((error: DatabaseError) => match(error.message, /rolled back after/));
+});
+
 Deno.test("a snapshot from before a key came is not read by it", async () => {
   await using database = await open(":memory:");
   await database.execute("CREATE TABLE t (k INT); INSERT INTO t VALUES (7), (8), (1)");

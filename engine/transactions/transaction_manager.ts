@@ -144,6 +144,10 @@ export class TransactionManager {
     snapshot: OpNumber | "newest" = transaction.snapshot,
   ): ReadableTable {
     const isNewest = snapshot === "newest";
+    // The statement was planned before another transaction dropped the table.
+    if (!this.#isCommitted(tableId)) {
+      throw serializationFailure(this.catalog, { tableId, id: null, op: null });
+    }
     if (this.remote?.has(tableId) !== true) return this.store(tableId).at(isNewest ? this.lastOp : snapshot);
     return isNewest ? this.remote.newestTable(transaction, tableId) : this.remote.table(transaction, tableId);
   }

@@ -3,9 +3,9 @@
  * older snapshots at which queries that are fetched piece by piece still read.
  */
 import type { Catalog } from "../catalog/catalog.ts";
-import { assertDefined } from "../base/assert.ts";
 import type { OpNumber } from "../operations/effect.ts";
 import type { ReadableTable } from "../storage/access/readable_table.ts";
+import { serializationFailure } from "./conflicts.ts";
 import { ReadColumns } from "./read_columns.ts";
 import type { ReadPredicate } from "./read_set.ts";
 import { type ReadTracker, TableView } from "./table_view.ts";
@@ -73,7 +73,10 @@ export class TransactionViews<T extends Viewer> {
     tracks: boolean,
     snapshot: OpNumber | "newest" = this.#viewer.snapshot,
   ): TableView {
-    const definition = assertDefined(this.#viewer.catalog.table(tableId), `table ${tableId}`);
+    const definition = this.#viewer.catalog.table(tableId);
+    if (definition === undefined) {
+      throw serializationFailure(this.#manager.catalog, { tableId, id: null, op: null });
+    }
     const beneath = this.#manager.catalog.table(tableId) ?? null;
     const committed = beneath === null ? null : this.#manager.committed(this.#viewer, tableId, snapshot);
     const track = tracks ? this.#track : null;
