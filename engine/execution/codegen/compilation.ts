@@ -29,12 +29,18 @@ export interface RuntimeFilter {
   readonly isDirect: boolean;
 }
 
+/** Rows of a scan are wanted whose key is in the range that the slot holds by the time that it begins. */
+export interface ScanRange extends Pick<RuntimeFilter, "key" | "columnId" | "slot"> {
+  readonly isNullable: boolean;
+}
+
 /**
  * What the compilation of one statement knows: state slots, which columns may be NULL or are needed above an
  * operator, and how operators are numbered for EXPLAIN ANALYZE.
  */
 export class Compilation {
-  readonly analyze: boolean;
+  /** Rows that operators give out are counted. */
+  analyze: boolean;
   /** Hash operators divide their inputs, for they do not fit into memory. */
   readonly spills: boolean;
   readonly produce: Produce;
@@ -83,6 +89,9 @@ export class Compilation {
   /** By scan: what joins above it will know. */
   readonly runtimeFilters = new Map<Plan, readonly RuntimeFilter[]>();
 
+  /** By scan: what rows are wanted of it. */
+  readonly scanRanges = new Map<Plan, ScanRange>();
+
   /** The pipelines of the statement's program and of its subplans, some of which are made while others' code is. */
   readonly programs: (readonly Pipeline[])[] = [];
 
@@ -118,6 +127,14 @@ export class Compilation {
     this.#divided = sources;
     action();
     this.#divided = before;
+  }
+
+  /** While the action puts code into a region that reads rows ahead of the plan's own, they are not counted. */
+  uncounted(action: () => void): void {
+    const before = this.analyze;
+    this.analyze = false;
+    action();
+    this.analyze = before;
   }
 
   /** How an input of an operator is read that runs part by part; undefined: it is put there itself. */

@@ -31,8 +31,7 @@ export class DividedFilters {
     const [side, keys, others] = plan.keepsLeft === true
       ? [right, rightKeys, leftKeys]
       : [left, leftKeys, rightKeys];
-    this.#endsFound = !this.ends && plan.join === "anti" && plan.residual === null && keys.length === 1 &&
-      [...keys, ...others].every(({ type }) => INTEGERS.has(type.kind));
+    this.#endsFound = knowsPartners(plan);
     this.#isNoted = this.ends
       ? offerFilters(compilation, side, { keys, others, slot: this.slot, isDivided: true })
       : keys.map(() => this.#endsFound);
@@ -94,8 +93,15 @@ export class DividedFilters {
   }
 }
 
+/** Whether a filter of the only key may know which rows of the other side, that end so, have a partner. */
+export function knowsPartners(plan: HashJoin): boolean {
+  const { join, residual, leftKeys, rightKeys } = plan;
+  return !endsOthers(plan) && join === "anti" && residual === null && leftKeys.length === 1 &&
+    [...leftKeys, ...rightKeys].every(({ type }) => INTEGERS.has(type.kind));
+}
+
 /** Whether rows of the side that is not kept end without a partner. */
-function endsOthers({ join, keepsLeft }: HashJoin): boolean {
+export function endsOthers({ join, keepsLeft }: HashJoin): boolean {
   return keepsLeft === true || join === "inner" || join === "semi" || join === "right";
 }
 

@@ -216,6 +216,12 @@ export class HashProbe {
   }
 }
 
+/** The kept side of a join whose code is there. */
+export function probeOf(compilation: Compilation, plan: Plan): HashProbe {
+  const made = compilation.made<HashProbe | null>(compilation.derivedKey(plan, "parts"), () => null);
+  return assertDefined(made ?? undefined, "the kept side of a join");
+}
+
 /** The expression of the first row of the keys' bucket, or -1; the keys have passed their filters. */
 function firstCode(code: Emitter, { index, heads }: ProbeNames, codes: readonly string[]): string {
   if (heads === null) return `${index}.firstByHash(${hashOf(code, codes)})`;

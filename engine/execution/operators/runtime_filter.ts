@@ -5,6 +5,7 @@
  *
  * The kept side is complete by then: of several joins the outermost one keeps its rows first.
  */
+import { assert } from "../../base/assert.ts";
 import type { BoundAggregate } from "../../sql/functions/definition.ts";
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import { isHarmless } from "../../sql/plan/harmless.ts";
@@ -13,13 +14,14 @@ import { withoutIdentityCasts } from "../../sql/plan/build.ts";
 import { allDefinedColumns } from "../../sql/plan/traverse.ts";
 import type { ZonePredicate } from "../../storage/access/readable_table.ts";
 import type { SqlType } from "../../types/sql_type.ts";
-import type { Compilation, RuntimeFilter } from "../codegen/compilation.ts";
+import type { Compilation, RuntimeFilter, ScanRange } from "../codegen/compilation.ts";
 import type { Emitter } from "../codegen/emitter.ts";
 import { emitValue } from "../codegen/expression.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
 import { HashIndex } from "../runtime/hash_index.ts";
 import { type FilterParts, KeyFilter } from "../runtime/key_filter.ts";
 import { KeptFilters } from "../runtime/kept_filters.ts";
+import { KeyRange } from "../runtime/key_ranges.ts";
 
 type TableScan = Extract<Plan, { kind: "table_scan" }>;
 
@@ -73,6 +75,70 @@ export function offerFilters(
     compilation.runtimeFilters.set(scan, [...compilation.runtimeFilters.get(scan) ?? [], filter]);
     return true;
   });
+}
+
+/** A table's scan, or rows of it that are chosen and projected, of which ranges of a key can be read. */
+export interface RangedScan extends Omit<ScanRange, "slot"> {
+  readonly scan: TableScan;
+}
+
+/**
+ * How a plan can be read by ranges of a key; null: it cannot. Conditions may fail: each row is in one of the ranges.
+ */
+export function rangedScan(plan: Plan, expression: Expression | undefined): RangedScan | null {
+  const key = expression === undefined ? undefined : withoutIdentityCasts(expression);
+  if (key?.kind !== "column") return null;
+  switch (plan.kind) {
+    case "table_scan": {
+      const column = plan.columns.find(({ output }) => output === key.column);
+      if (column === undefined) return null;
+      return { scan: plan, key, columnId: column.columnId, isNullable: column.nullable };
+    }
+    case "filter":
+      return rangedScan(plan.input, key);
+    case "project": {
+      const made = plan.outputs.find(({ output }) => output === key.column)?.expression;
+      return rangedScan(plan.input, made ?? key);
+    }
+    default:
+      return null;
+  }
+}
+
+/** While the action puts scans into a region they give rows of the range alone that the slot holds. */
+export function readRange(
+  { scanRanges }: Compilation,
+  scans: readonly RangedScan[],
+  slot: number,
+  action: () => void,
+): void {
+  for (const { scan, ...range } of scans) scanRanges.set(scan, { ...range, slot });
+  action();
+  for (const { scan } of scans) scanRanges.delete(scan);
+}
+
+/** What a scan of a range need not read. */
+export function prunedByRange(state: ExecutionState, range: ScanRange | null): readonly ZonePredicate[] {
+  return range === null ? [] : rangeOf(state, range.slot).predicates(range.columnId, range.isNullable);
+}
+
+function rangeOf(state: ExecutionState, slot: number): KeyRange {
+  const range = state.x[slot];
+  assert(range instanceof KeyRange, "a range is at hand");
+  return range;
+}
+
+/** Declares the range of a scan; the answer emits the test of a row. */
+export function openRange(code: Emitter, wanted: ScanRange | null): (code: Emitter) => void {
+  if (wanted === null) return () => {};
+  const range = code.define("range", `${code.use("rangeOf", rangeOf)}(S, ${wanted.slot})`);
+  const [low, end] = [code.define("low", `${range}.low`), code.define("end", `${range}.end`)];
+  const hasNulls = code.define("hasNulls", `${range}.hasNulls`);
+  return (code) => {
+    const { code: value, isNull } = emitValue(code, wanted.key);
+    const isOut = `${value} < ${low} || ${value} >= ${end}`;
+    code.emit(`if (${isNull === null ? isOut : `${isNull} ? !${hasNulls} : ${isOut}`}) ${code.skip}`);
+  };
 }
 
 /** Where a column comes from, if the rows of the scan may end there. */

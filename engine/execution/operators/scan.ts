@@ -11,13 +11,13 @@ import { rowConditionOf } from "../codegen/row_condition.ts";
 import { PipelineCode, type RunningPipeline } from "../codegen/pipeline_code.ts";
 import { type Binding, Emitter, NULL_VALUE } from "../codegen/emitter.ts";
 import { emitConjuncts } from "../codegen/condition.ts";
-import type { RuntimeFilter } from "../codegen/compilation.ts";
+import type { RuntimeFilter, ScanRange } from "../codegen/compilation.ts";
 import type { Program, Sink } from "../codegen/region.ts";
 import { emitSelection, splitFilter } from "../codegen/selection.ts";
 import { storedCode } from "../codegen/value_form.ts";
 import type { ExecutionState, Pipeline } from "../runtime/execution_state.ts";
 import { decodeText } from "../runtime/interner.ts";
-import { openRowFilters, prunedByFilters } from "./runtime_filter.ts";
+import { openRange, openRowFilters, prunedByFilters, prunedByRange } from "./runtime_filter.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import { checksInput } from "../../base/assert.ts";
 import type { Block, BlockCursor } from "../../storage/access/block.ts";
@@ -84,6 +84,7 @@ class ScanPipeline implements Pipeline {
   readonly #selectionSlot: number;
   readonly #columnIds: readonly number[];
   readonly #filters: readonly RuntimeFilter[];
+  readonly #range: ScanRange | null;
   readonly #condition: ReturnType<typeof rowConditionOf>;
   /** The one that ran last comes first. */
   readonly #kernels: Kernel[] = [];
@@ -97,6 +98,7 @@ class ScanPipeline implements Pipeline {
     this.#selectionSlot = program.compilation.newSlot();
     this.#columnIds = plan.columns.map((column) => column.columnId);
     this.#filters = program.compilation.runtimeFilters.get(plan) ?? [];
+    this.#range = program.compilation.scanRanges.get(plan) ?? null;
     this.#condition = rowConditionOf(program.compilation, plan);
     this.operators = [program.compilation.operatorIndex(plan)];
   }
@@ -155,7 +157,8 @@ class ScanPipeline implements Pipeline {
     }
     const known = prune === null ? null : prunedByFilters(state, this.#filters);
     if (prune === null || known === null) return null;
-    return this.#cursor(state.context, [...prune, ...known], () => this.#condition(state));
+    const ranged = prunedByRange(state, this.#range);
+    return this.#cursor(state.context, [...prune, ...known, ...ranged], () => this.#condition(state));
   }
 
   #cursor(
@@ -199,6 +202,7 @@ class ScanPipeline implements Pipeline {
           sink: this.#sink,
           flags: this.#program.flags,
           filters: this.#filters,
+          range: this.#range,
           selectionSlot: this.#selectionSlot,
         }),
     });
@@ -235,6 +239,7 @@ interface KernelParts {
   readonly sink: Sink;
   readonly flags: readonly number[];
   readonly filters: readonly RuntimeFilter[];
+  readonly range: ScanRange | null;
   /** Where an execution keeps the numbers of chosen rows. */
   readonly selectionSlot: number;
 }
@@ -242,7 +247,7 @@ interface KernelParts {
 function emitKernel(
   code: Emitter,
   shape: BlockShape,
-  { plan, sink, flags, filters, selectionSlot }: KernelParts,
+  { plan, sink, flags, filters, range, selectionSlot }: KernelParts,
 ): void {
   const label = code.name("rows");
   const bindings = shape.columns.map((vector, index) => {
@@ -266,6 +271,7 @@ function emitKernel(
   const isChosen = filter.masks.length + filter.dictionary.length > 0;
   code.loopLabel = label;
   code.morselRows = "(to - from)";
+  const testRange = openRange(code, range);
   const testFilters = openRowFilters(code, filters);
   sink.open(code);
   const chosen = isChosen ? emitSelection(code, { slot: selectionSlot, filter, hidesRows, bind }) : null;
@@ -275,6 +281,7 @@ function emitKernel(
     code.rowBlock(() => {
       bind(code);
       if (hidesRows && chosen === null) code.emit(`if (hidden[i] !== 0) ${code.skip}`);
+      testRange(code);
       emitConjuncts(code, filter.rest);
       testFilters(code);
       sink.row(code);

@@ -17,6 +17,7 @@ import type { Program, Region, Sink } from "../codegen/region.ts";
 import { Batches } from "./batches.ts";
 import { DividedCode, type DividedInput, type KeptSize } from "./divided_code.ts";
 import { DividedFilters } from "./divided_filters.ts";
+import { producePasses } from "./passes.ts";
 import { produceRounds } from "./rounds.ts";
 
 /** The inputs of an operator that runs part by part; null: it must have all rows at once, or puts some aside. */
@@ -129,13 +130,24 @@ export function areSteady(keys: readonly Expression[]): boolean {
     keys.every((key) => !expressionFacts(key).volatile && !expressionFacts(key).hasSubquery);
 }
 
-/** Puts an operator, which `produce` puts into a region, there part by part. */
+/** Puts an operator, which `produce` puts into a region, there part by part, or a join in passes. */
 export function produceDivided(
   plan: Plan,
   divided: readonly DividedInput[],
   region: Program,
   sink: Sink,
   produce: (region: Region, sink: Sink) => void,
+): void {
+  const divide = (region: Program) => produceParts(plan, divided, region, (rounds) => produce(rounds, sink));
+  if (plan.kind !== "hash_join") return divide(region);
+  producePasses(plan, region, { divide, produce: (joined) => produce(joined, sink) });
+}
+
+function produceParts(
+  plan: Plan,
+  divided: readonly DividedInput[],
+  region: Program,
+  produce: (region: Program) => void,
 ): void {
   const { compilation } = region;
   const isJoin = plan.kind === "hash_join";
@@ -155,8 +167,7 @@ export function produceDivided(
     }
   }
   const sources = sides.map(({ input, code }) => [input.plan, code.source] as const);
-  const produceHere = (rounds: Program) =>
-    compilation.readDivided(new Map(sources), () => produce(rounds, sink));
+  const produceHere = (rounds: Program) => compilation.readDivided(new Map(sources), () => produce(rounds));
   const pieces = isJoin ? piecesSlot(plan, compilation) : null;
   produceRounds(plan, sides.map(({ code }) => code), region, produceHere, { pieces, batches });
 }

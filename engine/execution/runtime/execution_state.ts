@@ -290,7 +290,12 @@ export class ExecutionState implements StatementExecution, MemoryUser {
 
   /** Whether there is no more than half of the memory taken with so much more, or than another share. */
   hasRoomFor(bytes: number, share = 1 / 2): boolean {
-    return this.#memory.bytes + bytes <= this.context.memoryLimitBytes * share;
+    return bytes <= this.roomBytes(share);
+  }
+
+  /** The bytes for which there is room so. */
+  roomBytes(share = 1 / 2): number {
+    return this.context.memoryLimitBytes * share - this.#memory.bytes;
   }
 
   /** Accounts for memory; 53200 beyond the statement's limit. Negative amounts give back. */

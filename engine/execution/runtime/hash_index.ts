@@ -8,7 +8,7 @@
  */
 import type { MemoryUser } from "./memory_user.ts";
 import { hashCode, hashMore, nearHash, NULL_CODE, powerOfTwo } from "./hashing.ts";
-import { type CodeRange, KeyFilter } from "./key_filter.ts";
+import { type CodeRange, filterBytes, KeyFilter } from "./key_filter.ts";
 import type { RowBuffer } from "./row_buffer.ts";
 import type { Work } from "./work.ts";
 
@@ -22,6 +22,9 @@ const MAX_FEW = 16_384;
 const MAX_GAPS = 4;
 /** The same where memory is little: no more than buckets of hashes take. */
 const MAX_GAPS_OF_PARTS = 2;
+
+/** So many are always. */
+const MIN_DIRECT = 64;
 
 /** Chains are counted up to here while the index is built. */
 const MAX_COUNTED = 255;
@@ -115,8 +118,8 @@ export class HashIndex implements Work {
     const [first = NO_RANGE] = this.#ranges;
     const range = this.#keys.length === 1 ? first.high - first.low + 1 : 0;
     const gaps = this.#state.context.spills === true ? MAX_GAPS_OF_PARTS : MAX_GAPS;
-    this.direct = range >= 1 && range <= rows * gaps + 64;
-    const size = this.direct ? range : powerOfTwo(rows + (rows >> 1));
+    this.direct = range >= 1 && range <= rows * gaps + MIN_DIRECT;
+    const size = this.direct ? range : hashBuckets(rows);
     this.minimum = this.direct ? first.low : 0;
     this.filters = this.#ranges.map((each) => new KeyFilter(this.#state, rows, each));
     this.mask = this.direct ? 0 : size - 1;
@@ -177,6 +180,18 @@ export class HashIndex implements Work {
   firstByHash(hash: number): number {
     return (this.heads[hash & this.mask] as number) - 1;
   }
+}
+
+/** Buckets of so many rows that have hashes. */
+function hashBuckets(rows: number): number {
+  return powerOfTwo(rows + (rows >> 1));
+}
+
+/** What an index takes at the most, where memory is little, if the keys of its first column have such a distance. */
+export function indexBytes(rows: number, span: number, keyColumns: number): number {
+  const isDirect = keyColumns === 1 && span <= rows * MAX_GAPS_OF_PARTS + MIN_DIRECT;
+  const buckets = isDirect ? span : Math.max(hashBuckets(rows), MIN_DIRECT + rows * MAX_GAPS_OF_PARTS);
+  return (rows + buckets) * 4 + keyColumns * filterBytes(rows, keyColumns === 1 ? span : Infinity);
 }
 
 const NO_RANGE: CodeRange = { low: Infinity, high: -Infinity };

@@ -83,6 +83,11 @@ function newWords(state: MemoryUser, keys: number, span: number): Int32Array {
   return isUseful ? words : words.fill(-1);
 }
 
+/** What a filter takes at the most, where memory is little, for so many keys of such a distance. */
+export function filterBytes(keys: number, span: number): number {
+  return powerOfTwo(Math.max(32, Math.min(span, keys * BITS_PER_KEY_OF_PARTS))) >> 3;
+}
+
 function mayContain({ words, mask, low, high }: FilterParts, code: number): boolean {
   if (code < low || code > high) return false;
   return ((words[(code & mask) >>> 5] as number) & (1 << code)) !== 0;
@@ -90,6 +95,11 @@ function mayContain({ words, mask, low, high }: FilterParts, code: number): bool
 
 /** The part of a statement's memory that a filter takes whose keys are not known beforehand. */
 const GROWING_SHARE = 1 / 64;
+
+/** Bits of such a filter. */
+export function growingBits(memoryBytes: number): number {
+  return Math.max(32, Math.min(MAX_BITS, powerOfTwo(memoryBytes * GROWING_SHARE * 8 + 1) / 2));
+}
 
 /** A filter of keys that come one after the other; nobody knows how many. */
 export class GrowingFilter implements FilterParts {
@@ -100,8 +110,7 @@ export class GrowingFilter implements FilterParts {
   readonly #state: MemoryUser;
 
   constructor(state: MemoryUser) {
-    const wanted = state.context.memoryLimitBytes * GROWING_SHARE * 8;
-    const bits = Math.max(32, Math.min(MAX_BITS, powerOfTwo(wanted + 1) / 2));
+    const bits = growingBits(state.context.memoryLimitBytes);
     this.#state = state;
     state.charge(bits >> 3);
     this.words = new Int32Array(bits >> 5);

@@ -14,7 +14,7 @@ export interface MemoryUser {
   wrote(bytes: number): void;
   /** Notes a run or a part of rows in files. */
   beganRun(): void;
-  /** Notes that rows are written to files, for the nth time as far as one row is concerned. */
+  /** Notes that rows are written to files, or inputs are read, for the nth time as far as one row is concerned. */
   beganPass(pass: number): void;
 }
 

@@ -94,7 +94,7 @@ function used({ profile }: ExplainedOperator): string[] {
   if (profile === null || profile.memoryBytes === 0) return [];
   const memory = `Memory: ${kilobytes(profile.memoryBytes)}kB`;
   const { spilledBytes, runs, passes } = profile;
-  if (spilledBytes === 0) return [memory];
+  if (spilledBytes === 0) return [passes > 1 ? `${memory}  Passes: ${passes}` : memory];
   return [memory, `Disk: ${kilobytes(spilledBytes)}kB  Runs: ${runs}  Passes: ${passes}`];
 }
 
@@ -140,9 +140,8 @@ function members(node: ExplainedOperator, options: ExplainFormatOptions): Member
     result["Actual Loops"] = node.profile.loops;
     const { memoryBytes, spilledBytes, runs, passes } = node.profile;
     if (memoryBytes > 0) result["Memory Usage"] = kilobytes(memoryBytes);
-    if (spilledBytes > 0) {
-      Object.assign(result, { "Disk Usage": kilobytes(spilledBytes), Runs: runs, Passes: passes });
-    }
+    if (spilledBytes > 0) Object.assign(result, { "Disk Usage": kilobytes(spilledBytes), Runs: runs });
+    if (spilledBytes > 0 || passes > 1) result["Passes"] = passes;
   }
   for (const [name, text] of node.details) {
     const before = result[name];
