@@ -50,18 +50,17 @@ export function emitExists(code: Emitter, expression: Of<"exists">): string {
   return expression.negated ? `!${value.code}` : value.code;
 }
 
-/** Emits whether the plan has a row that passes the guards; its loops end at the first. */
-export function emitAnyRow(code: Emitter, plan: Plan, guards: (code: Emitter) => void): string {
+/** Emits whether what is put into a region has a row; its loops end at the first. */
+export function emitAnyRow(code: Emitter, produce: (region: InlineRegion, sink: Sink) => void): string {
   const { compilation } = code;
   const stopped = compilation.newSlot();
   const found = code.name("found");
   const label = {};
   code.emit(`let ${found} = false;`);
   code.emit(`S.x[${stopped}] = false;`);
-  new InlineRegion(code).until(stopped).produce(plan, {
+  produce(new InlineRegion(code).until(stopped), {
     open: (code) => void code.note(label, code.loopLabel),
     row: (code) => {
-      guards(code);
       code.emit(`${found} = true;`);
       code.emit(`S.x[${stopped}] = true;`);
       code.emit(`break ${code.recall<string>(label)};`);
@@ -174,7 +173,7 @@ function emitSingle(
   const compute = () => {
     code.emit(`S.x[${slot}] = ${code.constant("noRow", NO_ROW_YET)};`);
     if (parts.stopsAtFirst) {
-      const found = emitAnyRow(code, plan, () => {});
+      const found = emitAnyRow(code, (region, sink) => region.produce(plan, sink));
       code.emit(`S.x[${slot}] = ${found};`);
       return;
     }

@@ -3,6 +3,7 @@
  */
 import type { ColumnRef } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
+import type { KeyRange } from "../../sql/planner/key_range.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";
 import type { ExecutionState } from "../runtime/execution_state.ts";
@@ -15,6 +16,7 @@ import {
   type ReadNames,
 } from "../codegen/buffer_code.ts";
 import type { Compilation } from "../codegen/compilation.ts";
+import { emitTruth } from "../codegen/condition.ts";
 import type { Emitter, Value } from "../codegen/emitter.ts";
 import { keptReader, KeptRows, keptRows, type KeptSlots } from "../runtime/kept_rows.ts";
 import { allOf } from "../runtime/work.ts";
@@ -249,22 +251,57 @@ export function rowsIn(state: ExecutionState, slot: number): number {
   return buffer instanceof RowBuffer ? buffer.count : 0;
 }
 
-/** Puts a loop over the kept rows of a plan into a region. */
-export function produceKept(plan: Plan, region: Region, sink: Sink): void {
+/** Puts a loop over the kept rows of a plan into a region, or over those of a range in whose order they are. */
+export function produceKept(
+  plan: Plan,
+  region: Region,
+  sink: Sink,
+  range: Pick<KeyRange, "low" | "high"> | null = null,
+): void {
   const { compilation } = region;
   const kept = compilation.made(
     compilation.derivedKey(plan, "kept"),
     () => new KeptPlan(compilation, plan, compilation.neededAbove(plan)),
   );
-  const { source } = kept.kept.reader(compilation);
+  const reader = kept.kept.reader(compilation);
+  const key = {};
   region.loop(plan, {
-    ...source,
+    kind: "counted",
     atMost: kept.atMost,
     count: (code) => {
       kept.emitEnsure(code);
-      return source.count(code);
+      const names = reader.open(code);
+      const ends = range === null ? null : emitRange(code, range, reader, names);
+      code.note(key, { names, from: ends?.from ?? null });
+      return ends === null ? names.count : `${ends.to} - ${ends.from}`;
+    },
+    bind: (code, index) => {
+      const { names, from } = code.recall<{ names: KeptNames; from: string | null }>(key);
+      reader.bindRow(code, names, from === null ? index : code.define("at", `${from} + ${index}`));
     },
   }, sink);
+}
+
+/** Emits where among kept rows, which are in the order of a range, those of it begin, and what is behind the last. */
+export function emitRange(
+  code: Emitter,
+  { low, high }: Pick<KeyRange, "low" | "high">,
+  reader: KeptReader,
+  names: KeptNames,
+): { readonly from: string; readonly to: string } {
+  const first = (begin: string, test: () => string): string => {
+    const [from, to, middle] = [code.name("from"), code.name("to"), code.name("middle")];
+    code.emit(`let ${from} = ${begin}, ${to} = ${names.count};`);
+    code.block(`while (${from} < ${to}) `, "row", () => {
+      code.emit(`const ${middle} = (${from} + ${to}) >>> 1;`);
+      reader.bindRow(code, names, middle);
+      code.emit(`if (${test()}) ${to} = ${middle}; else ${from} = ${middle} + 1;`);
+    });
+    return from;
+  };
+  const from = low === null ? "0" : first("0", () => emitTruth(code, low));
+  const to = high === null ? names.count : first(from, () => `!(${emitTruth(code, high)})`);
+  return { from, to };
 }
 
 /** Whether an operator keeps rows, of which there may be more than memory. */

@@ -5,13 +5,23 @@
  * rows of a left row first, so that the code of what follows exists only once.
  */
 import type { Plan } from "../../sql/plan/plan.ts";
+import { rangeInOrder } from "../../sql/planner/key_range.ts";
 import { type Emitter, NULL_VALUE } from "../codegen/emitter.ts";
 import { emitTruth } from "../codegen/condition.ts";
 import { before, InlineRegion, type Region, rowSink, type Sink } from "../codegen/region.ts";
 import { emitAnyRow } from "../codegen/subquery.ts";
 import { emitOptionalGuards } from "./hash_join.ts";
 import { marksOf } from "./hash_probe.ts";
-import { appendSink, bufferFor, keptFor, type KeptNames, KeptPlan } from "./materialize.ts";
+import {
+  appendSink,
+  bufferFor,
+  emitRange,
+  isWorthKeeping,
+  keptFor,
+  type KeptNames,
+  KeptPlan,
+  produceKept,
+} from "./materialize.ts";
 
 type NestedLoopJoin = Extract<Plan, { kind: "nested_loop_join" }>;
 
@@ -37,26 +47,51 @@ function produceInner(plan: NestedLoopJoin, region: Region, sink: Sink): void {
   region.produce(
     plan.left,
     before(sink, (code) => {
-      new InlineRegion(code).produce(
-        plan.right,
-        rowSink((inner) => {
-          emitOptionalGuards(inner, plan.condition);
-          sink.row(inner);
-        }),
-      );
+      produceRight(plan, new InlineRegion(code), rowSink((inner) => sink.row(inner)));
     }),
   );
+}
+
+/** Puts those rows of the right side that fit the left one into the code of that. */
+function produceRight(plan: NestedLoopJoin, region: Region, sink: Sink): void {
+  const range = isWorthKeeping(plan.right, region.compilation) ? rangeInOrder(plan) : null;
+  const condition = range === null ? plan.condition : range.rest;
+  const fitting = before(sink, (code) => {
+    emitOptionalGuards(code, condition);
+    sink.row(code);
+  });
+  if (range === null) region.produce(plan.right, fitting);
+  else produceKept(plan.right, region, fitting, range);
 }
 
 function produceTest(plan: NestedLoopJoin, region: Region, sink: Sink): void {
   region.produce(
     plan.left,
     before(sink, (code) => {
-      const found = emitAnyRow(code, plan.right, (inner) => emitOptionalGuards(inner, plan.condition));
+      const found = emitHasPartner(code, plan);
       code.emit(`if (${plan.join === "semi" ? "!" : ""}${found}) ${code.skip}`);
       sink.row(code);
     }),
   );
+}
+
+/** Emits whether the left row has a partner. */
+function emitHasPartner(code: Emitter, plan: NestedLoopJoin): string {
+  const lookUp = () => emitAnyRow(code, (region, inner) => produceRight(plan, region, inner));
+  const { otherwise } = plan;
+  if (otherwise === undefined) return lookUp();
+  const found = code.name("found");
+  const slot = code.compilation.slotFor(code.compilation.derivedKey(plan, "asked"));
+  const asked = code.define("asked", `(S.x[${slot}] ?? 0) + 1`);
+  code.emit(`S.x[${slot}] = ${asked};`);
+  code.emit(`let ${found} = false;`);
+  code.block(
+    `if (${asked} <= ${otherwise.after}) `,
+    "conditional",
+    () => code.emit(`${found} = ${lookUp()};`),
+  );
+  code.block("else ", "conditional", () => code.emit(`${found} = ${emitTruth(code, otherwise.test)};`));
+  return found;
 }
 
 /** LEFT with a right side that depends on the left row. */
@@ -105,6 +140,8 @@ function keepHere(plan: Plan, region: Region): Pick<KeptPlan, "kept" | "emitEnsu
 /** LEFT, RIGHT and FULL over a kept right side. */
 function produceKeptOuter(plan: NestedLoopJoin, region: Region, sink: Sink): void {
   const { compilation } = region;
+  const range = rangeInOrder(plan);
+  const condition = range === null ? plan.condition : range.rest;
   const kept = compilation.isClosed(plan.right)
     ? compilation.made(
       compilation.derivedKey(plan.right, "kept"),
@@ -128,7 +165,8 @@ function produceKeptOuter(plan: NestedLoopJoin, region: Region, sink: Sink): voi
     },
     row: (code) => {
       const { names, marks } = code.recall<{ names: KeptNames; marks: string }>(key);
-      const count = code.define("count", names.count);
+      const ends = range === null ? null : emitRange(code, range, reader, names);
+      const count = code.define("count", ends?.to ?? names.count);
       const row = code.name("j");
       const matched = code.name("matched");
       code.emit(`let ${matched} = false;`);
@@ -136,15 +174,15 @@ function produceKeptOuter(plan: NestedLoopJoin, region: Region, sink: Sink): voi
       const label = code.name("matches");
       code.innerLoop({
         label,
-        declare: `let ${row} = 0`,
+        declare: `let ${row} = ${ends?.from ?? 0}`,
         test: end,
         advance: `${row}++`,
         atMost: kept.atMost,
       }, () => {
         code.block(`if (${row} < ${count}) `, "row", () => {
           reader.bindRow(code, names, row);
-          if (plan.condition !== null) {
-            const holds = emitTruth(code, plan.condition);
+          if (condition !== null) {
+            const holds = emitTruth(code, condition);
             code.emit(`if (!(${holds})) continue;`);
           }
           code.emit(`${matched} = true;`);

@@ -6,7 +6,7 @@
 import type { ColumnRef, Expression } from "../../sql/plan/expression.ts";
 import type { Plan } from "../../sql/plan/plan.ts";
 import { definedColumns } from "../../sql/plan/traverse.ts";
-import { isSameForm } from "../../sql/planner/access_path.ts";
+import { isSameForm } from "../../sql/planner/key_form.ts";
 import { conjuncts, expressionFacts, planFacts } from "../codegen/plan_analysis.ts";
 
 type Of<K extends Plan["kind"]> = Extract<Plan, { kind: K }>;

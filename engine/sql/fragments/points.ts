@@ -7,7 +7,7 @@ import type { SqlType } from "../../types/sql_type.ts";
 import { conjuncts, sameType, withoutIdentityCasts } from "../plan/build.ts";
 import type { Expression } from "../plan/expression.ts";
 import type { FragmentPoint, Plan } from "../plan/plan.ts";
-import { inKeyForm } from "../planner/access_path.ts";
+import { inKeyForm } from "../planner/key_form.ts";
 import { convertExactly } from "../planner/simplify.ts";
 
 type Access = Plan & { readonly kind: "table_scan" | "row_lookup" | "row_range" | "index_scan" };

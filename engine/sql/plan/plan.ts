@@ -235,6 +235,8 @@ export type Plan =
     readonly right: Plan;
     readonly condition: Expression | null;
     readonly correlated: boolean;
+    /** Of semi and anti joins: says whether a left row has a partner when so many have been looked up. */
+    readonly otherwise?: { readonly after: number; readonly test: Expression };
     readonly rows: number;
   }
   | {

@@ -279,8 +279,14 @@ export function mapOwnExpressions(plan: Plan, map: ExpressionMapper): Plan {
         rightKeys: mapList(plan.rightKeys, map),
         residual: mapOptional(plan.residual, map),
       };
-    case "nested_loop_join":
-      return { ...plan, condition: mapOptional(plan.condition, map) };
+    case "nested_loop_join": {
+      const { otherwise } = plan;
+      return {
+        ...plan,
+        condition: mapOptional(plan.condition, map),
+        ...(otherwise === undefined ? {} : { otherwise: { ...otherwise, test: map(otherwise.test) } }),
+      };
+    }
     case "aggregate":
       return {
         ...plan,

@@ -167,7 +167,7 @@ export function ownExpressions(plan: Plan): readonly Expression[] {
     case "hash_join":
       return [...plan.leftKeys, ...plan.rightKeys, ...present(plan.residual)];
     case "nested_loop_join":
-      return present(plan.condition);
+      return present(plan.condition, plan.otherwise?.test ?? null);
     case "aggregate":
       return [
         ...plan.groups.map((group) => group.expression),

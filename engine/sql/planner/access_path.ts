@@ -29,8 +29,9 @@ import { substitute } from "../plan/rewrite.ts";
 import { accessOf, type Candidate, CombinedIndexes, type IdSource } from "./combined_indexes.ts";
 import { copiedScan } from "./copied_scan.ts";
 import { COST, sortCost } from "./cost.ts";
-import type { Estimator } from "./estimate.ts";
-import { convertExactly, simplify } from "./simplify.ts";
+import { DEFAULT_BETWEEN, type Estimator } from "./estimate.ts";
+import { inKeyForm, isSameForm } from "./key_form.ts";
+import { simplify } from "./simplify.ts";
 
 /** A scan that the access is chosen for. */
 export type Scan = Plan & { readonly kind: "table_scan" };
@@ -105,8 +106,7 @@ export class AccessPaths {
     if (hints.order !== undefined) candidates.push(...this.#byRowOrder(request, hints));
     const cost = (candidate: Candidate) => this.#costWithOrder(request, candidate, hints);
     const least = () => candidates.reduce((best, each) => cost(each) < cost(best) ? each : best);
-    // Shards look for rows in one step, or for all of a table.
-    if (this.#environment.statistics?.(scan.table.id)?.isRemote === true) return least().plan;
+    if (this.#isRemote(scan)) return least().plan;
     candidates.push(...this.#combined.unions(request));
     const best = least();
     return this.#combined.intersection(request, best) ?? best.plan;
@@ -126,19 +126,28 @@ export class AccessPaths {
   ): Plan | null {
     const all = [...conjuncts(scan.filter), ...conditions, ...joinConditions];
     const request = new Request(scan, all, this.#estimator);
-    const candidates = this.#byRowId(request).filter((each) => each.plan.kind === "row_lookup");
+    const candidates = this.#byRowId(request);
     for (const index of scan.table.indexes) {
       candidates.push(...this.#byIndex(request, index, {}).filter((each) => each.plan.kind === "index_scan"));
     }
     const join = new Set(joinConditions.map(expressionKey));
+    const isRemote = this.#isRemote(scan);
     const usable = candidates.filter(({ plan }) => {
-      if (plan.kind === "index_scan" && plan.prefix.length === 0) return false;
+      // Half of a table is no look-up.
+      const isWhole = "bounds" in plan && plan.bounds.low !== null && plan.bounds.high !== null;
+      const isKeyed = plan.kind === "row_lookup" || plan.kind === "index_scan" && plan.prefix.length > 0;
+      if (!isKeyed && (!isWhole || isRemote)) return false;
       const filtered = new Set(conjuncts("filter" in plan ? plan.filter : null).map(expressionKey));
       return [...join].some((key) => !filtered.has(key));
     });
     const [first] = usable;
     if (first === undefined) return null;
     return usable.reduce((best, each) => each.cost < best.cost ? each : best).plan;
+  }
+
+  /** Shards look for rows in one step, or for all of a table. */
+  #isRemote({ table }: Scan): boolean {
+    return this.#environment.statistics?.(table.id)?.isRemote === true;
   }
 
   #scan(request: Request): Candidate {
@@ -181,8 +190,7 @@ export class AccessPaths {
     }
     const { bounds, used } = boundsOf(own);
     if (used.length > 0) {
-      const rows = request.tableRows *
-        this.#estimator.selectivity(conjunction(used.map((each) => each.condition)));
+      const rows = request.tableRows * request.shareOf(used.map(({ condition }) => condition));
       candidates.push({
         plan: {
           ...accessOf(request, used.map((each) => each.condition)),
@@ -225,7 +233,7 @@ export class AccessPaths {
   }
 
   #byIndex(request: Request, index: IndexDefinition, hints: AccessHints): Candidate[] {
-    const { scan, estimator } = request;
+    const { scan } = request;
     if (!this.#predicateHolds(request, index)) return [];
     const columns = index.columns.map((key) =>
       scan.columns.find((column) => column.columnId === key.columnId)
@@ -257,7 +265,7 @@ export class AccessPaths {
     const isPrefix = range.used.some((each) => request.prefixRanges.has(each.condition));
     const matched = isWhole ? values : Math.max(
       Math.min(1, request.tableRows),
-      request.tableRows * estimator.selectivity(conjunction(used)) * (isPrefix ? PREFIX_FACTOR : 1),
+      request.tableRows * request.shareOf(used) * (isPrefix ? PREFIX_FACTOR : 1),
     );
     const candidates: Candidate[] = [];
     const rows = matched * request.selectivityWithout(used);
@@ -422,6 +430,7 @@ class Request {
   /** Comparisons that stand for the beginning of a LIKE pattern. */
   readonly prefixRanges = new Set<Expression>();
   readonly #types = new Map<ColumnRef, SqlType>();
+  readonly #unknownRanges: (readonly Expression[])[] = [];
 
   constructor(scan: Scan, conditions: readonly Expression[], estimator: Estimator) {
     this.scan = scan;
@@ -435,7 +444,20 @@ class Request {
     this.conditions = conditions;
     for (const condition of all) this.#classify(condition);
     this.tableRows = estimator.tableRows(scan.table);
-    this.rows = this.tableRows * estimator.selectivity(conjunction(conditions));
+    for (const list of Map.groupBy(this.keyConditions, ({ column }) => column).values()) {
+      const { used } = boundsOf(list);
+      const isUnknown = used.length === 2 && used.every(({ value }) => columnsOf(value).size > 0);
+      if (isUnknown) this.#unknownRanges.push(used.map(({ condition }) => condition));
+    }
+    this.rows = this.tableRows * this.shareOf(conditions);
+  }
+
+  /** The share of rows that pass conditions. Ends of ranges that come of another row are as unknown as parameters. */
+  shareOf(conditions: readonly Expression[]): number {
+    const asked = new Set(conditions);
+    const ranges = this.#unknownRanges.filter((range) => range.every((each) => asked.has(each)));
+    for (const each of ranges.flat()) asked.delete(each);
+    return this.estimator.selectivity(conjunction([...asked])) * DEFAULT_BETWEEN ** ranges.length;
   }
 
   /** The share of rows that pass the conditions other than those used. */
@@ -542,45 +564,6 @@ class Request {
     for (const each of range) this.prefixRanges.add(each);
     return range;
   }
-}
-
-const INTEGERS = new Set(["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "oid"]);
-const TEXTS = new Set(["text", "varchar", "name"]);
-const PLAIN_KEYS = new Set([
-  "bool",
-  "date",
-  "time",
-  "timestamp",
-  "timestamptz",
-  "uuid",
-  "f64",
-  "f32",
-  "bytea",
-  "char",
-  "enum",
-]);
-
-/** A value in the form that keys of the type have, by which they are compared as they are; undefined: it has none. */
-export function inKeyForm(value: Expression, type: SqlType): Expression | undefined {
-  if (isSameForm(value.type, type)) return value;
-  if (type.kind === "numeric" && type.scale !== undefined && value.type.kind === "numeric") {
-    // A wider scale is exact; a narrower one would round.
-    if (value.type.scale === undefined || value.type.scale > type.scale) return undefined;
-    return convertExactly(value, { kind: "numeric", scale: type.scale });
-  }
-  return undefined;
-}
-
-/** Whether values of two types have one form, so that one can be looked up among the other. */
-export function isSameForm(value: SqlType, column: SqlType): boolean {
-  if (INTEGERS.has(value.kind) && INTEGERS.has(column.kind)) return true;
-  if (TEXTS.has(column.kind) || column.kind === "char") {
-    if (TEXTS.has(value.kind)) return true;
-  }
-  if (value.kind === "numeric" && column.kind === "numeric") {
-    return value.scale !== undefined && value.scale === column.scale;
-  }
-  return value.kind === column.kind && PLAIN_KEYS.has(value.kind);
 }
 
 /** Whether a plan's rows come in an order, so that sorting by the keys is not needed. */

@@ -7,7 +7,8 @@ import { LIMITS } from "../../base/limits.ts";
 import type { Plan } from "../plan/plan.ts";
 import { inputs, ownExpressions } from "../plan/traverse.ts";
 import { hasSubquery } from "../plan/build.ts";
-import type { Estimator } from "./estimate.ts";
+import { DEFAULT_BETWEEN, DEFAULT_RANGE, type Estimator } from "./estimate.ts";
+import { type KeyRange, rangeInOrder } from "./key_range.ts";
 
 /** Unit costs. */
 export const COST = {
@@ -46,6 +47,13 @@ const LOOKUP_RISK = 3;
 export function sortCost(rows: number, limit = rows): number {
   const kept = Math.min(rows, limit);
   return (rows - kept + kept * Math.log2(kept + 2)) * COST.sortRow;
+}
+
+/** The cost of comparing so many rows with others, which are kept in the order of a range if there is one. */
+export function nestedCost(left: number, right: number, range: KeyRange | null): number {
+  if (range === null) return left * right * COST.nestedRow;
+  const share = range.low === null || range.high === null ? DEFAULT_RANGE : DEFAULT_BETWEEN;
+  return left * (Math.log2(right + 2) * COST.sortRow + right * share * COST.nestedRow);
 }
 
 /** Computes and remembers costs of plans. */
@@ -111,7 +119,7 @@ export class CostModel {
         if (plan.correlated) {
           return this.cost(plan.left) + this.lookups(plan.right, left) + rows * COST.joinOutputRow;
         }
-        return this.#inputs(plan) + left * this.#estimator.rows(plan.right) * COST.nestedRow;
+        return this.#inputs(plan) + nestedCost(left, this.#estimator.rows(plan.right), rangeInOrder(plan));
       }
       case "aggregate":
       case "distinct":

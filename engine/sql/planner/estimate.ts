@@ -43,12 +43,12 @@ import {
 } from "./value_shares.ts";
 
 const DEFAULT_EQUALITY = 0.005;
-const DEFAULT_RANGE = 1 / 3;
+export const DEFAULT_RANGE = 1 / 3;
 /**
  * Both ends of a range that are unknown before the statement runs, as in PostgreSQL: short ranges are what is asked
  * for.
  */
-const DEFAULT_BETWEEN = 0.005;
+export const DEFAULT_BETWEEN = 0.005;
 const DEFAULT_LIKE = 0.05;
 /** Elements of an array that are looked at one by one. */
 const SAMPLED_ELEMENTS = 1000;

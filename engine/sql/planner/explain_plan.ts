@@ -383,6 +383,7 @@ class Explainer {
       }
       case "nested_loop_join":
         if (plan.condition !== null) add("Join Filter", this.#text(plan.condition));
+        if (plan.otherwise !== undefined) add("Hashed After", `${plan.otherwise.after}`);
         break;
       case "aggregate":
         if (plan.groupingSets !== null) {

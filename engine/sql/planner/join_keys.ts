@@ -5,7 +5,7 @@ import type { SqlType } from "../../types/sql_type.ts";
 import { conjunction, conjuncts, sameType, volatilityOf } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import { columnsOf } from "../plan/traverse.ts";
-import { isSameForm } from "./access_path.ts";
+import { isSameForm } from "./key_form.ts";
 import { refersTo } from "./outer_joins.ts";
 import { convertExactly } from "./simplify.ts";
 

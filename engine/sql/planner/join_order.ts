@@ -6,14 +6,15 @@
  * Cross products are made of parts that nothing connects, and of nothing else.
  */
 import { conjunction, conjuncts } from "../plan/build.ts";
-import type { Expression } from "../plan/expression.ts";
+import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan } from "../plan/plan.ts";
 import { allDefinedColumns } from "../plan/traverse.ts";
 import type { AccessPaths } from "./access_path.ts";
-import { COST, type CostModel } from "./cost.ts";
+import { COST, type CostModel, nestedCost, sortCost } from "./cost.ts";
 import type { Estimator } from "./estimate.ts";
 import type { JoinGraph, Relation } from "./join_graph.ts";
 import { joinKeys } from "./join_keys.ts";
+import { inRangeOrder, keyRange } from "./key_range.ts";
 import { JoinSizes } from "./join_sizes.ts";
 
 /** Up to so many relations all orders are compared. */
@@ -198,6 +199,14 @@ export class JoinOrder {
     }
   }
 
+  #columnsOf(mask: number): ReadonlySet<ColumnRef> {
+    const columns = new Set<ColumnRef>();
+    this.#relations.forEach(({ plan }, at) => {
+      if ((mask >> at) & 1) { for (const column of allDefinedColumns(plan)) columns.add(column); }
+    });
+    return columns;
+  }
+
   /** Whether a hash join of two sets has a key. */
   #hasKey(left: number, right: number): boolean {
     for (const mask of this.#classes) if ((mask & left) !== 0 && (mask & right) !== 0) return true;
@@ -219,7 +228,12 @@ export class JoinOrder {
         output;
       method = "hash";
     } else {
-      cost = a.cost + b.cost + a.rows * b.rows * COST.nestedRow + a.rows * COST.hashProbeRow + output;
+      const range = keyRange(this.#graph.between(left, right), this.#columnsOf(right));
+      const nested = Math.min(
+        nestedCost(a.rows, b.rows, null),
+        range === null ? Infinity : sortCost(b.rows) + nestedCost(a.rows, b.rows, range),
+      );
+      cost = a.cost + b.cost + nested + a.rows * COST.hashProbeRow + output;
       method = "nested";
     }
     const isSingle = (right & (right - 1)) === 0;
@@ -296,21 +310,31 @@ export class JoinOrder {
         };
       }
     }
-    return innerJoin(left, this.#build(step.right), conditions, step.rows);
+    return this.#innerJoin(left, this.#build(step.right), conditions, step.rows);
+  }
+
+  /** An inner join of two plans that do not depend on each other, by hashing when there is an equality. */
+  #innerJoin(left: Plan, right: Plan, conditions: readonly Expression[], rows: number): Plan {
+    const condition = conjunction(conditions.flatMap((each) => conjuncts(each)));
+    const keys = joinKeys(condition, allDefinedColumns(left), allDefinedColumns(right));
+    if (keys.leftKeys.length > 0) {
+      return { kind: "hash_join", join: "inner", left, right, ...keys, nullAware: false, rows };
+    }
+    const pairs = {
+      kind: "nested_loop_join",
+      join: "inner",
+      left,
+      right,
+      condition,
+      correlated: false,
+      rows,
+    } as const;
+    const ordered = inRangeOrder(pairs);
+    return ordered !== null && this.#costs.cost(ordered) < this.#costs.cost(pairs) ? ordered : pairs;
   }
 }
 
 /** Whether a condition over a set of relations can be asked when two sets are joined, and not before. */
 function isNewIn(mask: number, left: number, right: number): boolean {
   return (mask & (left | right)) === mask && (mask & left) !== mask && (mask & right) !== mask;
-}
-
-/** An inner join of two plans that do not depend on each other, by hashing when there is an equality. */
-export function innerJoin(left: Plan, right: Plan, conditions: readonly Expression[], rows: number): Plan {
-  const condition = conjunction(conditions.flatMap((each) => conjuncts(each)));
-  const keys = joinKeys(condition, allDefinedColumns(left), allDefinedColumns(right));
-  if (keys.leftKeys.length === 0) {
-    return { kind: "nested_loop_join", join: "inner", left, right, condition, correlated: false, rows };
-  }
-  return { kind: "hash_join", join: "inner", left, right, ...keys, nullAware: false, rows };
 }

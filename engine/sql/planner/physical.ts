@@ -18,23 +18,28 @@ import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { Plan, SortKey } from "../plan/plan.ts";
 import type { PeekedLiterals } from "../plan/peeked_literals.ts";
 import { mapInputs, rewriteExpression, substitute } from "../plan/rewrite.ts";
-import { allDefinedColumns, columnsOf } from "../plan/traverse.ts";
+import { allDefinedColumns, columnsOf, freeColumns } from "../plan/traverse.ts";
 import { AccessPaths, isOrdered, type Scan } from "./access_path.ts";
-import { CostModel } from "./cost.ts";
+import { copiedScan } from "./copied_scan.ts";
+import { COST, CostModel } from "./cost.ts";
 import { eagerAggregations, hasJoin, readsRemote } from "./eager_aggregation.ts";
 import type { Estimator } from "./estimate.ts";
 import { planExtremes } from "./extremes.ts";
 import { joinKeys } from "./join_keys.ts";
+import { inRangeOrder } from "./key_range.ts";
 import { JoinGraph, MAX_RELATIONS, type Relation } from "./join_graph.ts";
 import { JoinOrder } from "./join_order.ts";
 import { groupRelations } from "./large_joins.ts";
 import { refersTo } from "./outer_joins.ts";
 import { rowCount, topNCount } from "./top_n.ts";
-import { UNKNOWN_LIMIT } from "./unnest.ts";
+import { inSet, keysOf, UNKNOWN_LIMIT } from "./unnest.ts";
 import type { PlanningEnvironment } from "../binder/environment.ts";
 
 /** A semi join restricts its relation before the other joins when it keeps at most this share of the rows. */
 const EARLY_SEMI_SELECTIVITY = 0.5;
+
+/** The least share of rows that a semi or anti join is taken to keep. */
+const MIN_KEPT = 0.001;
 
 /** What the operator above would like of a plan. */
 interface Wish {
@@ -296,6 +301,34 @@ export class PhysicalPlanner {
     return this.#above(this.#joinTo(leftPlan, plan), above);
   }
 
+  /**
+   * A semi or anti join of which so few rows are wanted that looking for partners through an index costs less than
+   * hashing all of the right side; null: it does not. If more rows have to be asked, the right side becomes a set after
+   * all, so that it costs twice as much at the most.
+   */
+  #lookUpFirst(left: Plan, plan: Join, wish: Wish): Plan | null {
+    const { limit, order } = wish;
+    const base = baseOf(plan.right);
+    if (plan.kind !== "nested_loop_join" || base === null || limit === undefined) return null;
+    if (order !== undefined && !isOrdered(left, order)) return null;
+    const [condition, ...others] = conjuncts(plan.condition);
+    if (condition === undefined || others.length > 0 || !isMovable(condition)) return null;
+    if (readsRemote(plan, this.#environment) || freeColumns(plan.right).size > 0) return null;
+    const lookup = this.#access.chooseForJoin(base.scan, base.conditions, [condition]);
+    const copy = copiedScan(base.scan, this.#newColumn);
+    const right = this.#above(copy.scan, base.conditions.map((each) => substitute(each, copy.columns)));
+    const [key, ...more] = keysOf(substitute(condition, copy.columns), right);
+    if (lookup === null || key === undefined || more.length > 0) return null;
+    this.#estimator.register(right);
+    const asked = Math.min(limit, this.#estimator.rows(left));
+    const hashed = this.#costs.cost(this.#planRight(plan.right, [])) + COST.hashStart +
+      this.#estimator.rows(plan.right) * COST.hashBuildRow;
+    if (this.#costs.lookups(lookup, asked) > hashed) return null;
+    const after = Math.ceil(hashed / this.#costs.cost(lookup));
+    const test = inSet(key, right, this.#newColumn());
+    return { ...plan, left, right: lookup, condition: null, correlated: true, otherwise: { after, test } };
+  }
+
   /** Joins a planned left side with the right side of a LEFT, semi or anti join. */
   #joinTo(left: Plan, plan: Join): Plan {
     if (plan.kind === "hash_join") {
@@ -338,7 +371,7 @@ export class PhysicalPlanner {
       if (plan.join === "semi" || plan.join === "anti") candidates.push({ ...hash, keepsLeft: true });
       // The smaller side is the one to keep, whichever one is extended with NULLs.
       if (plan.join === "left") candidates.push(mirrored(hash));
-    } else candidates.push(plan);
+    } else candidates.push(plan, inRangeOrder(plan) ?? plan);
     if (base !== null && plan.join !== "right" && plan.join !== "full") {
       const right = this.#access.chooseForJoin(base.scan, base.conditions, conjuncts(plan.condition));
       if (right !== null) candidates.push({ ...plan, right, condition: null, correlated: true });
@@ -370,14 +403,18 @@ export class PhysicalPlanner {
       else early.set(index, [...(early.get(index) ?? []), reducing]);
     }
     const isSingle = grouped.length === 1;
+    const kept = region.reducing.reduce((share, each) => share * this.#keptShare(each), 1);
+    // So many rows are asked until enough of them have a partner, or none.
+    const own = wish.limit === undefined ? wish : { ...wish, limit: wish.limit / Math.max(kept, MIN_KEPT) };
     const relations = grouped.map((relation, index): Relation => {
       const local = graph.local[index] ?? [];
-      const planned = this.#push(relation, local, isSingle ? wish : {});
+      const planned = this.#push(relation, local, isSingle ? own : {});
       const base = baseOf(relation);
-      const own = base === null ? null : { scan: base.scan, conditions: [...base.conditions, ...local] };
+      const scanned = base === null ? null : { ...base, conditions: [...base.conditions, ...local] };
       return this.#reduce(
-        { plan: planned, rows: this.#estimator.rows(planned), base: own },
+        { plan: planned, rows: this.#estimator.rows(planned), base: scanned },
         early.get(index) ?? [],
+        isSingle ? own : {},
       );
     });
     const [only] = relations;
@@ -386,14 +423,24 @@ export class PhysicalPlanner {
       costs: this.#costs,
       access: this.#access,
     }).plan();
-    for (const reducing of late) result = this.#joinTo(result, reducing);
+    for (const reducing of late) {
+      result = (isSingle ? this.#lookUpFirst(result, reducing, own) : null) ?? this.#joinTo(result, reducing);
+    }
     return this.#above(result, [...graph.constants, ...expensive, ...fixed]);
   }
 
-  #reduce(relation: Relation, joins: readonly Join[]): Relation {
+  /** The share of rows that a semi or anti join keeps. */
+  #keptShare(plan: Join): number {
+    if (plan.kind === "hash_join") return 0.5;
+    const share = this.#estimator.semiSelectivity(plan.condition, plan.right);
+    return plan.join === "semi" ? share : 1 - share;
+  }
+
+  #reduce(relation: Relation, joins: readonly Join[], wish: Wish): Relation {
     let result = relation;
     for (const join of joins) {
-      const plan = this.#reverseSemi(result, join) ?? this.#joinTo(result.plan, join);
+      const plan = this.#lookUpFirst(result.plan, join, wish) ?? this.#reverseSemi(result, join) ??
+        this.#joinTo(result.plan, join);
       result = { plan, rows: this.#estimator.rows(plan), base: null };
     }
     return result;

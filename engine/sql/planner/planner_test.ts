@@ -474,3 +474,65 @@ Deno.test("planStatement() orders ten relations quickly", () => {
   const text = shape(chain, `select r0.id from r0 ${joins} where r9.id = 3`);
   assert.equal(text.split("Nested Loop").length + text.split("Hash Join").length - 2, 9);
 });
+
+Deno.test("planStatement() keeps rows in the order of a range, and looks ranges up for few rows", () => {
+  const condition = "Join Filter: ((t.b > u.x) AND (t.b < u.y))";
+  check(
+    "select 1 from u left join t on t.b > u.x and t.b < u.y",
+    `Project
+     ->  Nested Loop Left Join
+     ${condition}
+     ->  Seq Scan on u
+     ->  Sort
+     Sort Key: t.b NULLS FIRST
+     ->  Seq Scan on t`,
+  );
+  check(
+    "select 1 from small, t where t.id > small.k and t.id < small.k + 5",
+    `Project
+     ->  Nested Loop
+     ->  Seq Scan on small
+     ->  Row Range Scan on t
+     Row Cond: (id > small.k AND id < (small.k + 5))`,
+  );
+  check(
+    "select 1 from small, t where t.id > small.k",
+    `Project
+     ->  Nested Loop
+     Join Filter: (t.id > small.k)
+     ->  Seq Scan on small
+     ->  Seq Scan on t`,
+  );
+});
+
+Deno.test("planStatement() looks partners up as long as few rows are wanted", () => {
+  const sql = "select id from t where exists (select from u where u.id = t.a and x = 3)";
+  check(
+    `${sql} order by id limit 10`,
+    `Limit
+     Count: 10
+     ->  Nested Loop Semi Join
+     Hashed After: 11007
+     ->  Row Range Scan on t
+     ->  Row Lookup on u
+     Row Cond: (id = t.a)
+     Filter: (u.x = 3)
+     SubPlan 1
+     ->  Project
+     ->  Seq Scan on u u_1
+     Filter: (u_1.x = 3)`,
+  );
+  check(
+    `${sql} order by b limit 10`,
+    `Limit
+     Count: 10
+     ->  Top-N Sort
+     Sort Key: t.b
+     Limit: 10
+     ->  Hash Semi Join
+     Hash Cond: (t.a = u.id)
+     ->  Seq Scan on t
+     ->  Seq Scan on u
+     Filter: (u.x = 3)`,
+  );
+});

@@ -174,23 +174,57 @@ export class Unnesting {
     if (keys.every(({ inner }) => this.#isBetterCorrelated(inner, rows, CORRELATED_FACTOR, size))) {
       return null;
     }
-    const found = keys.map(({ outer, inner, equality }): Expression => {
-      const output = this.#newColumn();
-      const test: Expression = {
-        kind: "any_subquery",
+    const found = keys.map((key): Expression => {
+      return {
+        kind: "coalesce",
         type: BOOLEAN,
-        left: [outer],
-        operators: [equality],
-        plan: { kind: "project", input: pulled.plan, outputs: [{ output, expression: inner }], rows: 0 },
-        columns: [output],
+        args: [inSet(key, pulled.plan, this.#newColumn()), FALSE],
       };
-      return { kind: "coalesce", type: BOOLEAN, args: [test, FALSE] };
     });
     const [only, ...more] = found;
     const any: Expression = only !== undefined && more.length === 0
       ? only
       : { kind: "or", type: BOOLEAN, args: found };
     return exists.negated ? { kind: "not", type: BOOLEAN, argument: any } : any;
+  }
+
+  /** EXISTS by several equalities, asked for so many rows: whether a left join with their distinct values finds one. */
+  #existsByKeys(
+    input: Plan,
+    rows: number,
+    exists: Exists,
+  ): { readonly input: Plan; readonly value: Expression } | null {
+    if (volatilityOf(exists) === "volatile") return null;
+    const pulled = this.#pullExists(input, exists.plan);
+    if (pulled === null || freeColumns(pulled.plan).size > 0) return null;
+    const keys = pulled.conditions.map((each) => keysOf(each, pulled.plan));
+    if (keys.some(({ length }) => length !== 1)) return null;
+    const size = this.#estimator.rows(pulled.plan);
+    if (keys.flat().some(({ inner }) => this.#isBetterCorrelated(inner, rows, CORRELATED_FACTOR, size))) {
+      return null;
+    }
+    const groups = keys.flat().map(({ inner }) => ({ output: this.#newColumn(), expression: inner }));
+    const [found] = groups.map(({ output, expression }) => columnReference(output, expression.type, true));
+    const conditions = keys.flat().map(({ outer, equality }, at): Expression => {
+      const { output, expression } = groups[at] as typeof groups[number];
+      const key = columnReference(output, expression.type, isNullable(expression));
+      return { kind: "call", type: BOOLEAN, function: equality, args: [outer, key] };
+    });
+    if (found === undefined) return null;
+    const distinct: Plan = {
+      kind: "aggregate",
+      input: pulled.plan,
+      groups,
+      aggregates: [],
+      groupingSets: null,
+      groupings: [],
+      rows: 0,
+    };
+    return {
+      input: this.#join("left", input, distinct, conjunction(conditions)),
+      // What is equal to something is not NULL.
+      value: { kind: "is_null", type: BOOLEAN, argument: found, negated: !exists.negated },
+    };
   }
 
   #join(join: "semi" | "anti" | "left", left: Plan, right: Plan, condition: Expression | null): Plan {
@@ -282,9 +316,12 @@ export class Unnesting {
       );
     const replace = (expression: Expression): Expression => {
       const next = mapOperands(expression, replace);
-      if (next.kind === "exists") return this.#existsInSet(plan.input, asked(), next) ?? next;
-      if (next.kind !== "scalar_subquery") return next;
-      const joined = this.#scalarJoin(input, filters, next);
+      if (next.kind !== "scalar_subquery" && next.kind !== "exists") return next;
+      const inSet = next.kind === "exists" ? this.#existsInSet(plan.input, asked(), next) : null;
+      if (inSet !== null) return inSet;
+      const joined = next.kind === "exists"
+        ? this.#existsByKeys(input, asked(), next)
+        : this.#scalarJoin(input, filters, next);
       if (joined === null) return next;
       input = joined.input;
       return joined.value;
@@ -358,7 +395,7 @@ export class Unnesting {
 }
 
 /** What one equality, or each of several of which one is to hold, compares with values of a plan. */
-function keysOf(condition: Expression, plan: Plan): readonly Key[] {
+export function keysOf(condition: Expression, plan: Plan): readonly Key[] {
   const defined = allDefinedColumns(plan);
   const isInner = (each: Expression) => [...columnsOf(each)].every((column) => defined.has(column));
   const isOuter = (each: Expression) => [...columnsOf(each)].every((column) => !defined.has(column));
@@ -379,6 +416,18 @@ function keysOf(condition: Expression, plan: Plan): readonly Key[] {
     keys.push({ outer, inner, equality: each.function });
   }
   return keys;
+}
+
+/** Whether a key's value is in the set of those that a plan's rows give. */
+export function inSet({ outer, inner, equality }: Key, plan: Plan, output: ColumnRef): Expression {
+  return {
+    kind: "any_subquery",
+    type: BOOLEAN,
+    left: [outer],
+    operators: [equality],
+    plan: { kind: "project", input: plan, outputs: [{ output, expression: inner }], rows: 0 },
+    columns: [output],
+  };
 }
 
 function isEquality(condition: Expression): boolean {
