@@ -12,6 +12,7 @@ import { factsOf } from "../sharding/fragment_needs.ts";
 import { CREDITS } from "../sharding/exchange_ends.ts";
 import { StopFlags } from "../sharding/stop_flags.ts";
 import { bytesOf, type SharedTables, type Spread } from "../sql/fragments/join_places.ts";
+import { fragmentWork, gainOf } from "../sql/fragments/fragment_work.ts";
 import { isWholeSort } from "../sql/fragments/shared_sort.ts";
 import type { Fragment } from "../sql/plan/plan.ts";
 import { stepsAhead } from "../sql/functions/call_steps.ts";
@@ -39,6 +40,13 @@ const LEAST_BYTES = 1 << 22;
 /** What a row takes in files, roughly. */
 const ROW_BYTES = 32;
 const BLOCK_BYTES = BLOCK_ROWS * ROW_BYTES;
+/**
+ * A statement is shared out when what is shared takes one thread so long for each byte that a table must have: some
+ * 70 ms for the 8 MB that these are unless something else is set. A worker needs some ten runs until V8 has optimized
+ * its code, and takes twice as long for a row before: a scan of six million rows (Q6 of TPC-H, 17 ms) was slower with
+ * two of them.
+ */
+const BYTE_NANOSECONDS = 8.4;
 /**
  * Rows of large tables that statements scan before workers are started: that takes as long as scanning some millions,
  * and workers compile all code anew, while the first statements after a start are slow already.
@@ -108,12 +116,22 @@ export class Workers implements StatementWorkers {
   }
 
   wants(fragments: readonly Fragment[], context: WorkerContext): boolean {
-    const tables = fragments.map((fragment) => tableOf(fragment, context))
-      .filter((table) => isWorth(table, context));
-    const rows = tables.reduce((sum, { estimatedRows }) => sum + estimatedRows, 0);
-    const isAlways = context.settings.bytes("min_parallel_table_scan_size") === 0;
-    this.#untilStart = isAlways ? 0 : Math.max(0, this.#untilStart - rows);
-    return tables.length > 0 && this.#ready(context).length > 0;
+    const least = context.settings.bytes("min_parallel_table_scan_size") * BYTE_NANOSECONDS;
+    const sum = { rows: 0, here: 0, travelling: 0 };
+    let hasLarge = false;
+    for (const fragment of fragments) {
+      const table = tableOf(fragment, context);
+      if (!isWorth(table, context)) continue;
+      hasLarge = true;
+      const { here, travelling } = fragmentWork(fragment, table.estimatedRows);
+      sum.rows += table.estimatedRows;
+      sum.here += here;
+      sum.travelling += travelling;
+    }
+    const isGain = sum.here >= least && gainOf(sum, this.allowed(context.settings)) > 0;
+    if (!hasLarge || least > 0 && !isGain) return false;
+    this.#untilStart = least === 0 ? 0 : Math.max(0, this.#untilStart - sum.rows);
+    return this.#ready(context).length > 0;
   }
 
   /** Of the memory that is shared with workers, what runs have. */
@@ -270,6 +288,7 @@ export class Workers implements StatementWorkers {
     const ownBytes = Math.max(LEAST_BYTES, fragmentBytes / Math.max(1, workers.length));
     const { morselBlocks: blocks = MORSEL_BLOCKS } = this.#options;
     const isSort = isWholeSort(plan);
+    const table = tableOf(fragment, context);
     const stream = new MorselStream({
       over,
       given,
@@ -290,7 +309,7 @@ export class Workers implements StatementWorkers {
         place: 0,
       },
       workers,
-      pieces: prune === null ? [] : tableOf(fragment, context).pieces?.(prune) ?? [],
+      pieces: prune === null ? [] : table.pieces?.(prune) ?? [],
       prune: prune ?? [],
       apart: apart === undefined ? null : {
         columnId: apart.columnId,
@@ -299,7 +318,7 @@ export class Workers implements StatementWorkers {
       },
       morselBlocks: isSort ? blocksToSort(ownBytes, columns, blocks) : blocks,
       morselsAhead: isSort ? 2 : 8,
-      fewBlocks: context.settings.bytes("min_parallel_table_scan_size") / BLOCK_BYTES,
+      fewBlocks: fewBlocks(fragment, table, context),
       memory: this.#sharedMemory,
       stop: (awaited, released) => {
         this.#stops.stop(stop);
@@ -373,6 +392,17 @@ function tableOf({ tableIds: [tableId] }: Fragment, context: WorkerContext): Rea
 /** Whether a table has so much in files that a scan of it is shared out. */
 function isWorth({ fileBytes = 0 }: ReadableTable, { settings }: WorkerContext): boolean {
   return fileBytes > 0 && fileBytes >= settings.bytes("min_parallel_table_scan_size");
+}
+
+/** So many blocks, or fewer, take less than it is worth to share them out. */
+function fewBlocks(
+  fragment: Fragment,
+  { estimatedRows }: ReadableTable,
+  { settings }: WorkerContext,
+): number {
+  const bytes = settings.bytes("min_parallel_table_scan_size");
+  const blockWork = fragmentWork(fragment, estimatedRows).here / Math.max(1, estimatedRows / BLOCK_ROWS);
+  return Math.max(bytes / BLOCK_BYTES, bytes * BYTE_NANOSECONDS / Math.max(1, blockWork));
 }
 
 function closed(): DatabaseError {

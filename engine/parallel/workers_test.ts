@@ -574,7 +574,7 @@ Deno.test("workers are started when statements have scanned as much as that is w
       "CREATE TABLE t AS SELECT i AS k, i * 7919 % 100003 AS v FROM generate_series(1, 60000) AS i",
     );
     await answer(session, "CHECKPOINT");
-    await answer(session, "SET min_parallel_table_scan_size = '100kB'");
+    await answer(session, "SET min_parallel_table_scan_size = '20kB'");
     const gathered: boolean[] = [];
     for (let run = 0; run < 8; run++) {
       const text = await answer(session, "EXPLAIN ANALYZE SELECT sum(v) FROM t");
