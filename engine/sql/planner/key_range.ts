@@ -12,6 +12,7 @@ import {
   withoutIdentityCasts,
 } from "../plan/build.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
+import { raisesNothing } from "../plan/harmless.ts";
 import type { Plan, SortKey } from "../plan/plan.ts";
 import { allDefinedColumns, columnsOf, freeColumns, inputs } from "../plan/traverse.ts";
 import { isSameForm } from "./key_form.ts";
@@ -50,9 +51,9 @@ export function keyRange(
   const isWhole = (list: readonly Comparison[]) =>
     list.some(({ isLow }) => isLow) && list.some(({ isLow }) => !isLow);
   const lists = [...byColumn.values()];
-  const own = lists.find(isWhole) ?? lists[0];
-  const [first] = own ?? [];
-  if (own === undefined || first === undefined) return null;
+  const own = withoutFailing(conditions, lists.find(isWhole) ?? lists[0] ?? []);
+  const [first] = own;
+  if (first === undefined) return null;
   const used = new Set(own.map(({ condition }) => condition));
   const part = (isLow: boolean) =>
     conjunction(own.filter((each) => each.isLow === isLow).map(({ condition }) => condition));
@@ -68,6 +69,20 @@ export function keyRange(
     high: part(false),
     rest: conjunction(conditions.filter((each) => !used.has(each))),
   };
+}
+
+/** Those before which no condition is asked that may keep them from failing. */
+function withoutFailing(
+  conditions: readonly Expression[],
+  comparisons: readonly Comparison[],
+): readonly Comparison[] {
+  let isFirst = true;
+  return conditions.flatMap((condition) => {
+    const comparison = comparisons.find((each) => each.condition === condition);
+    if (comparison !== undefined && (isFirst || raisesNothing(condition))) return [comparison];
+    isFirst = false;
+    return [];
+  });
 }
 
 /** The join with its right side in the order of a range; null: it has no range, or a right side for each left row. */

@@ -536,3 +536,24 @@ Deno.test("planStatement() looks partners up as long as few rows are wanted", ()
      Filter: (u.x = 3)`,
   );
 });
+
+Deno.test("planStatement() joins with distinct values for EXISTS by several equalities, unless that could fail", () => {
+  check(
+    "select exists (select from u where u.y = t.a and u.x = t.b) from t",
+    `Project
+     ->  Hash Right Join
+     Hash Cond: ((u.y = t.a) AND (u.x = t.b))
+     ->  HashAggregate
+     Group Key: u.y, u.x
+     ->  Seq Scan on u
+     ->  Seq Scan on t`,
+  );
+  check(
+    "select exists (select from u where u.y = t.a and u.x = t.b and 1 / u.id > 0) from t",
+    `Project
+     ->  Seq Scan on t
+     SubPlan 1
+     ->  Seq Scan on u
+     Filter: ((u.y = t.a) AND (u.x = t.b) AND ((1 / u.id) > 0))`,
+  );
+});

@@ -18,9 +18,18 @@ import {
 import { BOOLEAN, FALSE, hasSubquery, withoutIdentityCasts } from "../plan/build.ts";
 import type { BoundFunction } from "../functions/definition.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
+import { raisesNothing } from "../plan/harmless.ts";
 import type { Plan } from "../plan/plan.ts";
 import { mapInputs, mapOperands, mapOwnExpressions, substitute } from "../plan/rewrite.ts";
-import { allDefinedColumns, columnsOf, columnTypes, freeColumns, subqueryPlan } from "../plan/traverse.ts";
+import {
+  allDefinedColumns,
+  columnsOf,
+  columnTypes,
+  freeColumns,
+  inputs,
+  ownExpressions,
+  subqueryPlan,
+} from "../plan/traverse.ts";
 import { resolveOperator } from "../functions/registry.ts";
 import type { Estimator } from "./estimate.ts";
 import { mayColumnBeNull, type PulledUp, PullUp, stripForExists } from "./pull_up.ts";
@@ -197,6 +206,8 @@ export class Unnesting {
     if (volatilityOf(exists) === "volatile") return null;
     const pulled = this.#pullExists(input, exists.plan);
     if (pulled === null || freeColumns(pulled.plan).size > 0) return null;
+    // Rows may be compared that nothing asks for.
+    if (!pulled.conditions.every(raisesNothing) || !givesNoErrors(pulled.plan)) return null;
     const keys = pulled.conditions.map((each) => keysOf(each, pulled.plan));
     if (keys.some(({ length }) => length !== 1)) return null;
     const size = this.#estimator.rows(pulled.plan);
@@ -416,6 +427,10 @@ export function keysOf(condition: Expression, plan: Plan): readonly Key[] {
     keys.push({ outer, inner, equality: each.function });
   }
   return keys;
+}
+
+function givesNoErrors(plan: Plan): boolean {
+  return ownExpressions(plan).every(raisesNothing) && inputs(plan).every(givesNoErrors);
 }
 
 /** Whether a key's value is in the set of those that a plan's rows give. */
