@@ -6,7 +6,6 @@
  */
 import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import type { Expression } from "../../sql/plan/expression.ts";
-import type { Plan } from "../../sql/plan/plan.ts";
 import { SqlArray } from "../../types/sql_array.ts";
 import type { SqlType } from "../../types/sql_type.ts";
 import type { SqlValue } from "../../types/value.ts";

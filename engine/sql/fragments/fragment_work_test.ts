@@ -1,3 +1,4 @@
+/** Which statements over six million rows are worth to be shared out. */
 import assert from "node:assert/strict";
 import { environmentOf, plan, TPCH } from "../planner/fixture_for_test.ts";
 import { TPCH_QUERIES } from "../planner/tpch_queries_for_test.ts";
