@@ -8,7 +8,7 @@
 import { plainColumn, type TableDefinition } from "./definitions.ts";
 
 /** Bytes of a row: a block of a segment, which is read as a whole, has 4 096 of them. */
-export const STAGE_ROW_BYTES = 4096;
+export const STAGE_ROW_BYTES = 1024;
 
 /** The column with the bytes. */
 export const STAGE_COLUMN_ID = 1;

@@ -71,7 +71,7 @@ export const MEMORY = ":memory:";
 const CHECKPOINT_SLICE_MICROSECONDS = 2000;
 
 /** Of an entry that stays among the recent ones, for which the log is not read. */
-const MAX_STAGE_PART_ROWS = 60;
+const MAX_STAGE_PART_ROWS = 240;
 /** How soon what has found the disk full is tried again, where everything else waits for it. */
 const SPACE_RETRY_MICROSECONDS = 300_000;
 

@@ -12,8 +12,8 @@ import { type StorageClass, storageClassOf } from "../types/physical_type.ts";
 
 /** Rows in a full batch. */
 export const BATCH_ROWS = 16_384;
-/** A batch is also full when its texts take so many bytes. */
-const BATCH_BYTES = 8 << 20;
+/** A batch is also full when its texts take so many bytes, which a turn of the event loop can copy several times. */
+const BATCH_BYTES = 1 << 20;
 
 /** A column of storage class int or float. */
 export class NumberColumn {

@@ -12,14 +12,6 @@ import { noNulls, padded, readBitmap, writeBitmap } from "./number_block.ts";
 
 const HEADER_BYTES = 8;
 
-/** Rows of one block, gathered for encoding: row r is `bytes[offsets[r] … offsets[r + 1])`. */
-export interface BytesBlock {
-  readonly bytes: Uint8Array;
-  readonly offsets: Uint32Array;
-  readonly rowCount: number;
-  readonly nulls: Uint8Array | null;
-}
-
 /** A decoded plain block. */
 export interface DecodedBytes {
   readonly bytes: Uint8Array;
@@ -35,9 +27,16 @@ export interface Dictionary {
   readonly offsets: Uint32Array;
 }
 
-function startChunk(nulls: Uint8Array | null, rowCount: number, dataBytes: number): [Uint8Array, number] {
+/** `makeRoom` answers that many bytes, which need not be zero. */
+function startChunk(
+  nulls: Uint8Array | null,
+  rowCount: number,
+  dataBytes: number,
+  makeRoom: (bytes: number) => Uint8Array = (bytes) => new Uint8Array(bytes),
+): [Uint8Array, number] {
   const dataAt = HEADER_BYTES + (nulls === null ? 0 : padded((rowCount + 7) >>> 3));
-  const chunk = new Uint8Array(dataAt + dataBytes);
+  const chunk = makeRoom(dataAt + dataBytes);
+  chunk.fill(0, 0, dataAt);
   if (nulls !== null) {
     chunk[0] = 1;
     writeBitmap(chunk, HEADER_BYTES, nulls, rowCount);
@@ -52,15 +51,33 @@ function startDecode(chunk: Uint8Array, rowCount: number, nullable: boolean): [U
   return [nullable ? noNulls(rowCount) : null, HEADER_BYTES];
 }
 
-/** Encodes a plain block. */
-export function encodeBytes(block: BytesBlock): Uint8Array {
-  const { rowCount, offsets } = block;
-  const length = offsets[rowCount] as number;
-  const offsetBytes = padded((rowCount + 1) * 4);
-  const [chunk, dataAt] = startChunk(block.nulls, rowCount, offsetBytes + length);
-  new Uint32Array(chunk.buffer, dataAt, rowCount + 1).set(offsets.subarray(0, rowCount + 1));
-  chunk.set(block.bytes.subarray(0, length), dataAt + offsetBytes);
-  return chunk;
+/** Blocks that are larger have memory of their own. */
+const MAX_SCRATCH_BYTES = 16 << 20;
+let scratch = new Uint8Array(1 << 16);
+
+/** Memory that is used again for the next block: to touch fresh pages costs more than to fill them. */
+function scratchOf(bytes: number): Uint8Array {
+  if (bytes > MAX_SCRATCH_BYTES) return new Uint8Array(bytes);
+  if (bytes > scratch.length) scratch = new Uint8Array(Math.min(MAX_SCRATCH_BYTES, bytes * 2));
+  return scratch.subarray(0, bytes);
+}
+
+/**
+ * Begins a plain block whose row r is `[offsets[r] … offsets[r + 1])` of the bytes that the caller puts at `textsAt`.
+ * The chunk is good until the next one is begun.
+ */
+export function startBytes(
+  offsets: Uint32Array,
+  nulls: Uint8Array | null,
+): { readonly chunk: Uint8Array; readonly textsAt: number } {
+  const rowCount = offsets.length - 1;
+  const offsetBytes = padded(offsets.byteLength);
+  const [chunk, dataAt] = startChunk(nulls, rowCount, offsetBytes + (offsets[rowCount] as number), scratchOf);
+  const textsAt = dataAt + offsetBytes;
+  // The offsets may end before the padding does.
+  chunk.fill(0, textsAt - 8, textsAt);
+  new Uint32Array(chunk.buffer, chunk.byteOffset + dataAt, offsets.length).set(offsets);
+  return { chunk, textsAt };
 }
 
 /** Decodes a plain block. */

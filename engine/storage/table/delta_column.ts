@@ -22,7 +22,7 @@ const ARENA_LIMIT = 4294967295;
 const SHORT_TEXT = 40;
 
 /** Slots of a chunk are numbered by the lowest bits of a slot, chunks by the rest. */
-export const CHUNK_SHIFT = 14;
+export const CHUNK_SHIFT = 12;
 /** Slots of a chunk; a multiple of the rows of a block. */
 export const CHUNK_ROWS = 1 << CHUNK_SHIFT;
 /** The bits of a slot that number it within its chunk. */
@@ -296,12 +296,13 @@ class BytesChunk {
     this.nulls = grown(this.nulls, length);
   }
 
-  reserve(extra: number): void {
+  /** Room for more bytes; `expected`: what the chunk may come to. */
+  reserve(extra: number, expected = 0): void {
     const needed = this.arenaLength + extra;
     if (needed <= this.arena.length) return;
     assert(needed <= ARENA_LIMIT, "a chunk of a delta holds more than 4 GiB of text in one column");
     const arena = new Uint8Array(
-      Math.min(ARENA_LIMIT, Math.max(needed, 1024, Math.ceil(this.arena.length * 1.5))),
+      Math.min(ARENA_LIMIT, Math.max(needed, expected, 1024, Math.ceil(this.arena.length * 1.5))),
     );
     arena.set(this.arena.subarray(0, this.arenaLength));
     this.arena = arena;
@@ -422,7 +423,9 @@ export class BytesColumn {
       const chunk = this.#chunks[number] as BytesChunk;
       const first = offsets[from] ?? 0;
       const last = offsets[from + count] ?? first;
-      chunk.reserve(last - first);
+      // As much as the last chunk took: what grows is copied, and its pages are fresh each time.
+      const expected = at === 0 ? this.#chunks[number - 1]?.arenaLength : undefined;
+      chunk.reserve(last - first, expected);
       chunk.arena.set(bytes.subarray(first, last), chunk.arenaLength);
       const shift = chunk.arenaLength - first;
       const { starts, ends } = chunk;

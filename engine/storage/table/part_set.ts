@@ -734,8 +734,10 @@ export class PartSet {
   /** Lets go of parts that no snapshot can hold a location in, and that nothing under way needs. */
   release(oldestSnapshot: number): void {
     if (this.#retired.length === 0) return;
+    // No snapshot reads the stage, and whoever fills it has one that is older than all of it.
+    const oldest = this.#definition.id === STAGE_TABLE.id ? Infinity : oldestSnapshot;
     this.#retired = this.#retired.filter(({ part, after }) => {
-      if (oldestSnapshot <= after || oldestSnapshot < part.until || this.#isInput(part)) return true;
+      if (oldest <= after || oldest < part.until || this.#isInput(part)) return true;
       if (this.#isToBeDescribed(part)) return true;
       this.#drop(part);
       return false;

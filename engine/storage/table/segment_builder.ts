@@ -12,7 +12,7 @@ import type { TableDefinition } from "../../catalog/definitions.ts";
 import type { RowId } from "../../operations/effect.ts";
 import { type StorageClass, storageClassOf } from "../../types/physical_type.ts";
 import { BLOCK_ROWS } from "../access/block.ts";
-import { encodeBytes, encodeCodes, encodeDictionary } from "./bytes_block.ts";
+import { encodeCodes, encodeDictionary, startBytes } from "./bytes_block.ts";
 import { BloomFilter, hashId } from "./bloom_filter.ts";
 import { ChunkFileWriter, type FinishedChunkFile } from "./chunk_file.ts";
 import { analyzeColumn, type BlockRows, type ColumnSummary } from "./column_analysis.ts";
@@ -298,7 +298,7 @@ function* writeColumn(
   }
   const firstChunk = writer.chunkCount;
   for (const block of blocksOf(order, readers)) {
-    writer.addChunk(encodeBytes(gatherBytes(block)));
+    writer.addChunk(encodeBytes(block));
     yield;
   }
   return { kind: "bytes", isText: storageClass === "text", nulls, firstChunk };
@@ -356,14 +356,13 @@ function gatherCodes(
   return { codes, flags };
 }
 
-function gatherBytes(block: BlockRows): Parameters<typeof encodeBytes>[0] {
+function encodeBytes(block: BlockRows): Uint8Array {
   const { sources, sourceOf, rows, from, count } = block;
   const offsets = new Uint32Array(count + 1);
-  let bytes = new Uint8Array(count * 32);
+  const sink: BytesSink = { bytes: new Uint8Array(0), start: 0, end: 0 };
   let nulls: Uint8Array | null = null;
   let length = 0;
   let reader = sources[0] as ColumnReader;
-  const sink: BytesSink = { bytes, start: 0, end: 0 };
   for (let at = 0; at < count; at++) {
     if (sourceOf !== null) reader = sources[sourceOf[from + at] as number] as ColumnReader;
     const row = rows[from + at] as number;
@@ -372,20 +371,22 @@ function gatherBytes(block: BlockRows): Parameters<typeof encodeBytes>[0] {
       nulls[at] = 1;
     } else {
       reader.bytesAt(row, sink);
-      const size = sink.end - sink.start;
-      if (length + size > bytes.length) {
-        const grown = new Uint8Array(Math.max(length + size, bytes.length * 2));
-        grown.set(bytes.subarray(0, length));
-        bytes = grown;
-      }
-      if (size <= 32) {
-        for (let index = 0; index < size; index++) {
-          bytes[length + index] = sink.bytes[sink.start + index] as number;
-        }
-      } else bytes.set(sink.bytes.subarray(sink.start, sink.end), length);
-      length += size;
+      length += sink.end - sink.start;
     }
     offsets[at + 1] = length;
   }
-  return { bytes, offsets, rowCount: count, nulls };
+  const { chunk, textsAt } = startBytes(offsets, nulls);
+  for (let at = 0; at < count; at++) {
+    const start = textsAt + (offsets[at] as number);
+    const size = textsAt + (offsets[at + 1] as number) - start;
+    if (size === 0) continue;
+    if (sourceOf !== null) reader = sources[sourceOf[from + at] as number] as ColumnReader;
+    reader.bytesAt(rows[from + at] as number, sink);
+    if (size <= 32) {
+      for (let index = 0; index < size; index++) {
+        chunk[start + index] = sink.bytes[sink.start + index] as number;
+      }
+    } else chunk.set(sink.bytes.subarray(sink.start, sink.end), start);
+  }
+  return chunk;
 }

@@ -7,7 +7,7 @@ import { SlotHash } from "./slot_hash.ts";
 Deno.test("SlotHash answers as a Map does while it grows and shrinks", () => {
   const random = new SeededRandom(11);
   const ids: Float64Array[] = [];
-  growNumbers(ids, 4 * CHUNK_ROWS);
+  growNumbers(ids, 60_000);
   const hash = new SlotHash(ids);
   const model = new Map<number, number>();
   const put = (id: number, slot: number): void => {

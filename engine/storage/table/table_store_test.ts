@@ -1,5 +1,6 @@
 /** Tests of tables against a model, over random histories and random snapshots held open. */
 import assertStrict from "node:assert/strict";
+import { STAGE_COLUMN_ID, STAGE_ROW_BYTES, STAGE_TABLE } from "../../catalog/stage_table.ts";
 import { MemoryDisk } from "../../host/memory_host.ts";
 import type { OpNumber, RowBatch, RowId, StoredRow, StoredValue } from "../../operations/effect.ts";
 import {
@@ -591,6 +592,25 @@ Deno.test("TableStore.releaseOldVersions() keeps what a checkpoint under way has
   table.releaseOldVersions(true);
   assertStrict.deepEqual(table.fileNames(), ["20000-00000000000005-flush.segment"]);
   table.close();
+});
+
+Deno.test("TableStore.releaseOldVersions() lets go of the stage's rows in memory while what fills it is open", () => {
+  for (const [definition, isStage] of [[STAGE_TABLE, true], [{ ...STAGE_TABLE, id: 7 }, false]] as const) {
+    const table = new TableStore({
+      ...memorySurroundings(),
+      definition,
+      horizon: { oldestSnapshot: () => 0, hasReaders: () => true },
+    });
+    const value = new Uint8Array(STAGE_ROW_BYTES);
+    for (let id = 1; id <= 100; id++) table.create(op(1), id, [value]);
+    const full = table.memoryBytes;
+    assertStrict.ok(full >= 100 * STAGE_ROW_BYTES);
+    checkpoint(table, 1);
+    table.releaseOldVersions();
+    assertStrict.equal(table.memoryBytes < full / 2, isStage);
+    assertStrict.deepEqual(table.valueAt(table.find(50, 1), STAGE_COLUMN_ID), value);
+    table.close();
+  }
 });
 
 Deno.test("segmentFilesIn().create() leaves an old file of the name as it is for those who have it", () => {
