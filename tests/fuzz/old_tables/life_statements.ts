@@ -203,8 +203,17 @@ export class LifeStatements {
     return this.#queries.value(column);
   }
 
-  #returning(): string {
-    return this.#choices.chance(20) ? " RETURNING *" : "";
+  /** What subqueries there see is as it was before the statement. */
+  #returning({ name }: Table): string {
+    const choices = this.#choices;
+    if (!choices.chance(20)) return "";
+    const other = choices.chance(60) ? name : this.#table().name;
+    return choices.pick([
+      " RETURNING *",
+      ` RETURNING k, (SELECT count(*) FROM ${other}), (SELECT max(k) FROM ${other})`,
+      ` RETURNING k, (SELECT count(*) FROM ${other} AS o WHERE o.k::text >= ${name}.k::text)`,
+      ` RETURNING k, EXISTS (SELECT FROM ${other} AS o WHERE o.k::text = ${name}.k::text)`,
+    ]);
   }
 
   #insert(): Step {
@@ -228,7 +237,7 @@ export class LifeStatements {
         `(${[this.#queries.value(table.key, 0), ...columns.map((each) => this.#value(each))].join(", ")})`,
     );
     const sql = `INSERT INTO ${table.name} (${names}) VALUES ${rows.join(", ")}${conflict}`;
-    return this.#step(sql + this.#returning());
+    return this.#step(sql + this.#returning(table));
   }
 
   #conflict(table: Table, columns: readonly Column[]): string {
@@ -263,7 +272,7 @@ export class LifeStatements {
     if (choices.chance(15)) {
       // One row moves to another key.
       const [from, to] = [this.#queries.value(table.key, 0), this.#queries.value(table.key, 0)];
-      return this.#step(`UPDATE ${table.name} SET k = ${to} WHERE k = ${from}${this.#returning()}`);
+      return this.#step(`UPDATE ${table.name} SET k = ${to} WHERE k = ${from}${this.#returning(table)}`);
     }
     if (choices.chance(15)) {
       const other = this.#table();
@@ -275,13 +284,15 @@ export class LifeStatements {
       );
     }
     const where = choices.chance(85) ? ` WHERE ${this.#queries.condition(table)}` : "";
-    return this.#step(`UPDATE ${table.name} SET ${this.#assignments(table)}${where}${this.#returning()}`);
+    return this.#step(
+      `UPDATE ${table.name} SET ${this.#assignments(table)}${where}${this.#returning(table)}`,
+    );
   }
 
   #delete(): Step {
     const table = this.#table();
     return this.#step(
-      `DELETE FROM ${table.name} WHERE ${this.#queries.condition(table)}${this.#returning()}`,
+      `DELETE FROM ${table.name} WHERE ${this.#queries.condition(table)}${this.#returning(table)}`,
     );
   }
 
