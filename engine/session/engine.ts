@@ -500,11 +500,10 @@ export class Engine implements SessionEngine, SeatedEngine {
   }
 
   /** Drops the temporary tables of sessions that are gone. What cannot be dropped now goes with a later session. */
-  dropTemporarySchemas(ended: ClosableSession | null = null): void {
+  dropTemporarySchemas(): void {
     if (!this.#isServing || this.isFailed || this.manager.isCommitting) return;
     const live = new Set<string>();
     for (const session of this.#sessions.values()) if (!session.isFollower) live.add(session.temporarySchema);
-    if (ended !== null) live.delete(ended.temporarySchema);
     const schemas = this.machine.catalog.schemas.map((schema) => schema.name)
       .filter((name) => isTemporarySchema(name) && !live.has(name));
     if (schemas.length === 0) return;

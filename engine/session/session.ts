@@ -438,11 +438,6 @@ export class Session implements SessionHost {
     return this.outcome(tag, null, "done");
   }
 
-  /** Drops the session's temporary tables. */
-  dropTemporaryTables(): void {
-    this.engine.dropTemporarySchemas(this);
-  }
-
   /** What the planner asks about a statement of this text, whose parameters have these types. */
   planEnvironment(text: string, types: DeclaredTypes): PlanEnvironment {
     return this.engine.plans.environment(this, text, types, []);

@@ -78,8 +78,8 @@ export interface SessionEngine extends ServerEngine, RefreshEngine, VisibleServe
   randomBytes(count: number): Uint8Array;
   /** Called by a session that closes. */
   sessionClosed(session: ClosableSession): void;
-  /** Drops the temporary tables of sessions that are gone, and of this one. */
-  dropTemporarySchemas(ended?: ClosableSession): void;
+  /** Drops the temporary tables of sessions that are gone. */
+  dropTemporarySchemas(): void;
 }
 
 /** A session, as its engine knows it. */

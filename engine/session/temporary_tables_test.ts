@@ -37,6 +37,22 @@ Deno.test("temporary tables of two sessions have one name and different rows", a
   third.close();
 });
 
+Deno.test("DISCARD drops temporary tables beside another's open DDL, and with its own block", async () => {
+  await using database = await open(":memory:");
+  const engine = engineOf(database);
+  const session = engine.openSession(), rival = engine.openSession();
+  await run(session, "CREATE TEMP TABLE t AS SELECT 1 AS x");
+  await run(rival, "BEGIN; CREATE TABLE other (x int)");
+  await run(session, "DISCARD ALL");
+  await assert.rejects(run(session, "SELECT * FROM t"), { code: "42P01" });
+  await run(session, "CREATE TEMP TABLE t AS SELECT 2 AS x");
+  await run(session, "BEGIN; DISCARD TEMP");
+  await assert.rejects(run(session, "SELECT * FROM t"), { code: "42P01" });
+  await run(session, "ROLLBACK");
+  assert.deepEqual(await run(session, "SELECT * FROM t"), [[2]]);
+  for (const each of [rival, session]) each.close();
+});
+
 Deno.test("temporary tables of a session whose end met another's DDL go with a later session", async () => {
   await using database = await open(":memory:");
   const engine = engineOf(database);

@@ -321,8 +321,6 @@ export interface SessionHost extends ProceduralHost, CursorHost, LockingSession 
     /** Forgets the values that currval and lastval answer. */
     discardSequences(): void;
   };
-  /** Drops the session's temporary tables. */
-  dropTemporaryTables(): void;
 }
 
 /** The engine, as statements on the server need it. */

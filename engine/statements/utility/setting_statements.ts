@@ -1,5 +1,9 @@
 /** SET, RESET, SHOW, SET TRANSACTION and DISCARD. */
+import { assertDefined } from "../../base/assert.ts";
 import { SQLSTATE } from "../../base/errors.ts";
+import type { Catalog } from "../../catalog/catalog.ts";
+import { dropSchemaChanges } from "../../catalog/temporary_schema.ts";
+import type { CompiledStatement } from "../../execution/runtime/execution.ts";
 import type {
   Discard,
   ResetVariable,
@@ -8,7 +12,7 @@ import type {
   ShowVariable,
 } from "../../sql/parser/ast.ts";
 import type { ResultColumn } from "../../sql/plan/plan.ts";
-import type { ResultSink, StatementOutcome } from "../outcome.ts";
+import type { MaybePromise, ResultSink, StatementOutcome } from "../outcome.ts";
 import type { SessionHost } from "../statement_host.ts";
 import { SETTINGS } from "../../settings/setting_table.ts";
 import { settingText } from "../../settings/setting_text.ts";
@@ -104,7 +108,11 @@ export function setTransaction(session: SessionHost, statement: SetTransaction):
 }
 
 /** DISCARD. */
-export function discard(session: SessionHost, statement: Discard): StatementOutcome {
+export function discard(
+  session: SessionHost,
+  statement: Discard,
+  sink: ResultSink,
+): MaybePromise<StatementOutcome> {
   if (statement.target === "all") {
     requireNoBlock(session, "DISCARD ALL");
     session.cursors.closeAll();
@@ -117,9 +125,20 @@ export function discard(session: SessionHost, statement: Discard): StatementOutc
     );
   }
   if (statement.target === "all" || statement.target === "sequences") session.evaluation.discardSequences();
-  if (statement.target === "all" || statement.target === "temporary") {
-    if (session.block === null) session.dropTemporaryTables();
-  }
   const names = { all: "ALL", plans: "PLANS", sequences: "SEQUENCES", temporary: "TEMP" };
-  return session.outcome(`DISCARD ${names[statement.target]}`, null, "done");
+  const finish = () => session.outcome(`DISCARD ${names[statement.target]}`, null, "done");
+  const isTemporary = statement.target === "all" || statement.target === "temporary";
+  // The schema stays, as in PostgreSQL: to drop it would wait for others' definitions.
+  const changes = (catalog: Catalog) =>
+    dropSchemaChanges(catalog, [session.temporarySchema]).filter(({ kind }) => kind !== "drop_schema");
+  if (!isTemporary || changes(session.catalog).length === 0) return finish();
+  const dropping: CompiledStatement = {
+    source: () => "",
+    start: () => {
+      const transaction = assertDefined(session.currentTransaction, "transaction of DISCARD");
+      for (const change of changes(transaction.catalog)) transaction.change(change, session.temporarySchema);
+      return { step: () => true, rowCount: 0, insertedId: null, profile: [] };
+    },
+  };
+  return session.runWork(dropping, sink, finish);
 }

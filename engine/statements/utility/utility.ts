@@ -114,7 +114,7 @@ export function runUtility(
     case "show":
       return show(session, statement, sink);
     case "discard":
-      return discard(session, statement);
+      return discard(session, statement, sink);
     case "prepare":
       return prepareByName(session, statement);
     case "execute":
