@@ -48,7 +48,10 @@ function stateOf(image: DiskImage): string {
 
 function damageSegment({ disk, random }: DamagedMachine): () => boolean {
   const folder = `${DIRECTORY}/tables`;
-  const names = disk.list(folder).filter((name) => name.endsWith(".segment"));
+  // One that was begun when the power failed may be empty.
+  const names = disk.list(folder).filter((name) =>
+    name.endsWith(".segment") && disk.contentOf(`${folder}/${name}`).length > 0
+  );
   const name = names[random.below(Math.max(1, names.length))];
   if (name === undefined) return () => false;
   const path = `${folder}/${name}`;

@@ -16,6 +16,7 @@ Deno.test("damageDisk() counts a flipped bit of a segment until its bytes are ba
     disk.createDirectory(DIRECTORY);
     disk.createDirectory(`${DIRECTORY}/tables`);
     const file = disk.openFile(path, { create: true, write: true });
+    strictEqual(damageDisk({ disk, random }, SEGMENT)(), false, "it is empty");
     file.writeAt(0, new Uint8Array(700).fill(9));
     const isDamaged = damageDisk({ disk, random }, SEGMENT);
     strictEqual(isDamaged(), true);
