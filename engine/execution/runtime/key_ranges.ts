@@ -12,6 +12,7 @@ const BUCKETS = 1024;
 /** Keys from `low` on and before `end`. */
 export class KeyRange {
   readonly low: number;
+  /** NaN: there is none, for keys may be infinite. */
   readonly end: number;
   /** NULLs are in it, too. */
   readonly hasNulls: boolean;
@@ -40,8 +41,8 @@ export class KeyRange {
 export class KeyCounts {
   rows = 0;
   #nulls = 0;
-  /** Some keys are no safe integers: these have no place. */
-  #hasBig = false;
+  /** Some keys are infinite, or no safe integers: these have no place. */
+  #hasOthers = false;
   #counts = new Uint32Array(BUCKETS);
   /** A power of two. */
   #width = 1;
@@ -57,12 +58,14 @@ export class KeyCounts {
   /** Counts a row with this key. */
   add(key: NumberOrBigint): void {
     this.rows++;
-    if (typeof key !== "number") {
-      this.#hasBig = true;
-      return;
+    let bucket = typeof key === "number" ? (key - this.#first) / this.#width : NaN;
+    if (!(bucket >= 0 && bucket < BUCKETS)) {
+      if (typeof key !== "number" || !Number.isFinite(key)) {
+        this.#hasOthers = true;
+        return;
+      }
+      bucket = this.#widen(key);
     }
-    let bucket = (key - this.#first) / this.#width;
-    if (!(bucket >= 0 && bucket < BUCKETS)) bucket = this.#widen(key);
     const at = Math.floor(bucket);
     this.#counts[at] = (this.#counts[at] as number) + 1;
   }
@@ -103,7 +106,7 @@ export class KeyCounts {
    * rows and the distance of their keys; null: the rows of one bucket take more, or there are keys without a place.
    */
   ranges(bytesOf: (rows: number, span: number) => number, most: number): readonly KeyRange[] | null {
-    if (this.#hasBig || bytesOf(this.#nulls, 1) > most) return null;
+    if (this.#hasOthers || bytesOf(this.#nulls, 1) > most) return null;
     const ranges: KeyRange[] = [];
     let low = -Infinity, from = NaN, rows = this.#nulls;
     const add = (end: number) => ranges.push(new KeyRange({ low, end, hasNulls: ranges.length === 0, rows }));
@@ -120,7 +123,7 @@ export class KeyCounts {
         rows = count;
       }
     }
-    add(Infinity);
+    add(NaN);
     return ranges;
   }
 
