@@ -11,6 +11,9 @@ import { assert, assertDefined } from "./assert.ts";
 /** Behind so many lists that have to be made as a whole there are no pieces. */
 const MAX_GIVEN_UP = 16;
 
+/** A run takes no more than so many times what it should. */
+const MAX_ROOMS = 4;
+
 /** Shorter lists are not kept; tests change it. */
 export const keptLists = { leastCount: 16 };
 
@@ -53,6 +56,7 @@ export class Pieces {
   /** Those that were begun and are not within a finished item, in the order in which they were begun. */
   readonly #lists: KeptList[] = [];
   #next = 0;
+  #begun = 0;
   #room = 0;
   /** When this run is to stop; 0: it has made nothing new. */
   #end = 0;
@@ -74,6 +78,7 @@ export class Pieces {
   run<T>(room: number, work: () => T): { readonly value: T } | null {
     this.#next = 0;
     this.#wholes = 0;
+    this.#begun = this.#clock();
     this.#room = room;
     this.#end = 0;
     this.#isRunning = true;
@@ -133,7 +138,7 @@ export class Pieces {
         if (this.#wholes > 0 || this.#givenUp > MAX_GIVEN_UP) continue;
         list.saved = state.save();
         const now = this.#clock();
-        if (this.#end === 0) this.#end = now + this.#room;
+        if (this.#end === 0) this.#end = now + roomOf(this.#room, now - this.#begun);
         if (now >= this.#end) throw PAUSE;
       }
     } finally {
@@ -144,6 +149,11 @@ export class Pieces {
     list.isDone = true;
     return items;
   }
+}
+
+/** As much for what is new as it took to come there, so that no more than half of a run is done again. */
+function roomOf(room: number, repeated: number): number {
+  return Math.min(Math.max(room, repeated), room * MAX_ROOMS);
 }
 
 /** What `make` makes, which is kept when it has come to its end. */

@@ -230,7 +230,7 @@ async function query<T extends Row>(
 }
 
 function prepare(session: Session, sql: string): MaybePromise<PreparedStatement> {
-  return session.whenParsed(sql, () => session.prepare(sql, []));
+  return session.whenParsed(sql, () => session.prepare(sql, []), []);
 }
 
 async function run(

@@ -602,7 +602,7 @@ export class Engine implements SessionEngine, SeatedEngine {
     return this.commitEffects([]);
   }
 
-  planAhead(session: PlanningSession, text: string, declared: DeclaredTypes): Promise<void> {
+  planAhead(session: PlanningSession, text: string, declared?: DeclaredTypes): Promise<void> {
     return this.#longTexts.parse(
       text,
       () => session.checkCanceled(),

@@ -6,7 +6,7 @@ import { termParts } from "../execution/codegen/long_terms.ts";
 import { longTerms } from "../sql/planner/long_terms.ts";
 import { open } from "../../mod.ts";
 import { longTexts } from "./long_texts.ts";
-import { planningPieces } from "./planning.ts";
+import { planningPieces } from "../statements/planning_in_pieces.ts";
 
 const TINY = {
   keptCount: 0,
@@ -193,6 +193,87 @@ Deno.test("Statements in pieces of one item give what whole ones give", async ()
     setLimits(before);
   }
   ok(errors < 25, `${errors} statements have no answer`);
+});
+
+Deno.test("Definitions in pieces of one item are what whole ones are", async () => {
+  const cases = (kind: string) =>
+    `CASE WHEN b > 1 THEN 1 WHEN c = 'x1' AND b = 0 THEN 2 WHEN ${kind} THEN id WHEN b IS NULL THEN 3 END`;
+  const statements = [
+    "CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE SEQUENCE s",
+    `CREATE TABLE u (id int PRIMARY KEY, b int DEFAULT CASE WHEN 1 = 2 THEN 1 WHEN current_setting('TimeZone') = 'x' THEN 2
+      WHEN 'ok'::mood > 'sad' THEN 4 END, c text, m mood, CHECK (b < 900 OR b IS NULL OR c = 'x1' OR m = 'ok'),
+      g int GENERATED ALWAYS AS (${cases("m = 'ok'")}) STORED)`,
+    "INSERT INTO u (id, c) SELECT n, 'x' || n % 6 FROM generate_series(1, 20) n",
+    "INSERT INTO u VALUES (21, 3, 'y', 'ok'), (22, NULL, NULL, NULL)",
+    "INSERT INTO u VALUES (30, 1000, 'y', 'sad')",
+    "UPDATE u SET b = id - 10, m = 'ok' WHERE id < 15 RETURNING id, b, g",
+    "UPDATE u SET b = 901, m = NULL WHERE id = 3",
+    "INSERT INTO u VALUES (3, 5, 'x1') ON CONFLICT (id) DO UPDATE SET b = excluded.b - 5 RETURNING b, c, g",
+    "MERGE INTO u USING (VALUES (4), (40)) v (k) ON id = k WHEN MATCHED THEN UPDATE SET b = 0 WHEN NOT MATCHED THEN INSERT (id) VALUES (k)",
+    `CREATE INDEX ON u ((${cases("m = 'sad'")}), id) WHERE b > 0 OR c = 'x1' OR m = 'ok'`,
+    `CREATE UNIQUE INDEX named ON u ((COALESCE(b, id, 3)), id) WHERE b > 5 OR c = 'x2' OR m = 'ok'`,
+    `CREATE INDEX ON u ((${cases("random() > 1")}))`,
+    `CREATE INDEX ON u ((${cases("wrong = 1")}))`,
+    `CREATE INDEX ON u ((${cases("b > (SELECT 1)")}))`,
+    `SELECT id FROM u WHERE ${cases("m = 'sad'")} = 2 ORDER BY id`,
+    `ALTER TABLE u ADD CHECK (${cases("m = 'ok'")} < 40 OR b > 1 OR m = 'sad')`,
+    `ALTER TABLE u ADD CONSTRAINT bad CHECK (b > 3 OR c = 'x1' OR b IS NULL)`,
+    `ALTER TABLE u ADD CHECK (b > 3 OR nothing(c) OR m = 'ok')`,
+    `ALTER TABLE u ADD COLUMN d int NOT NULL DEFAULT CASE WHEN 1 = 2 THEN 1 WHEN 2 = 2 THEN 7 ELSE 8 END`,
+    `ALTER TABLE u ADD COLUMN e bigint DEFAULT COALESCE(NULL, nextval('s'), 1)`,
+    `ALTER TABLE u ADD COLUMN f int DEFAULT CASE WHEN 1 = 2 THEN b WHEN 2 = 2 THEN 7 ELSE 8 END`,
+    `ALTER TABLE u ADD COLUMN f int GENERATED ALWAYS AS (CASE WHEN g > 1 THEN 1 WHEN b > 1 THEN 2 END) STORED`,
+    `ALTER TABLE u ADD COLUMN f int GENERATED ALWAYS AS (CASE WHEN b = 0 THEN 1 / b WHEN b > 1 THEN 2 END) STORED`,
+    "ALTER TABLE u ADD COLUMN k text DEFAULT 'k'",
+    `ALTER TABLE u ALTER COLUMN k TYPE int USING CASE WHEN b > 2 THEN 1 WHEN k = 'x1' THEN length(c) WHEN m = 'ok' THEN 3 END`,
+    `CREATE VIEW v AS SELECT id, ${
+      cases("m = 'ok'").replace("'x1'", "1")
+    } AS x FROM u WHERE b > 1 OR c = 2 OR d = 7 OR m = 'ok'`,
+    `CREATE VIEW w AS SELECT x AS y, count(*) FROM v GROUP BY CASE WHEN x > 1 THEN 2 WHEN x > 3 THEN 4 END, x`,
+    `CREATE VIEW z AS SELECT id, id, ${cases("m = 'ok'")} AS x FROM u`,
+    `CREATE VIEW z AS SELECT CASE WHEN b > 1 THEN 1 WHEN b = 'a' THEN 2 END FROM u`,
+    "SELECT * FROM w ORDER BY y",
+    `CREATE TABLE q AS SELECT id, CASE WHEN b > 1 THEN 'a' WHEN k = 1 THEN 'b' WHEN d > 1 THEN c::text END AS x FROM u WHERE b > 1 OR d = 7 OR k = 3`,
+    `CREATE TABLE q2 AS SELECT CASE WHEN b > 100 THEN 1 WHEN b < 100 THEN 1 / (b - b) END FROM u WHERE b > 1 OR d = 7 OR k = 3`,
+    `CREATE TABLE n (a text, CHECK (CASE WHEN length(repeat(a, 9)) > 8 THEN true WHEN repeat(a, 100000000) = 'a' THEN true WHEN a = 'b' THEN false END))`,
+    "INSERT INTO n VALUES ('a'), ('b')",
+    "INSERT INTO n VALUES ('')",
+    "ALTER TABLE u DROP COLUMN m CASCADE",
+    "ALTER TABLE u RENAME COLUMN b TO bb",
+    "UPDATE u SET bb = 5 WHERE id > 18",
+  ];
+  const state = [
+    "SELECT table_name, column_name, column_default, generation_expression FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1, 2",
+    "SELECT conname, pg_get_constraintdef(oid) AS d FROM pg_constraint ORDER BY 1, 2",
+    "SELECT indexname, indexdef FROM pg_indexes ORDER BY 1, 2",
+    "SELECT viewname, definition FROM pg_views WHERE schemaname = 'public' ORDER BY 1",
+    "SELECT * FROM u ORDER BY id",
+    "SELECT * FROM q ORDER BY id",
+  ];
+  const played = async (limits: typeof TINY | null): Promise<unknown[]> => {
+    await using database = await open(":memory:");
+    const answers: unknown[] = [];
+    const before = limits === null ? null : setLimits(limits);
+    try {
+      for (const sql of statements) {
+        try {
+          const isQuery = /^SELECT|RETURNING/.test(sql);
+          answers.push([sql, isQuery ? await database.query(sql) : (await database.execute(sql)).rowCount]);
+        } catch (error) {
+          ok(error instanceof DatabaseError, `${sql}: ${error}`);
+          answers.push([sql, { ...error }, error.message]);
+        }
+      }
+      for (const sql of state) answers.push(await database.query(sql).catch(String));
+    } finally {
+      if (before !== null) setLimits(before);
+    }
+    return answers;
+  };
+  const expected = await played(null);
+  deepStrictEqual(await played(TINY), expected);
+  // Texts of statements are short here, and those of definitions are not.
+  deepStrictEqual(await played({ ...TINY, leastCharacters: 90 }), expected);
 });
 
 Deno.test("Pieces.collect() keeps items, and makes lists with effects as a whole", () => {

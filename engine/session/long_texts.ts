@@ -1,5 +1,7 @@
 /** Long texts of statements are parsed and planned ahead, piece by piece, so that others have their turns between. */
 import { DatabaseError } from "../base/errors.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { TableDefinition } from "../catalog/definitions.ts";
 import type { SliceTurns } from "../host/slice_turns.ts";
 import type { ParsedStatement } from "../sql/parser/ast.ts";
 import { parseInPieces } from "../sql/parser/parse_in_pieces.ts";
@@ -12,6 +14,32 @@ const TURN_MICROSECONDS = 2_000;
 /** Whether a text is parsed ahead. */
 export function isLongText(text: string): boolean {
   return text.length >= longTexts.leastCharacters;
+}
+
+/** Whether the statements of a text are planned ahead: it is long, or names what has a long definition. */
+export function isPlannedAhead(text: string, catalog: Catalog): boolean {
+  if (isLongText(text)) return true;
+  let names = longNames.get(catalog);
+  if (names === undefined) longNames.set(catalog, names = namesOfLong(catalog));
+  return names.length > 0 && names.some((name) => text.includes(name));
+}
+
+/** The names of tables and views whose definitions are long. */
+const longNames = new WeakMap<Catalog, readonly string[]>();
+
+function namesOfLong({ tables, views }: Catalog): string[] {
+  const names = tables.filter(hasLongText).map(({ name }) => name);
+  // Those of others come after them.
+  for (const { name, text } of views) {
+    if (isLongText(text) || names.some((long) => text.includes(long))) names.push(name);
+  }
+  return names;
+}
+
+function hasLongText(table: TableDefinition): boolean {
+  return table.columns.some(({ defaultText, generatedText }) =>
+    isLongText(defaultText ?? "") || isLongText(generatedText ?? "")
+  ) || table.constraints.some((each) => each.kind === "check" && isLongText(each.text));
 }
 
 /** What parsing needs of the engine. */
@@ -31,9 +59,9 @@ export class LongTexts {
     this.#engine = engine;
   }
 
-  /** The statements of a text that was parsed just now. Raises what is wrong with it. */
+  /** The statements of a text, if it was parsed just now. Raises what is wrong with it. */
   take(text: string): readonly ParsedStatement[] | undefined {
-    const parsed = isLongText(text) ? this.#parsed.get(text) : undefined;
+    const parsed = this.#parsed.size === 0 ? undefined : this.#parsed.get(text);
     if (parsed instanceof DatabaseError) throw parsed;
     return parsed;
   }

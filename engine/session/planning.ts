@@ -3,7 +3,7 @@
  */
 import { assertDefined } from "../base/assert.ts";
 import { DatabaseError, SQLSTATE } from "../base/errors.ts";
-import { onceIn, Pieces } from "../base/pieces.ts";
+import { onceIn, type Pieces } from "../base/pieces.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { TableDefinition } from "../catalog/definitions.ts";
 import { compileStatement } from "../execution/compile_statement.ts";
@@ -29,12 +29,13 @@ import {
   type PlanVariants,
 } from "../statements/plan_cache.ts";
 import type { TransactionStatus } from "../statements/outcome.ts";
+import { isSamePath, PlanningInPieces, planningPieces } from "../statements/planning_in_pieces.ts";
 import type { Prepared } from "../statements/prepared.ts";
 import type { StatementHost } from "../statements/statement_host.ts";
 import { StatementTree } from "../statements/statement_tree.ts";
 import type { StateMachine } from "../state_machine/state_machine.ts";
 import type { Transaction } from "../transactions/transaction.ts";
-import { isLongText } from "./long_texts.ts";
+import { isLongText, isPlannedAhead } from "./long_texts.ts";
 import type { SliceTurns } from "../host/slice_turns.ts";
 import { asDatabaseError } from "../statements/statement_errors.ts";
 import { isPlannable } from "../statements/statement_kind.ts";
@@ -43,8 +44,6 @@ import { systemRelation, systemRelationNames } from "../system_catalog/system_re
 
 /** A plan is made anew when a table has grown or shrunk by this factor since. */
 const REPLAN_FACTOR = 8;
-/** How long a statement is planned before others get their turn; tests change it. */
-export const planningPieces = { microseconds: 4_000 };
 /** Tables below this size do not make a plan stale. */
 const REPLAN_FLOOR_ROWS = 1000;
 
@@ -61,6 +60,11 @@ export interface PlanningSession {
 
 /** Types of parameters, by their numbers; undefined where they follow from the statement. */
 export type DeclaredTypes = readonly (SqlType | undefined)[];
+
+/** Knows texts that were parsed just now. */
+interface Parser {
+  parse(text: string): readonly ParsedStatement[];
+}
 
 /** What planning in pieces needs of its engine. */
 export interface PlanningEngine {
@@ -92,6 +96,7 @@ export class Planning {
   find(
     session: PlanningSession,
     text: string,
+    pieces?: Pieces,
   ): { readonly plan: CachedPlan; readonly parameters: readonly SqlValue[] } | null {
     if (session.status === "failed" || session.currentTransaction?.hasDdl === true) return null;
     // A long one has been parsed, in pieces; to look for its literals and parse it here would hold everybody up.
@@ -109,10 +114,11 @@ export class Planning {
       plan = this.#usable(session, key);
     }
     if (plan === undefined) {
-      const parsed = parseStatement(text, { literals: normalized.literals });
+      const { literals } = normalized;
+      const parsed = onceIn(pieces, () => parseStatement(text, { literals }));
       if (!isPlannable(parsed.statement) || parsed.parameterCount > 0) return null;
       if (parsed.pinnedLiterals.length > 0) return null;
-      plan = this.#plan(session, text, parsed, [], normalized.literals);
+      plan = this.#plan(session, text, parsed, [], literals, { pieces });
       this.cache.put(key, plan);
       if (plan.pinsLiterals) return null;
     }
@@ -141,14 +147,14 @@ export class Planning {
 
   /**
    * Plans the long statements of a text piece by piece, so that {@link plan} or {@link plannedAhead} finds them, or
-   * what is wrong with the only one: those before may make what another needs. What shards run, which get terms and
-   * no calls, is planned when it runs. Raises 57014.
+   * what is wrong with the only one: those before may make what another needs. Without `declared` {@link find} finds
+   * the only one, if it is short. What shards run, which get terms and no calls, is planned when it runs. Raises 57014.
    */
   async planAhead(
     session: PlanningSession,
     { text, declared, statements }: {
       readonly text: string;
-      readonly declared: DeclaredTypes;
+      readonly declared: DeclaredTypes | undefined;
       readonly statements: readonly ParsedStatement[];
     },
     engine: PlanningEngine,
@@ -156,23 +162,30 @@ export class Planning {
     if (engine.shards !== null) return;
     const [only] = statements;
     if (only !== undefined && statements.length === 1) {
+      if (declared === undefined && await this.#isFoundAhead(session, text, engine)) return;
       const refusal = await this.#planAhead(session, { text, declared, given: only }, engine);
       if (refusal !== null) this.#refused.set(unexplained(only).statement, refusal);
       return;
     }
     for (const each of statements) {
-      if (isLongText(text.slice(each.start, each.end))) {
+      if (isPlannedAhead(text.slice(each.start, each.end), session.catalog)) {
         await this.#planAhead(session, { text, declared, given: each }, engine);
       }
     }
   }
 
+  /** Whether {@link find} has a plan now, or will say what is wrong. */
+  async #isFoundAhead(session: PlanningSession, text: string, engine: PlanningEngine): Promise<boolean> {
+    const found = await inPieces(session, engine, (pieces) => this.find(session, text, pieces));
+    return found !== null;
+  }
+
   /** What is wrong with the statement; null: nothing was found. */
   async #planAhead(
     session: PlanningSession,
-    { text, declared, given }: {
+    { text, declared = [], given }: {
       readonly text: string;
-      readonly declared: DeclaredTypes;
+      readonly declared: DeclaredTypes | undefined;
       readonly given: ParsedStatement;
     },
     engine: PlanningEngine,
@@ -181,31 +194,14 @@ export class Planning {
     if (!isPlannable(parsed.statement)) return null;
     const key = parsedKey(session, text, parsed, declared);
     if (this.#usable(session, key) !== undefined) return null;
-    let pieces = new Pieces(() => engine.monotonic());
-    let { catalog, evaluation: { searchPath } } = session;
-    while (session.currentTransaction?.hasDdl !== true) {
-      // What was bound before names what there was.
-      if (session.catalog !== catalog || !isSamePath(session.evaluation.searchPath, searchPath)) {
-        pieces = new Pieces(() => engine.monotonic());
-        ({ catalog, evaluation: { searchPath } } = session);
-      }
-      try {
-        const planned = pieces.run(
-          planningPieces.microseconds,
-          () => this.#plan(session, text, parsed, declared, [], { pieces }),
-        );
-        if (planned !== null) {
-          if (parsed !== given) this.#explained.set(parsed.statement, planned.value);
-          else this.cache.put(key, planned.value);
-          return null;
-        }
-      } catch (error) {
-        if (!(error instanceof DatabaseError)) throw error;
-        return error;
-      }
-      await engine.slices.next(planningPieces.microseconds);
-      session.checkCanceled();
-    }
+    const planned = await inPieces(
+      session,
+      engine,
+      (pieces) => this.#plan(session, text, parsed, declared, [], { pieces }),
+    );
+    if (planned === null || planned instanceof DatabaseError) return planned;
+    if (parsed !== given) this.#explained.set(parsed.statement, planned);
+    else this.cache.put(key, planned);
     return null;
   }
 
@@ -235,11 +231,17 @@ export class Planning {
     return this.#plan(session, text, parsed, variables.types, [], { variables });
   }
 
+  /** Whether a prepared statement may be planned ahead: it has no plan, or one that {@link refresh} does not use. */
+  isStale(session: PlanningSession, { plan, text }: Prepared): boolean {
+    if (plan === null) return true;
+    return isPlannedAhead(text, session.catalog) && !this.#isCurrent(session, plan);
+  }
+
   /** The plan of a prepared statement, made anew when the catalog or the tables' sizes have changed. */
-  refresh(session: PlanningSession, prepared: Prepared): CachedPlan {
+  refresh(session: PlanningSession & { readonly engine: Parser }, prepared: Prepared): CachedPlan {
     const { plan } = prepared;
     if (plan !== null && this.#isCurrent(session, plan)) return plan;
-    const parsed = assertDefined(prepared.statement, "statement");
+    const parsed = assertDefined(prepared.tree, "statement").get((text) => session.engine.parse(text));
     const variables = plan?.origin.variables;
     const fresh = variables === undefined
       ? this.plan(session, prepared.text, parsed, prepared.parameterTypes)
@@ -299,12 +301,15 @@ export class Planning {
     parsed: ParsedStatement,
     declared: readonly (SqlType | undefined)[],
     literals: readonly ExtractedLiteral[],
-    { variables, pieces }: { readonly variables?: PlanVariables; readonly pieces?: Pieces } = {},
+    { variables, pieces }: {
+      readonly variables?: PlanVariables;
+      readonly pieces?: Pieces | undefined;
+    } = {},
   ): CachedPlan {
     const { catalog } = session;
     const environment = this.environment(session, text, declared, literals);
     const read = literalReader(session, literals);
-    const peeked = new PeekedLiterals(declared.length, read);
+    const peeked = onceIn(pieces, () => new PeekedLiterals(declared.length, read));
     const { planned, compiled } = compile(parsed.statement, {
       ...environment,
       ...(literals.length === 0 ? {} : { peeked }),
@@ -390,11 +395,25 @@ export class Planning {
   }
 }
 
-function isSamePath(left: readonly string[], right: readonly string[]): boolean {
-  if (left === right) return true;
-  if (left.length !== right.length) return false;
-  for (let i = 0; i < left.length; i++) if (left[i] !== right[i]) return false;
-  return true;
+/** What `plan` makes piece by piece, or raises; null: the session has definitions of its own. Raises 57014. */
+async function inPieces<T>(
+  session: PlanningSession,
+  engine: PlanningEngine,
+  plan: (pieces: Pieces | undefined) => T,
+): Promise<T | DatabaseError | null> {
+  const planning = new PlanningInPieces(engine);
+  while (session.currentTransaction?.hasDdl !== true) {
+    try {
+      const planned = planning.run(session, plan);
+      if (planned !== null) return planned.value;
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      return error;
+    }
+    await engine.slices.next(planningPieces.microseconds);
+    session.checkCanceled();
+  }
+  return null;
 }
 
 /** Binds, optimizes and compiles. Raises 54001 for what nests more deeply than the stack. */

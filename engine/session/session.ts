@@ -19,7 +19,7 @@ import type { SessionEncryption } from "../system_catalog/catalog_context.ts";
 import type { SessionOptions } from "./session_options.ts";
 import type { SqlValue } from "../types/value.ts";
 import type { Transaction } from "../transactions/transaction.ts";
-import { isLongText } from "./long_texts.ts";
+import { isPlannedAhead } from "./long_texts.ts";
 import type { DeclaredTypes } from "./planning.ts";
 import type { SessionEngine } from "./session_engine.ts";
 import { type IsolationLevel, levelOf } from "../transactions/isolation_level.ts";
@@ -196,8 +196,8 @@ export class Session implements SessionHost {
   }
 
   /** Runs what needs the statements of the text, behind {@link SessionEngine.planAhead} of a long one. */
-  whenParsed<T>(text: string, run: () => MaybePromise<T>, declared: DeclaredTypes = []): MaybePromise<T> {
-    if (!isLongText(text)) return run();
+  whenParsed<T>(text: string, run: () => MaybePromise<T>, declared?: DeclaredTypes): MaybePromise<T> {
+    if (!isPlannedAhead(text, this.engine.machine.catalog)) return run();
     return whenDone(this.#guarded(() => this.engine.planAhead(this, text, declared)), run);
   }
 
@@ -271,7 +271,8 @@ export class Session implements SessionHost {
         return needsState(tree) ? this.#whenHere(run) : run();
       });
     // The tree of a long text was not kept, and what EXPLAIN shows is planned anew.
-    return this.whenParsed(prepared.plan === null ? prepared.text : "", execute, prepared.parameterTypes);
+    const isStale = this.engine.plans.isStale(this, prepared);
+    return this.whenParsed(isStale ? prepared.text : "", execute, prepared.parameterTypes);
   }
 
   /** What is to be waited for before {@link openPortal}: a state that is new enough. null: nothing. */

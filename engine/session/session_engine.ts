@@ -67,7 +67,7 @@ export interface SessionEngine extends ServerEngine, RefreshEngine, VisibleServe
   /** Resolves when the entry is durable; rejects when the log has failed. */
   whenDurable(op: OpNumber): Promise<void>;
   /** Resolves when a long text has been parsed and planned and others had turns; it is to be used at once. */
-  planAhead(session: PlanningSession, text: string, declared: DeclaredTypes): Promise<void>;
+  planAhead(session: PlanningSession, text: string, declared?: DeclaredTypes): Promise<void>;
   /** Copies a consistent state to a directory while writes go on. Answers its op. */
   snapshotTo(directory: string): Promise<OpNumber>;
   statistics(): EngineStatistics;

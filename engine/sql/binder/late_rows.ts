@@ -11,8 +11,10 @@ import type { Plan } from "../plan/plan.ts";
 import { literalType } from "./coercion.ts";
 import { evaluate } from "./evaluate.ts";
 
-/** Shorter lists are bound at once. */
+/** Shorter lists of queries are bound at once, so that what is known of their values serves the plan. */
 const LATE_ROWS = 1000;
+/** Those of INSERT, for each of whose rows there would be code. */
+const LATE_INSERTED_ROWS = 64;
 /** What a literal takes in the syntax tree, roughly. */
 const LITERAL_BYTES = 200;
 
@@ -26,11 +28,12 @@ interface LateRows {
   bindCell(ast: Ast, index: number): Expression;
   /** What a call's function is, which may be of any arguments; null: it is to be bound with the statement. */
   volatilityOf(call: FunctionCall): Volatility | null;
+  readonly isInsert?: true;
 }
 
 /** A plan that binds the rows one by one; null: they are few, or have parameters, subqueries or users' functions. */
-export function lateRows({ rows, outputs, types, bindCell, volatilityOf }: LateRows): Plan | null {
-  if (rows.length <= LATE_ROWS) return null;
+export function lateRows({ rows, outputs, types, bindCell, volatilityOf, isInsert }: LateRows): Plan | null {
+  if (rows.length <= (isInsert ? LATE_INSERTED_ROWS : LATE_ROWS)) return null;
   const volatility = lateVolatility(rows, volatilityOf);
   if (volatility === null) return null;
   /** By place in the row; their text is that of the table, and bound once. */
@@ -121,6 +124,13 @@ function lateVolatility(
         return areLate(ast.items);
       case "call":
         return isLateCall(ast);
+      case "conditional":
+        return areLate(ast.arguments);
+      case "case":
+        return areLate(ast.branches.flatMap(({ condition, result }) => [condition, result])) &&
+          (ast.operand === null || isLate(ast.operand)) && (ast.otherwise === null || isLate(ast.otherwise));
+      case "session_value":
+        return true;
       default:
         return false;
     }

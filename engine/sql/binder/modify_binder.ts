@@ -380,7 +380,7 @@ export function bindInsertValues(
     values.set(position, columnReference(outputs[index] ?? 0, column.type, true));
   });
   const late = rowNumber !== null || statement.overriding === "user" ? null : lateRows({
-    ...{ rows: body.rows, outputs, types },
+    ...{ rows: body.rows, outputs, types, isInsert: true },
     bindCell: (ast, index) => bindCell(ast, used[index] ?? 0),
     volatilityOf: (call) => builtInVolatility(binding, level, call),
   });

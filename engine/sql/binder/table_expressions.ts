@@ -5,13 +5,15 @@
  * statement is cheap.
  */
 import type { GasPlace } from "../../base/gas.ts";
+import { onceIn, type Pieces } from "../../base/pieces.ts";
 import type { ColumnDefinition, TableDefinition } from "../../catalog/definitions.ts";
 import { defaultPlace } from "../../catalog/gas_places.ts";
 import type { BoundFunction } from "../functions/definition.ts";
 import type { Expression as Ast } from "../parser/ast.ts";
 import { parseExpression } from "../parser/statements.ts";
 import { columnReference, constant, volatilityOf } from "../plan/build.ts";
-import { needsCounter, runCounted } from "../plan/expression_steps.ts";
+import { needsCounter, runCounted, shapeSteps } from "../plan/expression_steps.ts";
+import { operands } from "../plan/traverse.ts";
 import type { ColumnRef, Expression } from "../plan/expression.ts";
 import type { BoundCheck } from "../plan/plan.ts";
 import type { Binding } from "./binding.ts";
@@ -23,7 +25,11 @@ import { type Clause, QueryLevel, type ScopeColumn, type ScopeTable } from "./sc
 const parsed = new WeakMap<object, Map<string, Ast>>();
 
 /** The syntax tree of a text that belongs to a definition. */
-export function parsedText(owner: object, text: string): Ast {
+export function parsedText(owner: object, text: string, pieces: Pieces | undefined): Ast {
+  return onceIn(pieces, () => parsedOnce(owner, text, pieces));
+}
+
+function parsedOnce(owner: object, text: string, pieces: Pieces | undefined): Ast {
   let texts = parsed.get(owner);
   if (texts === undefined) {
     texts = new Map();
@@ -31,7 +37,7 @@ export function parsedText(owner: object, text: string): Ast {
   }
   let ast = texts.get(text);
   if (ast === undefined) {
-    ast = parseExpression(text);
+    ast = parseExpression(text, pieces === undefined ? {} : { pieces });
     texts.set(text, ast);
   }
   return ast;
@@ -83,12 +89,15 @@ export function bindTableText(
   clause: Clause,
 ): Expression {
   const level = tableLevel(tableEntry(table, null, refs, null), clause);
-  return binding.inOtherText(() => settle(binding, bindExpression(binding, level, parsedText(table, text))));
+  return binding.inOtherText(() =>
+    settle(binding, bindExpression(binding, level, parsedText(table, text, binding.environment.pieces)))
+  );
 }
 
 /** The value that a column takes when none is given, converted to its type; NULL without a default. */
 export function defaultValue(binding: Binding, table: TableDefinition, column: ColumnDefinition): Expression {
   const value = uncountedDefault(binding, table, column);
+  binding.each(operands(value), shapeSteps);
   return needsCounter(value) ? countedDefault(value, defaultPlace(table, column.name)) : value;
 }
 
@@ -109,7 +118,7 @@ function countedDefault(value: Expression, place: GasPlace): Expression {
 
 function uncountedDefault(binding: Binding, table: TableDefinition, column: ColumnDefinition): Expression {
   if (column.defaultText !== null) {
-    const ast = parsedText(table, column.defaultText);
+    const ast = parsedText(table, column.defaultText, binding.environment.pieces);
     const level = new QueryLevel(null, null);
     level.clause = "DEFAULT expressions";
     return binding.inOtherText(() =>
@@ -122,6 +131,7 @@ function uncountedDefault(binding: Binding, table: TableDefinition, column: Colu
       const ast = parsedText(
         sequence,
         `nextval('${quotedName(sequence.schema, sequence.name).replaceAll("'", "''")}')`,
+        binding.environment.pieces,
       );
       const level = new QueryLevel(null, null);
       level.clause = "DEFAULT expressions";

@@ -1,6 +1,7 @@
 /** Binding of names in FROM: tables, views, sequences, relations of the system, and common tables. */
 import { unreachable } from "../../base/assert.ts";
 import { SQLSTATE } from "../../base/errors.ts";
+import { onceIn } from "../../base/pieces.ts";
 import type { TableDefinition, ViewDefinition } from "../../catalog/definitions.ts";
 import type { Expression as Ast, ObjectName, TableItem } from "../parser/ast.ts";
 import { parseStatement } from "../parser/statements.ts";
@@ -215,7 +216,11 @@ function bindView(binding: Binding, view: ViewDefinition, item: TableItem): Boun
   binding.storedSchemas.push(view.schema);
   binding.storedShapes.push(view.reads);
   const bound = binding.inOtherText(() => {
-    const { statement } = parseStatement(view.text);
+    const { pieces } = binding.environment;
+    const { statement } = onceIn(
+      pieces,
+      () => parseStatement(view.text, pieces === undefined ? {} : { pieces }),
+    );
     if (statement.kind !== "query") throw binding.unsupported("view of that kind", item.position);
     return bindQuery(binding, { parent: null, commonTables: null }, statement);
   });

@@ -158,7 +158,7 @@ export function bindStoredTrigger(
 ): BoundTrigger {
   return binding.inOtherText(() => {
     const binder = new TriggerBinder(binding, table, rows, trigger.events);
-    const parsed = (text: string): Ast => parsedText(trigger, text);
+    const parsed = (text: string): Ast => parsedText(trigger, text, binding.environment.pieces);
     const { whenText, action } = trigger;
     return {
       when: whenText === null ? null : binder.condition(parsed(whenText)),

@@ -236,7 +236,7 @@ function addColumn(
       column: column.name,
     });
     const constant = added.sequence === null
-      ? missingValueOf(binder, table, column, value.expression)
+      ? binder.once(() => missingValueOf(binder, table, added.column, value.expression))
       : undefined;
     if (constant !== undefined) column = { ...column, missingValue: constant };
     else fillValue = fill;

@@ -128,7 +128,7 @@ function createView(binder: DefinitionBinder, ast: CreateView): string {
   const tag = "CREATE VIEW";
   if (ast.checkOption !== null) throw binder.unsupported("WITH CHECK OPTION", ast.position);
   checkViewOptions(binder, ast.options);
-  const early = planStatement(ast.query, binder.environment);
+  const early = planStatement(ast.query, binder.environment, { optimize: false });
   const readsTemporary = early.tableIds.some((id) =>
     isTemporarySchema(binder.catalog.table(id)?.schema ?? "")
   );

@@ -63,7 +63,8 @@ export function newColumn(
     );
   }
   let defaultText = ast.defaultText;
-  if (ast.default !== null) {
+  const given = ast.default;
+  if (given !== null) {
     if (serial !== undefined) {
       throw binder.error(
         SQLSTATE.syntaxError,
@@ -71,8 +72,8 @@ export function newColumn(
         ast.position,
       );
     }
-    binder.bind(ast.default, null, "DEFAULT expressions", { type, column: ast.name });
-    requireSequences(binder, ast.default);
+    binder.bind(given, null, "DEFAULT expressions", { type, column: ast.name });
+    binder.once(() => requireSequences(binder, given));
   }
   let sequence: SequenceDefinition | null = null;
   if (serial !== undefined || ast.identity !== null) {
@@ -152,26 +153,28 @@ export function checkGenerated(binder: DefinitionBinder, table: TableDefinition)
       "column generation expressions",
       { type: column.type, column: column.name },
     );
-    walkExpression(expression, (each) => {
-      if (each.kind === "call" && each.function.volatility !== "immutable") {
-        throw binder.error(
-          SQLSTATE.invalidObjectDefinition,
-          "generation expression is not immutable",
-          undefined,
-          { detail: `Function ${each.function.name}() is ${each.function.volatility}.` },
-        );
-      }
-      if (each.kind !== "column") return;
-      const used = table.columns[columns.indexOf(each.column)];
-      if (used !== undefined && used.generatedText !== null) {
-        throw binder.error(
-          SQLSTATE.invalidObjectDefinition,
-          `cannot use generated column "${used.name}" in column generation expression`,
-          undefined,
-          { detail: "A generated column cannot reference another generated column." },
-        );
-      }
-    });
+    binder.once(() =>
+      walkExpression(expression, (each) => {
+        if (each.kind === "call" && each.function.volatility !== "immutable") {
+          throw binder.error(
+            SQLSTATE.invalidObjectDefinition,
+            "generation expression is not immutable",
+            undefined,
+            { detail: `Function ${each.function.name}() is ${each.function.volatility}.` },
+          );
+        }
+        if (each.kind !== "column") return;
+        const used = table.columns[columns.indexOf(each.column)];
+        if (used !== undefined && used.generatedText !== null) {
+          throw binder.error(
+            SQLSTATE.invalidObjectDefinition,
+            `cannot use generated column "${used.name}" in column generation expression`,
+            undefined,
+            { detail: "A generated column cannot reference another generated column." },
+          );
+        }
+      })
+    );
   }
 }
 

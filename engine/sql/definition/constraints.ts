@@ -182,12 +182,15 @@ function addCheck(
   column: string | null,
 ): AddedConstraint {
   const { expression, columns } = binder.bind(ast.expression, table, "check constraints", "condition");
-  requireNotVolatile(binder, expression, ast.expression, "a CHECK constraint");
-  const used = new Set<number>();
-  walkExpression(expression, (each) => {
-    if (each.kind !== "column") return;
-    const definition = table.columns[columns.indexOf(each.column)];
-    if (definition !== undefined) used.add(definition.id);
+  const used = binder.once(() => {
+    requireNotVolatile(binder, expression, ast.expression, "a CHECK constraint");
+    const used = new Set<number>();
+    walkExpression(expression, (each) => {
+      if (each.kind !== "column") return;
+      const definition = table.columns[columns.indexOf(each.column)];
+      if (definition !== undefined) used.add(definition.id);
+    });
+    return used;
   });
   const names = table.columns.filter((each) => used.has(each.id)).map((each) => each.name);
   const part = column ?? (names.length === 1 ? names[0] : undefined);

@@ -3,6 +3,7 @@
  * handed out, and errors in PostgreSQL's words.
  */
 import { DatabaseError, type ErrorFields, SQLSTATE, type SqlState } from "../../base/errors.ts";
+import { onceIn, type Pieces } from "../../base/pieces.ts";
 import { closest } from "../../base/suggest.ts";
 import type { Catalog, Relation } from "../../catalog/catalog.ts";
 import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
@@ -20,10 +21,11 @@ import { type Clause, QueryLevel } from "../binder/scope.ts";
 import type { Expression as ExpressionAst, ObjectName, Persistence, TypeName } from "../parser/ast.ts";
 import { refusalHint } from "../parser/refusal_hints.ts";
 import { errorPosition } from "../parser/source_text.ts";
-import { parseExpression } from "../parser/statements.ts";
+import { parseExpression, type ParseOptions } from "../parser/statements.ts";
 import { hasSubquery } from "../plan/build.ts";
+import { withLongTableTerms } from "../planner/long_terms.ts";
 import type { Expression } from "../plan/expression.ts";
-import { schemaOf, type StoredText, withSchemas } from "./stored_names.ts";
+import { type NameLookup, schemaOf, type StoredText, withSchemas } from "./stored_names.ts";
 import type { DefinitionNotice, DefinitionPlan, DefinitionStep, TableExpression } from "./definition_plan.ts";
 
 /** Longest identifier in bytes, as in PostgreSQL. */
@@ -82,14 +84,26 @@ export class DefinitionBinder {
   /** A text that a definition keeps, with the schemas of what it names. */
   storedText(text: string, kind: StoredText): string {
     const path = this.environment.searchPath;
-    return withSchemas(text, kind, {
+    const lookup: NameLookup = {
       typeSchema: (name) => this.#catalog.enumeration(name, path)?.schema,
       relationSchema: (name) => {
         const found = this.#catalog.findRelation(name, path);
         return found === undefined ? undefined : schemaOf(found);
       },
       functionSchema: (name) => this.#catalog.functionsNamed(name, path)[0]?.schema,
-    });
+    };
+    return this.once(() => withSchemas(text, kind, lookup, this.parseOptions));
+  }
+
+  /** What `make` makes and has no other effect: where the statement is bound in pieces, it is kept. */
+  once<T>(make: () => T): T {
+    return onceIn(this.environment.pieces, make);
+  }
+
+  /** How stored texts are parsed. */
+  get parseOptions(): ParseOptions {
+    const { pieces } = this.environment;
+    return pieces === undefined ? {} : { pieces };
   }
 
   /** The definition with schemas in the texts that are new in it; older ones have theirs. */
@@ -100,7 +114,9 @@ export class DefinitionBinder {
   }
 
   plan(tag: string): DefinitionPlan {
-    return { tag, steps: this.steps, notices: this.notices };
+    const { pieces } = this.environment;
+    const steps = pieces === undefined ? this.steps : this.steps.map((step) => inCalls(step, pieces));
+    return { tag, steps, notices: this.notices };
   }
 
   notice(code: string, message: string): void {
@@ -278,8 +294,7 @@ export class DefinitionBinder {
     clause: Clause,
     target: { readonly type: SqlType; readonly column: string } | "condition" | null,
   ): TableExpression {
-    const binding = new Binding(this.environment);
-    return this.#bind(binding, ast, table, clause, target);
+    return this.once(() => this.#bind(new Binding(this.environment), ast, table, clause, target));
   }
 
   /** The same for stored text, whose errors carry no position. */
@@ -289,8 +304,21 @@ export class DefinitionBinder {
     clause: Clause,
     target: { readonly type: SqlType; readonly column: string } | "condition" | null,
   ): TableExpression {
-    const binding = new Binding(this.environment);
-    return binding.inOtherText(() => this.#bind(binding, parseExpression(text), table, clause, target));
+    return this.once(() => {
+      const ast = this.once(() => parseExpression(text, this.parseOptions));
+      const binding = new Binding(this.environment);
+      return binding.inOtherText(() => this.#bind(binding, ast, table, clause, target));
+    });
+  }
+
+  /** What `bind` makes; where that fails and a DEFAULT has a column, that is what is wrong. */
+  #refused<T>(clause: Clause, ast: ExpressionAst, bind: () => T): T {
+    try {
+      return bind();
+    } catch (error) {
+      if (clause === "DEFAULT expressions" && error instanceof DatabaseError) refuseColumns(this, ast);
+      throw error;
+    }
   }
 
   #bind(
@@ -328,8 +356,7 @@ export class DefinitionBinder {
       };
     }
     level.clause = clause;
-    if (clause === "DEFAULT expressions") refuseColumns(this, ast);
-    const bound = bindExpression(binding, level, ast);
+    const bound = this.#refused(clause, ast, () => bindExpression(binding, level, ast));
     if (level.setFunctions.length > 0) {
       throw this.error(
         SQLSTATE.featureNotSupported,
@@ -365,6 +392,22 @@ export class DefinitionBinder {
       expression: coerceAssignment(binding, bound, target.type, target.column, ast.position),
       columns,
     };
+  }
+}
+
+/** The step with calls in the place of long expressions. */
+function inCalls(step: DefinitionStep, pieces: Pieces): DefinitionStep {
+  const called = ({ expression, columns }: TableExpression): TableExpression => ({
+    expression: withLongTableTerms(expression, pieces),
+    columns,
+  });
+  switch (step.kind) {
+    case "validate_check":
+      return { ...step, condition: called(step.condition) };
+    case "fill_column":
+      return { ...step, value: called(step.value) };
+    default:
+      return step;
   }
 }
 

@@ -63,7 +63,7 @@ export function renameInViews(
 /** What a query can see of the relations that it reads: all that they have now. */
 export function shapesOf(binder: DefinitionBinder, text: string): RelationShape[] {
   const shapes = new Map<number, RelationShape>();
-  for (const name of relationsIn(text)) {
+  for (const name of binder.once(() => relationsIn(text, binder.parseOptions))) {
     const found = binder.find(name);
     if (found?.kind === "table") {
       const columns = found.table.columns.filter((column) => !column.hidden)
@@ -109,7 +109,8 @@ function plans(binder: DefinitionBinder, catalog: Catalog, view: ViewDefinition)
     const { statement } = parseStatement(view.text);
     if (statement.kind !== "query") return false;
     const reads = view.reads === undefined ? {} : { reads: view.reads };
-    const planned = planStatement(statement, { ...binder.environment, catalog, text: view.text, ...reads });
+    const { pieces: _pieces, ...environment } = binder.environment;
+    const planned = planStatement(statement, { ...environment, catalog, text: view.text, ...reads });
     // A star stands for fewer columns when one is gone.
     return planned.columns.length >= view.columns.length;
   } catch (error) {

@@ -111,7 +111,9 @@ function viewCalls(binder: DefinitionBinder, view: ViewDefinition, id: number): 
 /** Whether binding something calls the function. */
 function notes(binder: DefinitionBinder, id: number, bind: (inner: DefinitionBinder) => void): boolean {
   let isCalled = false;
-  const { evaluation: _evaluation, parameterTypes: _types, ...environment } = binder.environment;
+  // In pieces, what was bound in one before would not be noted again.
+  const { evaluation: _evaluation, parameterTypes: _types, pieces: _pieces, ...environment } =
+    binder.environment;
   const inner = new DefinitionBinder({
     ...environment,
     catalog: binder.catalog,

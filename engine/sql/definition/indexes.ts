@@ -16,7 +16,6 @@ import { requireOperatorClass } from "../functions/operator_class_names.ts";
 import type { Expression as Ast } from "../parser/ast.ts";
 import type { CreateIndex, IndexKey } from "../parser/ast.ts";
 import { formatExpression } from "../parser/format_expression.ts";
-import { hasSubquery } from "../plan/build.ts";
 import type { Expression } from "../plan/expression.ts";
 import { keyColumn, requireIndexWidth } from "./constraints.ts";
 import { columnFor, storageOptions } from "./create_table.ts";
@@ -71,7 +70,7 @@ export function createIndex(binder: DefinitionBinder, ast: CreateIndex): string 
     const { type } = requireKey(binder, table, expression, "index expressions");
     requireOrder(binder, key, type, method);
     names.push(nameOf(expression, names));
-    return { column: null, text: formatExpression(expression), ...order };
+    return { column: null, text: binder.once(() => formatExpression(expression)), ...order };
   });
   if (ast.where !== null) requireKey(binder, table, ast.where, "index predicates");
   const name = ast.name ?? binder.freeName(table.schema, [table.name, ...names], "idx");
@@ -222,19 +221,18 @@ function requireKey(
   const isPredicate = clause === "index predicates";
   const { expression } = binder.bind(ast, table, clause, isPredicate ? "condition" : null);
   const what = isPredicate ? "index predicate" : "index expression";
-  if (hasSubquery(expression)) {
-    throw binder.error(SQLSTATE.featureNotSupported, `cannot use subquery in ${what}`, ast.position);
-  }
-  walkExpression(expression, (each) => {
-    if (volatilityOfOne(each) === "immutable") return;
-    const called = each.kind === "call" ? each.function : null;
-    throw binder.error(
-      SQLSTATE.invalidObjectDefinition,
-      `functions in ${what} must be marked IMMUTABLE`,
-      called === null ? ast.position : callPosition(ast, called.name),
-      called === null ? {} : { detail: `Function ${called.name}() is ${called.volatility}.` },
-    );
-  });
+  binder.once(() =>
+    walkExpression(expression, (each) => {
+      if (volatilityOfOne(each) === "immutable") return;
+      const called = each.kind === "call" ? each.function : null;
+      throw binder.error(
+        SQLSTATE.invalidObjectDefinition,
+        `functions in ${what} must be marked IMMUTABLE`,
+        called === null ? ast.position : callPosition(ast, called.name),
+        called === null ? {} : { detail: `Function ${called.name}() is ${called.volatility}.` },
+      );
+    })
+  );
   if (!isPredicate && expression.type.kind === "json") {
     throw binder.error(
       SQLSTATE.undefinedObject,

@@ -6,12 +6,13 @@
  * queries, built-in types and temporary objects stay without a schema. For printing, {@link withoutSchemas} takes
  * away what the reader's search path makes superfluous.
  */
+import { onceIn } from "../../base/pieces.ts";
 import type { Relation } from "../../catalog/catalog.ts";
 import { isTemporarySchema } from "../../catalog/temporary_schema.ts";
 import { typeByName } from "../../types/type_names.ts";
 import type { Expression, FunctionCall, ObjectName, TableItem, TypeName } from "../parser/ast.ts";
 import { quoteIdentifier } from "../parser/keywords.ts";
-import { parseExpression, parseStatement } from "../parser/statements.ts";
+import { parseExpression, type ParseOptions, parseStatement } from "../parser/statements.ts";
 
 /** What names mean where a text is written. */
 export interface NameLookup {
@@ -46,9 +47,14 @@ const SEQUENCE_FUNCTIONS: ReadonlySet<string> = new Set(["nextval", "currval", "
 const MAY_NAME = /::|'|[\w"]\s*\(|\bfrom\b|\bjoin\b|\btable\b/i;
 
 /** The text with schemas before the names that were found along the search path. */
-export function withSchemas(text: string, kind: StoredText, lookup: NameLookup): string {
+export function withSchemas(
+  text: string,
+  kind: StoredText,
+  lookup: NameLookup,
+  options: ParseOptions = {},
+): string {
   let result = text;
-  for (const place of placesFromTheEnd(text, kind)) {
+  for (const place of placesFromTheEnd(text, kind, options)) {
     if (place.schema !== null) continue;
     const schema = schemaFound(place, lookup);
     if (schema === undefined || isTemporarySchema(schema)) continue;
@@ -139,8 +145,10 @@ export function namesType(text: string, kind: StoredText, { schema, name }: Rela
 }
 
 /** The relations that a query's text reads from, as they are written. */
-export function relationsIn(text: string): ObjectName[] {
-  return placesFromTheEnd(text, "query").filter((place) => place.kind === "relation" && !place.quoted)
+export function relationsIn(text: string, options: ParseOptions = {}): ObjectName[] {
+  return placesFromTheEnd(text, "query", options).filter((place) =>
+    place.kind === "relation" && !place.quoted
+  )
     .map(({ schema, name, start }) => ({ catalog: null, schema, name, position: start }));
 }
 
@@ -186,11 +194,15 @@ function written(prefix: string, place: NamePlace): string {
   return place.quoted ? prefix.replaceAll("'", "''") : prefix;
 }
 
-function placesFromTheEnd(text: string, kind: StoredText): NamePlace[] {
+function placesFromTheEnd(text: string, kind: StoredText, options: ParseOptions = {}): NamePlace[] {
   if (!MAY_NAME.test(text)) return [];
   const places: NamePlace[] = [];
   const local = new Set<string>();
-  collect(kind === "query" ? parseStatement(text).statement : parseExpression(text), text, places, local);
+  const parsed = onceIn(
+    options.pieces,
+    () => kind === "query" ? parseStatement(text, options).statement : parseExpression(text, options),
+  );
+  collect(parsed, text, places, local);
   const isGlobal = (place: NamePlace): boolean =>
     place.kind !== "relation" || place.quoted || place.schema !== null || !local.has(place.name);
   return places.filter(isGlobal).sort((a, b) => b.start - a.start);

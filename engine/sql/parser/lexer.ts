@@ -9,6 +9,7 @@
 
 import { DatabaseError, SQLSTATE, type SqlState } from "../../base/errors.ts";
 import { LIMITS } from "../../base/limits.ts";
+import { NO_STATE, onceIn, type Pieces } from "../../base/pieces.ts";
 import { KEYWORDS } from "./keywords.ts";
 import { errorPosition } from "./source_text.ts";
 import { TOKEN, type TokenKind, type TokenList } from "./token.ts";
@@ -42,6 +43,16 @@ export function tokenize(text: string): TokenList {
 export function* tokenizeInPieces(text: string): Generator<void, TokenList> {
   const lexer = new Lexer(text);
   while (!lexer.run(PIECE_TOKENS)) yield;
+  return lexer.tokens;
+}
+
+/** The same within work that is done in pieces. */
+export function tokenizeIn(text: string, pieces: Pieces): TokenList {
+  const lexer = onceIn(pieces, () => new Lexer(text));
+  // Where the list is begun again the lexer is at its end.
+  const isDone = () => lexer.tokens.kinds.at(-1) === TOKEN.end || lexer.run(PIECE_TOKENS);
+  const next = () => isDone() ? undefined : null;
+  pieces.collect({ state: NO_STATE, mark: text.length, leastCount: 0 }, next);
   return lexer.tokens;
 }
 

@@ -13,7 +13,7 @@ import { DatabaseError, SQLSTATE } from "../../base/errors.ts";
 import { KEYWORD_CATEGORY, SUGGESTED_KEYWORDS } from "./keywords.ts";
 import { refusalHint } from "./refusal_hints.ts";
 import { errorPosition } from "./source_text.ts";
-import { tokenize } from "./lexer.ts";
+import { tokenize, tokenizeIn } from "./lexer.ts";
 import { TOKEN, type TokenKind, type TokenList } from "./token.ts";
 
 /** Options of a parse. */
@@ -58,8 +58,9 @@ export class TokenStream implements PieceState<SavedStream> {
       );
     }
     this.text = text;
-    this.#tokens = options.tokens ?? tokenize(text);
-    this.#pieces = options.pieces;
+    const { tokens, pieces } = options;
+    this.#tokens = tokens ?? (pieces === undefined ? tokenize(text) : tokenizeIn(text, pieces));
+    this.#pieces = pieces;
     this.#literalIndexes = options.literals === undefined
       ? null
       : new Map(options.literals.map((literal, index) => [literal.position, index]));

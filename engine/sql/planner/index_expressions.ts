@@ -100,6 +100,7 @@ class Rewriting {
       if (!column.hidden || column.generatedText === null || output === undefined) continue;
       const stored = simplify(
         bindTableExpression(column.generatedText, table, refs, this.#environment, "index expressions"),
+        this.#environment.pieces,
       );
       known.set(expressionKey(stored), columnReference(output, column.type, true));
     }

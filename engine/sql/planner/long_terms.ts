@@ -16,6 +16,7 @@ import { BOOLEAN, constant, volatilityOf } from "../plan/build.ts";
 import type { ColumnExpression, Expression } from "../plan/expression.ts";
 import { noteLongTerms } from "../plan/long_terms.ts";
 import type { Plan } from "../plan/plan.ts";
+import { needsCounter, shapeSteps } from "../plan/expression_steps.ts";
 import { mapInputs, mapOperands, mapOwnExpressions } from "../plan/rewrite.ts";
 import { operands, subqueryPlan } from "../plan/traverse.ts";
 
@@ -35,33 +36,60 @@ export function withLongTerms(plan: Plan, pieces: Pieces): Plan {
       case "values":
         return next.list.length < longTerms.leastCount ? next : lateValues(next, pieces) ?? next;
       default: {
-        // What a table computes of its rows has its gas, and its steps are counted.
         const computed = new Set<Expression>();
         if ("generated" in next) {
           for (const { expression } of next.generated) computed.add(expression);
           for (const { condition } of next.checks) computed.add(condition);
         }
-        return mapOwnExpressions(next, (own) => computed.has(own) ? own : onceIn(pieces, () => map(own)));
+        return mapOwnExpressions(
+          next,
+          (own) =>
+            computed.has(own)
+              ? withLongTableTerms(own, pieces)
+              : onceIn(pieces, () => withCalls(own, pieces, mapPlan)),
+        );
       }
     }
   };
+  return mapPlan(plan);
+}
+
+/** What a table computes of its rows, with calls in the place of what is long, unless its steps are to be counted. */
+export function withLongTableTerms(expression: Expression, pieces: Pieces): Expression {
+  return onceIn(pieces, () => {
+    inPieces(operands(expression), shapeSteps, pieces);
+    return needsCounter(expression) ? expression : withCalls(expression, pieces, null);
+  });
+}
+
+/** The expression with calls in the place of what is long; `mapPlan` null: it belongs to a table. */
+function withCalls(
+  expression: Expression,
+  pieces: Pieces,
+  mapPlan: ((plan: Plan) => Plan) | null,
+): Expression {
   const mapped = (terms: readonly Expression[]) => inPieces(terms, map, pieces);
+  const called = (each: Expression): Expression => {
+    const fixed = mapPlan === null ? shapeSteps(each).fixed : undefined;
+    return calledTerms(each, pieces, fixed) ?? each;
+  };
   const map = (each: Expression): Expression => {
-    if (lengthOf(each) < longTerms.leastCount) return mapOperands(each, map, mapPlan);
+    if (lengthOf(each) < longTerms.leastCount) return mapOperands(each, map, mapPlan ?? undefined);
     switch (each.kind) {
       case "and":
-        return shorterAnd({ ...each, args: mapped(each.args) }, pieces);
+        return shorterAnd({ ...each, args: mapped(each.args) }, called);
       case "or":
-        return calledTerms({ ...each, args: mapped(each.args) }, pieces) ?? each;
+        return called({ ...each, args: mapped(each.args) });
       case "in_list":
-        return inArray(each) ?? calledTerms(each, pieces) ?? each;
+        // The steps of a test of an array depend on it.
+        return (mapPlan === null ? null : inArray(each)) ?? called(each);
       case "array":
-        return arrayOf(each.type, each.elements) ?? calledTerms(each, pieces) ?? each;
+        return arrayOf(each.type, each.elements) ?? called(each);
       default:
-        return calledTerms(each, pieces) ?? each;
+        return called(each);
     }
   };
-  return mapPlan(plan);
+  return map(expression);
 }
 
 /** What `map` makes of a long expression, its terms in pieces. */
@@ -106,11 +134,15 @@ export function lengthOf(expression: Expression): number {
 }
 
 /** AND, of which what may lead to an index or a join is left. */
-function shorterAnd(expression: Expression & { readonly kind: "and" | "or" }, pieces: Pieces): Expression {
+function shorterAnd(
+  expression: Expression & { readonly kind: "and" | "or" },
+  called: (rest: Expression) => Expression,
+): Expression {
   const { leastCount } = longTerms;
   const leading = expression.args.slice(0, leastCount - 1), rest = expression.args.slice(leastCount - 1);
-  const called = rest.length < 2 ? null : calledTerms({ ...expression, args: rest }, pieces);
-  return called === null ? expression : { ...expression, args: [...leading, called] };
+  if (rest.length < 2) return expression;
+  const call = called({ ...expression, args: rest });
+  return call.kind === "call" ? { ...expression, args: [...leading, call] } : expression;
 }
 
 /** IN of constants, which an index or a table of hashes answers, as a test of an array; null: it is none. */
@@ -134,10 +166,10 @@ interface TermFacts {
   readonly volatility: Volatility;
 }
 
-let calls = 0;
+let calledCount = 0;
 
-/** The expression as a call; null: something in it cannot be evaluated apart. */
-function calledTerms(expression: Expression, pieces: Pieces): Expression | null {
+/** The expression as a call, whose `steps` are known or count for nothing; null: something in it cannot be called. */
+function calledTerms(expression: Expression, pieces: Pieces, steps?: number): Expression | null {
   const facts = factsOf(operands(expression), pieces);
   if (facts === null) return null;
   const columns = new Map(facts.columns.map((each) => [each.column, each]));
@@ -145,13 +177,14 @@ function calledTerms(expression: Expression, pieces: Pieces): Expression | null 
   const args = [...columns.values()];
   const called: BoundFunction = {
     // No two are equal, whatever their columns.
-    name: `long_${expression.kind}_${++calls}`,
+    name: `long_${expression.kind}_${++calledCount}`,
     argumentTypes: args.map(({ type }) => type),
     returnType: expression.type,
     volatility: facts.volatility,
     strict: false,
     mayReturnNull: true,
     heldBytes: lengthOf(expression) * TERM_BYTES,
+    ...(steps === undefined ? {} : { steps }),
     evaluate: (context, ...values) =>
       evaluate(
         expression,

@@ -27,6 +27,7 @@ import { settingText } from "../../settings/setting_text.ts";
 import { isModuleReady, prepareInTurns } from "../../functions/module_store.ts";
 import { OutsideWait } from "../../transactions/signals.ts";
 import { type Arguments, NO_ARGUMENTS } from "../arguments.ts";
+import { PlanningInPieces, planningPieces } from "../planning_in_pieces.ts";
 import { InsertQuery } from "./insert_query.ts";
 import { Rekey } from "./rekey.ts";
 import { FillColumn } from "./rewrites.ts";
@@ -48,19 +49,24 @@ export function runDefinition(
   let plan: DefinitionPlan | null = null;
   let rows: number | null = null;
   const ids: number[] = [];
+  const planning = new PlanningInPieces(session.engine);
   const compiled: CompiledStatement = {
     source: () => "",
     start: (context) => {
       const transaction = assertDefined(session.currentTransaction, "transaction of a DDL statement");
       const environment = session.planEnvironment(text, given.types);
-      plan = bindDefinition(
-        checked(statement),
-        {
-          ...environment,
-          ...newIds(environment, ids),
-          awaitModule: (module) => awaitModule(session, module),
-        },
-      );
+      const bound = planning.run(session, (pieces) =>
+        bindDefinition(
+          checked(statement),
+          {
+            ...environment,
+            ...newIds(environment, ids),
+            ...(pieces === undefined ? {} : { pieces }),
+            awaitModule: (module) => awaitModule(session, module),
+          },
+        ));
+      if (bound === null) throw othersTurn(session);
+      plan = bound.value;
       return new DefinitionExecution({ session, plan, transaction, context });
     },
   };
@@ -84,6 +90,11 @@ function newIds(
   if (newObjectId === undefined) return {};
   let count = 0;
   return { newObjectId: (least) => ids[count++] ??= newObjectId(least) };
+}
+
+/** Stops the statement, which goes on with its planning when others had their turns. */
+function othersTurn({ engine }: StatementHost): OutsideWait {
+  return new OutsideWait((_abort, done) => void engine.slices.next(planningPieces.microseconds).then(done));
 }
 
 /** Stops the statement while a large module is prepared in turns. */
