@@ -70,8 +70,8 @@ const IN_TABLES = `${TABLES_DIRECTORY}/`;
 export const MEMORY = ":memory:";
 const CHECKPOINT_SLICE_MICROSECONDS = 2000;
 
-/** Of an entry that stays among the recent ones, for which the log is not read. */
-const MAX_STAGE_PART_ROWS = 240;
+/** Of an entry that is worth one, and stays among the recent ones, for which the log is not read. */
+const MIN_STAGE_PART_ROWS = 4, MAX_STAGE_PART_ROWS = 240;
 /** How soon what has found the disk full is tried again, where everything else waits for it. */
 const SPACE_RETRY_MICROSECONDS = 300_000;
 
@@ -405,7 +405,7 @@ export class StorageEngine<L extends StorageLog = Log> {
 
   get stagePartBytes(): number {
     const rows = Math.floor(this.#pace.limitBytes / 64 / STAGE_ROW_BYTES);
-    return Math.min(Math.max(rows, 1), MAX_STAGE_PART_ROWS) * STAGE_ROW_BYTES;
+    return Math.min(Math.max(rows, MIN_STAGE_PART_ROWS), MAX_STAGE_PART_ROWS) * STAGE_ROW_BYTES;
   }
 
   /** Called where a cut finds the disk full: the next step waits. Null: the next checkpoint makes the segment. */
