@@ -11,6 +11,16 @@ import {
 /** The time of an acknowledgement counts with this share in what is expected of the next. */
 const ROUND_TRIP_WEIGHT = 1 / 4;
 
+/** Entries that a backup was sent in one message. */
+interface SentEntries {
+  /** Of the last one. */
+  readonly op: number;
+  readonly bytes: number;
+  /** Whether the last one is not in the message: the backup asks for it piece by piece. */
+  readonly isFetched: boolean;
+  readonly at: number;
+}
+
 /** The progress of one backup in one view. */
 export class BackupProgress {
   /** When the backup was last heard, in monotonic milliseconds. */
@@ -20,8 +30,8 @@ export class BackupProgress {
   #nextOp: number;
   #acknowledgedOp = -1;
   #progressAt: number;
-  /** Messages that are not acknowledged, in order: their last ops, their bytes, and when they were sent. */
-  #inFlight: { readonly op: number; readonly bytes: number; readonly at: number }[] = [];
+  /** Messages that are not acknowledged, in order. */
+  #inFlight: SentEntries[] = [];
   #inFlightBytes = 0;
   /** How long an acknowledgement takes. */
   #roundTrip = 0;
@@ -60,18 +70,21 @@ export class BackupProgress {
     this.#mark = { op: commit, at: now };
   }
 
-  /** Whether another entry may be sent before the next acknowledgement. */
+  /**
+   * Whether another entry may be sent before the next acknowledgement. While a backup fetches one it keeps nothing of
+   * what follows, which would come again after {@link RESEND_MILLISECONDS} only.
+   */
   get isWindowOpen(): boolean {
     return this.#acknowledgedOp >= 0 && this.#nextOp - this.#acknowledgedOp <= MAX_WINDOW_ENTRIES &&
-      this.#inFlightBytes < MAX_WINDOW_BYTES;
+      this.#inFlightBytes < MAX_WINDOW_BYTES && this.#inFlight.at(-1)?.isFetched !== true;
   }
 
-  /** Entries up to the op have been sent, with so many bytes. */
-  sent(op: number, bytes: number, now: number): void {
-    this.#nextOp = op + 1;
-    this.#inFlight.push({ op, bytes, at: now });
-    this.#inFlightBytes += bytes;
-    this.sentAt = now;
+  /** Entries have been sent. */
+  sent(entries: SentEntries): void {
+    this.#nextOp = entries.op + 1;
+    this.#inFlight.push(entries);
+    this.#inFlightBytes += entries.bytes;
+    this.sentAt = entries.at;
   }
 
   /** The backup says that it has everything up to the op. */

@@ -1,6 +1,7 @@
 /** How far a backup lags, as its primary measures it. */
 import { ok, strictEqual } from "node:assert/strict";
 import { BackupProgress } from "./backup_progress.ts";
+import { RESEND_MILLISECONDS } from "./timeouts.ts";
 
 Deno.test("BackupProgress: a backup that is always a bit behind lags by that bit, one that stands still by more and more", () => {
   const progress = new BackupProgress(0, 1);
@@ -33,7 +34,7 @@ Deno.test("BackupProgress: what a slow backup acknowledges late is not sent agai
   progress.acknowledge(0, 0);
   let resends = 0;
   for (let now = 10; now <= 9900; now += 10) {
-    progress.sent(now, 1000, now);
+    progress.sent({ op: now, bytes: 1000, isFetched: false, at: now });
     // A megabyte at a time, which takes so long.
     if (now > 700 && now % 300 === 0) progress.acknowledge(now - 700, now);
     if (now > 2000 && progress.resendWhenStalled(now, now)) resends++;
@@ -43,4 +44,21 @@ Deno.test("BackupProgress: what a slow backup acknowledges late is not sent agai
   strictEqual(progress.resendWhenStalled(20_000, 10_050), false);
   strictEqual(progress.resendWhenStalled(20_000, 13_000), true);
   strictEqual(progress.nextOp, progress.acknowledgedOp + 1);
+});
+
+Deno.test("BackupProgress sends nothing behind an entry that is fetched", () => {
+  const progress = new BackupProgress(0, 5);
+  progress.acknowledge(4, 0);
+  progress.sent({ op: 5, bytes: 10, isFetched: false, at: 1 });
+  strictEqual(progress.isWindowOpen, true);
+  progress.sent({ op: 6, bytes: 10, isFetched: true, at: 2 });
+  strictEqual(progress.isWindowOpen, false);
+  progress.acknowledge(5, 3);
+  strictEqual(progress.isWindowOpen, false);
+  progress.acknowledge(6, 4);
+  strictEqual(progress.isWindowOpen, true);
+  // One that was lost comes again.
+  progress.sent({ op: 7, bytes: 10, isFetched: true, at: 5 });
+  strictEqual(progress.resendWhenStalled(7, 5 + RESEND_MILLISECONDS), true);
+  strictEqual(progress.isWindowOpen, true);
 });

@@ -210,7 +210,7 @@ export class Primary {
       const last = message?.entries.at(-1);
       if (message === null || last === undefined) return null;
       const bytes = message.entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
-      backup.sent(last.header.op, bytes, ports.now());
+      backup.sent({ op: last.header.op, bytes, isFetched: last.largeBytes !== undefined, at: ports.now() });
       this.#core.send(index, message);
     }
     return message;
@@ -244,6 +244,7 @@ export class Primary {
       if (entry === null || (bytes > 0 && bytes + bytesOf(entry) > MAX_PREPARE_BYTES)) break;
       entries.push(entry);
       bytes += bytesOf(entry);
+      if (entry.largeBytes !== undefined) break;
     }
     return entries;
   }

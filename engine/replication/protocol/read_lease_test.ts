@@ -94,20 +94,20 @@ Deno.test("BackupProgress closes its window by entries and by bytes, and goes ba
   strictEqual(byEntries.isWindowOpen, false, "the view is not acknowledged");
   byEntries.acknowledge(7, 0);
   strictEqual(byEntries.nextOp, 8);
-  byEntries.sent(7 + MAX_WINDOW_ENTRIES - 1, 1, 0);
+  byEntries.sent({ op: 7 + MAX_WINDOW_ENTRIES - 1, bytes: 1, isFetched: false, at: 0 });
   ok(byEntries.isWindowOpen);
-  byEntries.sent(7 + MAX_WINDOW_ENTRIES, 1, 0);
+  byEntries.sent({ op: 7 + MAX_WINDOW_ENTRIES, bytes: 1, isFetched: false, at: 0 });
   strictEqual(byEntries.isWindowOpen, false);
 
   const byBytes = new BackupProgress(0, 1);
   byBytes.acknowledge(0, 0);
-  byBytes.sent(1, MAX_WINDOW_BYTES - 1, 0);
+  byBytes.sent({ op: 1, bytes: MAX_WINDOW_BYTES - 1, isFetched: false, at: 0 });
   ok(byBytes.isWindowOpen);
-  byBytes.sent(2, 1, 0);
+  byBytes.sent({ op: 2, bytes: 1, isFetched: false, at: 0 });
   strictEqual(byBytes.isWindowOpen, false);
   byBytes.acknowledge(1, 1);
   ok(byBytes.isWindowOpen);
-  byBytes.sent(3, MAX_WINDOW_BYTES, 2);
+  byBytes.sent({ op: 3, bytes: MAX_WINDOW_BYTES, isFetched: false, at: 2 });
   strictEqual(byBytes.resendWhenStalled(3, RESEND_MILLISECONDS), false);
   ok(byBytes.resendWhenStalled(3, 1 + RESEND_MILLISECONDS));
   strictEqual(byBytes.nextOp, 2);
